@@ -159,12 +159,13 @@ const mayImport = {
     'presets/drives',
     'experiments/document/document',
     'experiments/document/fields',
+    'experiments/kinds/edit-kinds',
     'experiments/kinds/input-kinds',
-    'experiments/kinds/inputs/poisson',
     'experiments/kinds/report-kinds',
     'experiments/run/result',
     'experiments/formats',
     'experiments/figures',
+    'validation/published-rates',
   ],
 };
 /** Files beside the folders that every layer may import. */

@@ -3,6 +3,7 @@ import { NodeSetResolver } from '../connectome/node-set-resolver.js';
 import { meanSd, type MeanSd } from '../mean-sd.js';
 import { SYNAPSE_MV } from '../simulation/network.js';
 import { STEPS_PER_MS } from '../stimulus/protocol.js';
+import { PUBLISHED_MN9 } from './published-rates.js';
 import type { Subject } from './subject.js';
 
 const TRIALS = 30;
@@ -60,13 +61,8 @@ const LOOMING = { LC4: 100 };
 const ALL_JONS = { ratesHz: { '@JO_CE': 140, '@JO_F': 140, '@JO_Dm': 140 } };
 
 const PUBLISHED: readonly PublishedNumber[] = [
-  sugarAt(10, MN9_OTHER_SIDE, 0),
-  sugarAt(50, MN9_OTHER_SIDE, 19.4),
-  sugarAt(100, MN9_OTHER_SIDE, 65.7),
-  sugarAt(150, MN9_OTHER_SIDE, 83.7),
-  sugarAt(200, MN9_OTHER_SIDE, 93.2),
-  sugarAt(100, MN9_SAME_SIDE, 49.7),
-  sugarAt(200, MN9_SAME_SIDE, 62.9),
+  ...PUBLISHED_MN9.other.map(([sugarHz, hz]) => sugarAt(sugarHz, MN9_OTHER_SIDE, hz)),
+  ...PUBLISHED_MN9.same.map(([sugarHz, hz]) => sugarAt(sugarHz, MN9_SAME_SIDE, hz)),
   sugarWithGain(0.7, 33.5),
   sugarWithGain(1.3, 96.1),
   sugarAt(10, [RESPONDING_IN_ANY], 45),

@@ -82,7 +82,6 @@ describeWith(['chromium'], 'the laboratory', () => {
       silence: ['C_walk:left'],
       duration_ms: 100,
       trials: 4,
-      seed: 42,
       reports: { C_escape_left: { node_set: 'C_escape:left', group_by: ['side'] } },
     };
     expect(await documentOn(page)).toEqual(expected);
@@ -124,6 +123,17 @@ describeWith(['chromium'], 'the laboratory', () => {
       );
       return groups.flat().some(({ rate_hz }) => rate_hz.mean > 0) ? groups : [];
     });
+    const { id, model, wiring, side_convention: sides, experiment } = answer;
+    const facts = [
+      id,
+      model,
+      wiring,
+      sides,
+      'n = 3 trials of 100 ms',
+      'Dose of loom',
+      JSON.stringify(experiment),
+    ];
+    expect(await page.locator('#figure-sides').textContent()).toBe(sides);
     const spread = lines.filter((groups) => groups.some(({ rate_hz }) => rate_hz.sd > 0));
     expect(spread.length).toBeGreaterThan(1);
     expect(await page.locator('#figure path.mean').count()).toBe(lines.length);
@@ -140,7 +150,11 @@ describeWith(['chromium'], 'the laboratory', () => {
       const saved = await download(page, format);
       const response = await served.service.post(DOSE, `${EXPERIMENTS}?format=${format}`);
       expect(saved.name).toMatch(new RegExp(`^dose-of-loom-[0-9a-f]{8}\\.${format}$`));
-      expect(saved.bytes.equals(Buffer.from(await response.arrayBuffer()))).toBe(true);
+      expect(table(saved.bytes).equals(Buffer.from(await response.arrayBuffer()))).toBe(true);
+      if (format === 'csv') {
+        const heading = saved.bytes.toString().split('\r\n').slice(0, 7).join('\n');
+        for (const fact of facts) expect(heading).toContain(fact);
+      }
     }
     const svg = await download(page, 'svg');
     const drawn = await page.evaluate((source) => {
@@ -148,10 +162,26 @@ describeWith(['chromium'], 'the laboratory', () => {
       return { root: parsed.documentElement.tagName, means: parsed.querySelectorAll('path.mean').length };
     }, svg.bytes.toString());
     expect(drawn).toEqual({ root: 'svg', means: lines.length });
+    const text = await page.evaluate(
+      (source) => new DOMParser().parseFromString(source, 'image/svg+xml').documentElement.textContent,
+      svg.bytes.toString(),
+    );
+    for (const fact of facts) expect(text).toContain(fact);
     const png = await download(page, 'png');
     expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
     // Two pixels for each unit of the figure.
     expect(png.bytes.readUInt32BE(16)).toBe(2 * 900);
+    for (const fact of facts) expect(png.bytes.includes(fact)).toBe(true);
+    // A browser that refuses chunks with a wrong checksum reads it.
+    const width = await page.evaluate(async (base64) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${base64}`;
+      await image.decode();
+      return image.naturalWidth;
+    }, png.bytes.toString('base64'));
+    expect(width).toBe(2 * 900);
+    const report = (await download(page, 'html')).bytes.toString();
+    for (const fact of [id, 'Dose of loom']) expect(report).toContain(fact);
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -173,7 +203,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await page.locator('#figure .stimulus').count()).toBe(1);
     // The numbers are those of the figure.
     const table = await served.service.post(binned, `${EXPERIMENTS}?format=csv&table=histogram`);
-    expect((await download(page, 'csv')).bytes.toString()).toBe(await table.text());
+    expect((await savedTable(page)).toString()).toBe(await table.text());
     await page.close();
   });
 
@@ -316,9 +346,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await axeFindings(page, '#outcome')).toEqual([]);
     for (const format of ['csv', 'arrow'] as const) {
       const response = await served.service.post(EVENTS, `${EXPERIMENTS}?format=${format}&table=spikes`);
-      expect((await download(page, format)).bytes.equals(Buffer.from(await response.arrayBuffer()))).toBe(
-        true,
-      );
+      const { bytes } = await download(page, format);
+      expect(table(bytes).equals(Buffer.from(await response.arrayBuffer()))).toBe(true);
     }
     expect(problems).toEqual([]);
     await page.close();
@@ -355,9 +384,9 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.getByRole('button', { name: 'Remove {"type":"C_walk","side":"left"}' }).click();
     expect((await documentOn(page)).silence).toBeUndefined();
     // Members without a control pass through the form unharmed.
-    const report = { ...DOSE.reports.escape, start_ms: 20 };
+    const report = { ...DOSE.reports.escape, start_ms: { early: 20 }, note: 'mine' };
     await text.fill(JSON.stringify({ ...DOSE, on_missing: 'skip', reports: { escape: report } }));
-    await expectText(page, '#draft', /In the document: start_ms 20/);
+    await expectText(page, '#draft', /In the document: start_ms {"early":20}, note "mine"/);
     await page.getByRole('textbox', { name: 'Seed' }).fill('9');
     expect(await documentOn(page)).toEqual({
       ...DOSE,
@@ -365,6 +394,7 @@ describeWith(['chromium'], 'the laboratory', () => {
       reports: { escape: report },
       seed: 9,
     });
+    await text.fill(JSON.stringify(DOSE));
     // The name of an input is part of what a sweep sets.
     await page.getByRole('group', { name: 'Input loom' }).getByRole('textbox', { name: 'Name' }).fill('dark');
     await page.keyboard.press('Tab');
@@ -372,19 +402,24 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('says that a document was edited by hand where the form cannot show it, and goes back', async () => {
+  it('says that a text is no document, and goes back', async () => {
     const { page } = await open(DOSE);
     const before = await documentOn(page);
     await page.locator('#document').fill('{"trials": 5, ');
     await expectText(page, '#document-state', /^This is no JSON/);
     expect(await page.locator('#run').isDisabled()).toBe(true);
+    expect(await page.getByRole('textbox', { name: 'Trials' }).isDisabled()).toBe(true);
+    await page.locator('#document').fill('{"trials": 5, "trials": 6}');
+    await expectText(page, '#document-state', /^The member trials stands there twice/);
+    expect(await page.locator('#run').isDisabled()).toBe(true);
     const nested = { ...DOSE, reports: { escape: { node_set: [['C_escape'], ['C_walk']] } } };
     await page.locator('#document').fill(JSON.stringify(nested));
-    await expectText(page, '#document-state', /^Edited by hand/);
-    expect(await page.getByRole('textbox', { name: 'Trials' }).isDisabled()).toBe(true);
     await run(page);
     const { id } = await answerOf(nested);
     expect(await page.locator('#identity').textContent()).toContain(id);
+    await page.locator('#document').fill(JSON.stringify(before));
+    await page.locator('#document').fill('[]');
+    await expectText(page, '#document-state', /^A document is an object/);
     await page.getByRole('button', { name: 'Go back to what the form has' }).click();
     expect(await documentOn(page)).toEqual(before);
     await page.close();
@@ -408,8 +443,12 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect((await documentOn(page)).reports.escape.node_set).toEqual(['C_walk', 'C_escape:left']);
     expect(await page.locator('#fault').count()).toBe(0);
 
+    // Half a number is no fault: it shows when the field is left.
     await page.getByRole('textbox', { name: 'Rate (Hz)' }).fill('900');
-    await expectText(page, '#fault', /rate_hz must be .* 0 to 500, got 900/);
+    await page.waitForResponse((answer) => answer.status() === 400);
+    expect(await page.locator('#fault').count()).toBe(0);
+    await page.keyboard.press('Tab');
+    await expectText(page, '#fault', /^Rate \(Hz\) of input loom must be .* 0 to 500, got 900/);
     expect(await page.getByRole('textbox', { name: 'Rate (Hz)' }).getAttribute('aria-invalid')).toBe('true');
     await page.getByRole('textbox', { name: 'Rate (Hz)' }).fill('90');
     await priced(page);
@@ -455,9 +494,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.getByRole('button', { name: 'Go on' }).click();
     expect(new URL((await request).url()).searchParams.get('from')).toBe(String(stopped));
     await expectText(page, '#progress-text', /^25 conditions/);
-    const saved = await download(page, 'csv');
     const whole = await (await service.post(long, `${EXPERIMENTS}?format=csv`)).text();
-    expect(saved.bytes.toString()).toBe(whole);
+    expect((await savedTable(page)).toString()).toBe(whole);
     await page.close();
     await service.stop();
   });
@@ -484,7 +522,7 @@ describeWith(['chromium'], 'the laboratory', () => {
       await priced(page);
       await page.locator('#run:enabled').click();
       await expectText(page, '#progress-text', /brain seconds/);
-      expect((await download(page, 'csv')).bytes.toString()).toBe(csv);
+      expect((await savedTable(page)).toString()).toBe(csv);
       await page.close();
     }
     await service.stop();
@@ -505,11 +543,12 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.locator('#run').click();
     await page.waitForFunction(() => location.hash.startsWith('#job='));
     const address = await page.evaluate(() => location.href);
-    const second = await served.open(address.slice(served.service.url.length));
+    // The name of the job alone is enough.
+    const second = await served.open(`/laboratory#job=${jobIn(address)}`);
     for (const each of [page, second.page]) await expectText(each, '#progress-text', /^4 conditions of 40/);
-    const job = decodeURIComponent(new URL(address).hash.slice('#job='.length));
+    const job = jobIn(address);
     const results = await served.service.get(`${EXPERIMENTS}/${job}/results?format=csv`);
-    expect((await download(second.page, 'csv')).bytes.toString()).toBe(await results.text());
+    expect((await savedTable(second.page)).toString()).toBe(await results.text());
     // The document of the job is on the page that only had its link.
     expect(await documentOn(second.page)).toMatchObject(large);
     expect([...problems, ...second.problems]).toEqual([]);
@@ -523,10 +562,14 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.locator('#run:enabled').click();
     await page.getByRole('button', { name: 'End the job' }).click();
     await expectText(page, '#progress-text', /^Stopped/);
-    const job = new URL(await page.evaluate(() => location.href)).hash.slice('#job='.length);
+    const job = jobIn(await page.evaluate(() => location.href));
     await expect(
       served.service.get(`${EXPERIMENTS}/${job}`).then((answer) => answer.json()),
     ).resolves.toMatchObject({ status: 'dismissed' });
+    // Its document is still there when the page is loaded again.
+    await page.reload();
+    await expectText(page, '#alert', /This job has no results/);
+    expect(await documentOn(page)).toMatchObject({ name: 'Dose of loom', trials: 100 });
     await page.close();
   });
 
@@ -652,6 +695,11 @@ describeWith(['chromium'], 'the laboratory', () => {
     const example = await documentOn(page);
     expect(example.name).toBe(await link!.innerText());
     await page.getByRole('textbox', { name: 'Trials' }).fill('3');
+    // A changed example no longer bears the name of what was published, until it is the same again.
+    expect((await documentOn(page)).name).toBe(`Changed: ${example.name}`);
+    await page.getByRole('textbox', { name: 'Trials' }).fill(String(example.trials));
+    expect(await documentOn(page)).toEqual(example);
+    await page.getByRole('textbox', { name: 'Trials' }).fill('3');
     const address = await page.evaluate(() => location.href);
     const other = await served.open(address.slice(served.service.url.length));
     expect(await documentOn(other.page)).toEqual(await documentOn(page));
@@ -677,11 +725,242 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('has a control for each member, and leaves a document as it is', async () => {
+    const { page, problems } = await open({ duration_ms: 100, trials: 2 });
+    const group = (name: string) => page.getByRole('group', { name, exact: true });
+    const neurons = async (label: string, name: string) => {
+      await page.getByRole('combobox', { name: `Add neurons to ${label}` }).fill(name);
+      await page.keyboard.press('Enter');
+    };
+    await page.getByRole('button', { name: 'New experiment' }).click();
+    expect(await documentOn(page)).toEqual({});
+    await page.getByRole('button', { name: 'Add an input' }).click();
+    await neurons('input input', 'S_loom');
+    await group('Input input').getByRole('textbox', { name: 'Rate (Hz)' }).fill('0: 20, 50: 120');
+    await page.getByRole('button', { name: 'Add a timed silence' }).click();
+    await neurons('timed silence 1', 'C_walk');
+    await group('Timed silence 1').getByRole('textbox', { name: 'To (ms)' }).fill('60');
+    await page.locator('summary', { hasText: /^Network$/ }).click();
+    await page.getByRole('textbox', { name: 'Synapse (mV)' }).fill('0.3');
+    await page.getByRole('button', { name: 'Add an override' }).click();
+    await neurons('source of override', 'S_loom');
+    await neurons('target of override', 'C_escape');
+    await group('Override override').getByRole('textbox', { name: 'Weight' }).fill('-0.5');
+    await group('Wiring').getByRole('combobox', { name: 'Shuffle' }).selectOption('weights');
+    await page.getByRole('textbox', { name: 'Trials' }).fill('2');
+    await page.getByRole('textbox', { name: 'Duration (ms)' }).fill('100');
+    await page.getByRole('button', { name: 'Add a report' }).click();
+    await neurons('report report', 'C_escape:left');
+    await group('Report report').getByRole('combobox', { name: 'What' }).selectOption('membrane');
+    await group('Report report').getByRole('textbox', { name: 'Every (ms)' }).fill('0.5');
+    const expected = {
+      inputs: { input: { node_set: 'S_loom', rate_hz: { times_ms: [0, 50], values: [20, 120] } } },
+      silence: [{ node_set: 'C_walk', start_ms: 0, end_ms: 60 }],
+      constants: { synapse_mv: 0.3 },
+      wiring: { shuffle: 'weights' },
+      connection_overrides: { override: { source: 'S_loom', target: 'C_escape', weight: -0.5 } },
+      duration_ms: 100,
+      trials: 2,
+      reports: { report: { node_set: 'C_escape:left', type: 'membrane', dt_ms: 0.5 } },
+    };
+    expect(await documentOn(page)).toEqual(expected);
+    await priced(page);
+    await run(page);
+    expect(await page.locator('#identity').textContent()).toContain((await answerOf(expected)).id);
+
+    const kind = group('Input input').getByRole('combobox', { name: 'Events' });
+    await kind.selectOption('background');
+    expect((await documentOn(page)).inputs.input).toEqual({
+      node_set: 'S_loom',
+      module: 'background',
+      rate_hz: 0.5,
+    });
+    await kind.selectOption('pattern');
+    expect((await documentOn(page)).inputs.input).toEqual({ rates: [{ node_set: 'S_loom', rate_hz: 100 }] });
+    await kind.selectOption('spikes');
+    expect((await documentOn(page)).inputs.input).toEqual({
+      node_set: 'S_loom',
+      module: 'spikes',
+      times_ms: [10, 20.5, 31],
+    });
+    await kind.selectOption('poisson');
+    expect((await documentOn(page)).inputs.input).toMatchObject({ node_set: 'S_loom' });
+    expect(await page.locator('.others').count()).toBe(0);
+    expect(await axeFindings(page, '#draft')).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('shows every example whole: a control that is changed and changed back leaves the document', async () => {
+    const { page } = await open();
+    for (const link of await page.locator('#examples a').all()) {
+      await link.click();
+      await expectText(page, '#document-state', /^$/);
+      const before = await documentOn(page);
+      expect(before.name).toBe(await link.innerText());
+      expect(await page.locator('.others').allTextContents()).toEqual([]);
+      await page.locator('[data-path="/seed"]').fill('7');
+      expect(await documentOn(page)).toEqual({ ...before, seed: 7, name: `Changed: ${before.name}` });
+      await page.locator('[data-path="/seed"]').fill('');
+      expect(await documentOn(page)).toEqual(before);
+    }
+    await page.close();
+  });
+
+  it('says which examples this brain cannot run', async () => {
+    const { page, problems } = await open();
+    await expectText(page, '#examples', /Cannot run on this brain, which has no LC4/);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('opens no experiment from a damaged link, and says so', async () => {
+    for (const hash of [
+      '#document=%7B%22trials',
+      '#document=%',
+      '#document={"trials":1,"trials":2}',
+      '#example=gone',
+      '#job=%',
+    ]) {
+      const { page } = await served.open(`/laboratory${hash}`);
+      await expectText(page, '#document-state', /^This link is damaged, so it opened no experiment/);
+      expect(await page.locator('#document').inputValue()).toBe('');
+      expect(await page.locator('#run').isDisabled()).toBe(true);
+      await page.getByRole('button', { name: 'New experiment' }).click();
+      expect(await documentOn(page)).toEqual({});
+      await page.close();
+    }
+  });
+
+  it('follows a control with few trials while it is dragged, and with all once it is let go', async () => {
+    const { page, problems } = await open({ ...DOSE, sweep: undefined, trials: 8 });
+    await priced(page);
+    const asked: Record<string, unknown>[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('format=ndjson')) asked.push(request.postDataJSON());
+    });
+    const slider = page.getByRole('slider', { name: 'Slide rate' });
+    const drag = (value: number, event: string) =>
+      slider.evaluate(
+        (control: HTMLInputElement, [to, type]) => {
+          control.value = String(to);
+          control.dispatchEvent(new Event(type as string, { bubbles: true }));
+        },
+        [value, event] as const,
+      );
+    await drag(120, 'input');
+    await expectText(page, '#progress-text', /A preview of 2 trials/);
+    expect(asked).toEqual([
+      expect.objectContaining({ trials: 2, inputs: { loom: { node_set: 'S_loom', rate_hz: 120 } } }),
+    ]);
+    await drag(200, 'input');
+    await drag(200, 'change');
+    await expectText(page, '#progress-text', /^1 condition of 8 trials: [^A]*$/);
+    expect(asked.at(-1)).toMatchObject({ trials: 8, inputs: { loom: { rate_hz: 200 } } });
+    expect(await page.getByRole('textbox', { name: 'Rate (Hz)' }).inputValue()).toBe('200');
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('says that it waits where the brain seconds of the minute are spent while a control is dragged', async () => {
+    const limited = await startReadyService({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '1' });
+    const { page } = await openPage(
+      served.browser,
+      limited,
+      pathOf({ ...DOSE, sweep: undefined, duration_ms: 900, trials: 1 }),
+    );
+    await priced(page);
+    await run(page);
+    await page.getByRole('slider', { name: 'Slide rate' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await expectText(
+      page,
+      '#live-state',
+      /brain seconds of this minute are spent: the figure follows again in \d+ s/,
+    );
+    expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.close();
+    await limited.stop();
+  });
+
+  it('holds a rate against shuffled wiring with one press', async () => {
+    const { page, problems } = await open({ ...DOSE, sweep: undefined });
+    await page.getByRole('button', { name: 'Hold it against shuffled wiring' }).click();
+    await expectText(page, '#progress-text', /brain seconds/);
+    const { conditions } = await answerOf(await documentOn(page));
+    expect((await documentOn(page)).controls).toEqual({ shuffle: 'weights', count: 20 });
+    const tested = conditions[0].reports.escape.map(
+      ({ control }: { control: { p: number; q: number } }) =>
+        `p ${Number(control.p.toPrecision(2))}, q ${Number(control.q.toPrecision(2))}`,
+    );
+    const figure = await page.locator('#figure').textContent();
+    for (const each of tested) expect(figure).toContain(each);
+    expect(await page.locator('#figure path.measured, #figure .measured').count()).toBeGreaterThan(0);
+    expect(await axeFindings(page, '#outcome')).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('shows all rows of a long table when asked to', async () => {
+    const rates = { set: 'inputs.loom.rate_hz', from: 0, to: 50, step: 0.25 };
+    const { page } = await open({
+      ...DOSE,
+      duration_ms: 5,
+      trials: 1,
+      sweep: [rates],
+      reports: { escape: DOSE.reports.escape },
+    });
+    await run(page);
+    await expectText(page, '#rates-note', /^The first 300 of 402 rows/);
+    await page.getByRole('button', { name: 'Show all 402 rows' }).click();
+    expect(await page.locator('#rates tbody tr').count()).toBe(402);
+    await page.close();
+  });
+
+  it('completes names, gives each press of Stimulate an input, and runs with Ctrl+Enter', async () => {
+    const { page } = await open({ duration_ms: 50, trials: 2 });
+    await page.locator('#search-type').fill('S_');
+    await page.getByRole('button', { name: 'Stimulate S_loom' }).click();
+    await page.getByRole('button', { name: 'Stimulate S_food' }).click();
+    expect(Object.keys((await documentOn(page)).inputs)).toEqual(['S_loom', 'S_food']);
+    await page.getByRole('combobox', { name: 'Add neurons to what is silenced' }).fill('C_');
+    await page.waitForFunction(() => document.querySelectorAll('#neuron-names option').length > 1);
+    const names = await page
+      .locator('#neuron-names option')
+      .evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value));
+    expect(names).toContain('C_escape');
+    await page.getByRole('combobox', { name: 'Add neurons to what is silenced' }).fill('');
+    await page.getByRole('textbox', { name: 'Seed' }).fill('3');
+    await priced(page);
+    await page.locator('#run:enabled').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await expectText(page, '#progress-text', /brain seconds/);
+    await page.close();
+  });
+
+  it('shows on a small brain what is stimulated, silenced and read', async () => {
+    const { page } = await open({ ...DOSE, silence: ['C_walk'] }, { width: 1440 });
+    await expectText(page, '#brain-legend', /stimulated: 12[^]*silenced: \d+[^]*read: \d+/);
+    const colours = await page.locator('#brain-map').evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      const found = new Set<string>();
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at + 3] === 255) found.add(data.subarray(at, at + 3).join());
+      const style = getComputedStyle(document.documentElement);
+      return ['run', 'shared', 'kept'].map((name) => {
+        const hex = style.getPropertyValue(`--${name}`).trim();
+        return found.has([1, 3, 5].map((from) => Number.parseInt(hex.slice(from, from + 2), 16)).join());
+      });
+    });
+    expect(colours).toEqual([true, true, true]);
+    await page.close();
+  });
+
   it('is worked by keyboard alone', async () => {
     const { page } = await open({ duration_ms: 50, trials: 2 });
     await page.getByRole('button', { name: 'Add an input' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('textbox', { name: 'Add neurons to input input' }).focus();
+    await page.getByRole('combobox', { name: 'Add neurons to input input' }).focus();
     await page.keyboard.type('S_loom');
     await page.keyboard.press('Enter');
     // The field keeps the focus for the next name; Backspace takes the last one away.
@@ -713,12 +992,17 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.getByRole('button', { name: 'Stimulate S_loom' }).waitFor();
     await run(page);
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByRole('textbox', { name: 'Rate (Hz)' }).fill('900');
+    await page.getByRole('textbox', { name: 'Rate (Hz)' }).first().fill('900');
+    await page.keyboard.press('Tab');
     await expectText(page, '#fault', /got 900/);
     expect(await axeFindings(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(options.width);
     await page.close();
   });
+
+  async function savedTable(page: Page): Promise<Buffer> {
+    return table((await download(page, 'csv')).bytes);
+  }
 
   async function download(page: Page, format: string): Promise<{ name: string; bytes: Buffer }> {
     const [saved]: [Download, void] = await Promise.all([
@@ -728,6 +1012,17 @@ describeWith(['chromium'], 'the laboratory', () => {
     return { name: saved.suggestedFilename(), bytes: readFileSync(await saved.path()) };
   }
 });
+
+function jobIn(address: string): string {
+  return new URLSearchParams(new URL(address).hash.slice(1)).get('job')!;
+}
+
+/** A file without the lines that say where it comes from. */
+function table(bytes: Buffer): Buffer {
+  let start = 0;
+  while (bytes[start] === '#'.charCodeAt(0)) start = bytes.indexOf('\n', start) + 1;
+  return bytes.subarray(start);
+}
 
 interface Group {
   readonly side?: string;

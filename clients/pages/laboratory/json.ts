@@ -66,35 +66,43 @@ export function valueAt(document: Json, path: string): Json | undefined {
   return value;
 }
 
-/** The document with another value at a place; a place that it does not have leaves it as it is. */
-export function withValueAt(document: Json, path: string, replacement: Json): Json {
-  return changedAt(document, keysOf(path), () => replacement);
+/**
+ * The document with another value at a place, which it gets where it has none.
+ * @param replacement undefined takes the member or item away, and with it what has no other
+ */
+export function withValueAt(document: Json, path: string, replacement: Json | undefined): Json {
+  return changedAt(document, keysOf(path), () => replacement) ?? {};
 }
 
 /** The document with another name for the member at a place, in the order that it had. */
 export function withMemberRenamed(document: Json, path: string, name: string): Json {
   const keys = keysOf(path);
   const before = keys.pop();
-  return changedAt(document, keys, (value) =>
+  const renamed = (value: Json | undefined) =>
     isMembers(value)
       ? Object.fromEntries(
           Object.entries(value).map(([key, member]) => [key === before ? name : key, member]),
         )
-      : value,
-  );
+      : value;
+  return changedAt(document, keys, renamed) ?? {};
 }
 
-function changedAt(value: Json, keys: readonly string[], change: (value: Json) => Json): Json {
-  const [key, ...rest] = keys;
+function changedAt(
+  value: Json | undefined,
+  [key, ...rest]: readonly string[],
+  change: (value: Json | undefined) => Json | undefined,
+): Json | undefined {
   if (key === undefined) return change(value);
   if (isList(value)) {
-    return value.map((item, at) => (String(at) === key ? changedAt(item, rest, change) : item));
+    const items = key in value ? value : [...value, undefined];
+    const kept = items
+      .map((item, at) => (String(at) === key || item === undefined ? changedAt(item, rest, change) : item))
+      .filter((item) => item !== undefined);
+    return kept.length === 0 ? undefined : kept;
   }
-  if (!isMembers(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      name === key ? changedAt(member, rest, change) : member,
-    ]),
-  );
+  const members = isMembers(value) ? value : {};
+  const changed = changedAt(Object.hasOwn(members, key) ? members[key] : undefined, rest, change);
+  const entries = Object.entries({ ...members, ...(changed !== undefined && { [key]: changed }) });
+  const kept = changed === undefined ? entries.filter(([name]) => name !== key) : entries;
+  return kept.length === 0 && changed === undefined ? undefined : Object.fromEntries(kept);
 }

@@ -7,11 +7,12 @@ import { randomKey, type ExperimentDocument } from '#client';
 import { asFailure, service, type ServiceFailure } from '../service/client.js';
 import { jobLines, requestLines } from '../service/open-experiments.js';
 import { documentHash } from '../document-link.js';
-import { documentOfHash, exampleHash, jobHash, jobOfHash } from './address.js';
+import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
+import { BrainMap } from './brain-map.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
-import { documentOf, draftOf } from './draft.js';
-import { DraftForm, faultElement } from './draft-form.js';
-import { EXAMPLES } from './examples.js';
+import { completeNames } from './completion.js';
+import { type Change, DocumentForm, faultElement } from './document-form.js';
+import { EXAMPLES, namedTruly, standings } from './examples.js';
 import {
   isMembers,
   type Json,
@@ -19,8 +20,10 @@ import {
   readableJson,
   valueAt,
   withMemberRenamed,
+  type Members,
   withValueAt,
 } from './json.js';
+import { Live } from './live.js';
 import { NeuronSearch } from './neuron-search.js';
 import { OutcomePanel } from './outcome-panel.js';
 
@@ -39,9 +42,15 @@ const asJob = byId<HTMLInputElement>('as-job');
 const text = byId<HTMLTextAreaElement>('document');
 const state = byId('document-state');
 const outcome = new OutcomePanel(onHead, onEnd);
-const form = new DraftForm((draft) => showDocument(documentOf(draft), 'form'));
-/** Document in the text field; undefined while the text is no JSON. */
-let shown: Json | undefined;
+const form = new DocumentForm(change, showHeldFault);
+const brainMap = new BrainMap();
+const live = new Live(runLive, (sentence) => (byId('live-state').textContent = sentence));
+/** Document in the text field; undefined while the text is none. */
+let shown: Members | undefined;
+/** A fault that waits until the field in which somebody types is left. */
+let held: ServiceFailure | undefined;
+/** Set where the experiment is to run once it has been checked: beside the form, or as if its button were pressed. */
+let runsWhenChecked: 'live' | 'pressed' | undefined;
 let commandKind: CommandKind = 'curl';
 let priced: DryRun | undefined;
 let isRefused = false;
@@ -57,11 +66,13 @@ new NeuronSearch((place, selector) => {
   if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
   else form.add(place, selector);
 });
+completeNames();
 offerExamples();
 offerCommands();
 listen();
 openAddress(EXAMPLES[0]?.document ?? {});
 await describe();
+await describeExamples();
 
 /** Asks again until the service has a model. */
 async function describe(): Promise<void> {
@@ -78,6 +89,19 @@ function offerExamples(): void {
   byId('examples').append(
     ...EXAMPLES.map(({ id, title }) => element('li', {}, element('a', { href: exampleHash(id) }, title))),
   );
+}
+
+/** Says before anything is run what of the published experiments this brain has. */
+async function describeExamples(): Promise<void> {
+  try {
+    const items = byId('examples').querySelectorAll('li');
+    (await standings()).forEach(({ text, canRun }, at) => {
+      if (text === '') return;
+      items[at]!.append(element('p', { class: canRun ? 'hint' : 'hint lacking' }, text));
+    });
+  } catch {
+    // The dry run of each says the same once it is opened.
+  }
 }
 
 function offerCommands(): void {
@@ -103,6 +127,26 @@ function listen(): void {
     event.preventDefault();
     if (!run.disabled) void start();
   });
+  addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (!run.disabled) void start();
+    else if (isRefused) {
+      showHeldFault();
+      form.focusFault();
+    }
+  });
+  byId('new').addEventListener('click', () => showDocument({}, 'suggestion'));
+  byId('hold-against').addEventListener('click', () => {
+    if (shown === undefined) return;
+    showDocument(
+      namedTruly({ ...shown, controls: shown['controls'] ?? { shuffle: 'weights', count: 20 } }),
+      'suggestion',
+    );
+    outcome.prefer('measured among controls');
+    runsWhenChecked = 'pressed';
+    checkSoon(0);
+  });
   stop.addEventListener('click', () => void end());
   asJob.addEventListener('change', () => {
     wantsJob = asJob.checked;
@@ -110,7 +154,9 @@ function listen(): void {
     checkSoon(0);
   });
   text.addEventListener('input', () => readText());
-  byId('form-again').addEventListener('click', () => showDocument(documentOf(form.draft), 'form'));
+  // While somebody writes there, nothing is written into the text.
+  text.addEventListener('change', () => shown !== undefined && showDocument(shown, 'form'));
+  byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
   addEventListener('hashchange', () => openAddress(undefined));
   byId('copy-command').addEventListener('click', () => copy(byId('command').textContent ?? ''));
   byId('copy-link').addEventListener('click', () => {
@@ -120,19 +166,24 @@ function listen(): void {
   });
 }
 
+function change(document: Members, how: Change): void {
+  showDocument(document, 'form');
+  runsWhenChecked = how === 'settled' && byId<HTMLInputElement>('live').checked ? 'live' : undefined;
+  if (how === 'dragged' && byId<HTMLInputElement>('live').checked && !asJob.checked)
+    live.preview(document, priced);
+}
+
 /** Updates all parts that show the document, except the one where it was changed. */
-function showDocument(document: Json, origin: 'form' | 'text' | 'address' | 'suggestion'): void {
+function showDocument(given: Members, origin: 'form' | 'text' | 'address' | 'suggestion'): void {
+  const document = origin === 'text' ? given : namedTruly(given);
   shown = document;
   if (origin !== 'text') {
     text.value = readableJson(document);
     text.rows = Math.min(MOST_LINES, Math.max(FEWEST_LINES, text.value.split('\n').length + 1));
   }
-  if (origin === 'form') setByHand(false);
-  else {
-    const draft = draftOf(document);
-    setByHand(draft === undefined);
-    if (draft !== undefined) form.write(draft);
-  }
+  setByHand(false);
+  if (origin === 'form') form.rename(document);
+  else form.write(document);
   if (origin !== 'address') {
     history.replaceState(null, '', documentHash(document) ?? location.pathname);
   }
@@ -141,26 +192,30 @@ function showDocument(document: Json, origin: 'form' | 'text' | 'address' | 'sug
 }
 
 function readText(): void {
-  let document: Json;
   try {
-    document = JSON.parse(text.value) as Json;
+    showDocument(documentIn(text.value) as Members, 'text');
   } catch (error) {
-    shown = undefined;
-    asked.abort();
-    clearTimeout(pause);
-    setByHand(true);
-    state.textContent = `This is no JSON: ${(error as Error).message}`;
-    forgetCheck();
-    run.disabled = true;
-    return;
+    const isText = error instanceof SyntaxError;
+    state.textContent = `${isText ? 'This is no JSON: ' : ''}${(error as Error).message}`;
+    forgetDocument();
   }
-  showDocument(document, 'text');
+}
+
+/** Allows no run until there is a document again. */
+function forgetDocument(): void {
+  shown = undefined;
+  asked.abort();
+  clearTimeout(pause);
+  byId('by-hand').hidden = false;
+  form.allowChanges(false);
+  forgetCheck();
+  run.disabled = true;
 }
 
 function setByHand(isByHand: boolean): void {
   byId('by-hand').hidden = !isByHand;
   form.allowChanges(!isByHand);
-  state.textContent = isByHand ? 'Edited by hand.' : '';
+  state.textContent = '';
 }
 
 function showCommand(): void {
@@ -187,7 +242,7 @@ function checkSoon(afterMs: number): void {
 
 async function check(): Promise<void> {
   if (shown === undefined) return;
-  const document = shown as ExperimentDocument;
+  const document = shown as unknown as ExperimentDocument;
   const { signal } = (asked = new AbortController());
   try {
     const { answer, tooLarge } = await priceOf(document, signal);
@@ -195,6 +250,7 @@ async function check(): Promise<void> {
     priced = answer;
     setTooLarge(tooLarge !== undefined);
     form.showResolved(answer.resolved);
+    brainMap.show(shown, answer.resolved);
     byId('cost').textContent = describeCost(answer);
     byId('too-large').textContent =
       tooLarge === undefined ? '' : `Too large for one request, so it runs as a job. ${tooLarge}`;
@@ -203,10 +259,25 @@ async function check(): Promise<void> {
     forgetCheck();
     setTooLarge(false);
     const failure = asFailure(error);
-    if (failure.kind === 'refused') showFault(failure);
+    if (failure.kind === 'refused') showFault(failure, true);
     else byId('cost').textContent = `The cost is not known: ${failure.message}`;
   }
   allowRun();
+  const wanted = runsWhenChecked;
+  runsWhenChecked = undefined;
+  if (wanted === undefined || priced === undefined || isRefused) return;
+  if (wanted === 'pressed') await start();
+  else if (!asJob.checked) live.whole(shown, priced);
+}
+
+/** Runs beside the form, without taking the focus or the view of the reader. */
+function runLive(document: Members, note: string): Promise<ServiceFailure | undefined> {
+  job = undefined;
+  notices.clear();
+  const lines = requestLines(document as unknown as ExperimentDocument);
+  const following = outcome.followLive(lines, priced?.conditions.length ?? 1, note);
+  allowRun();
+  return following;
 }
 
 /**
@@ -234,6 +305,7 @@ function mayBeJob({ place: { code, path } }: ServiceFailure): boolean {
 
 function forgetCheck(): void {
   priced = undefined;
+  held = undefined;
   form.showResolved(undefined);
   form.clearFault();
   byId('other-fault').replaceChildren();
@@ -260,14 +332,22 @@ function describeCost({ conditions, cost, experiment }: DryRun): string {
   );
 }
 
-function showFault(failure: ServiceFailure): void {
+/** @param mayWait true where the fault is of a document in which somebody may be typing */
+function showFault(failure: ServiceFailure, mayWait = false): void {
   isRefused = true;
+  held = mayWait && form.isTyping ? failure : undefined;
+  if (held !== undefined) return;
   const { message, place } = failure;
   const mend = (suggestion: string): void => {
-    if (shown !== undefined) showDocument(mended(shown, place.path ?? '', message, suggestion), 'suggestion');
+    if (shown === undefined) return;
+    showDocument(mended(shown, place.path ?? '', message, suggestion) as Members, 'suggestion');
   };
   const isAtField = byId('by-hand').hidden && form.showFault(message, place, mend);
   byId('other-fault').replaceChildren(isAtField ? jumpToFault() : faultElement(message, place, mend));
+}
+
+function showHeldFault(): void {
+  if (held !== undefined) showFault(held);
 }
 
 function jumpToFault(): HTMLElement {
@@ -292,20 +372,27 @@ function allowRun(): void {
   stop.hidden = !outcome.isRunning;
 }
 
-/** @param otherwise the document where the address names none */
-function openAddress(otherwise: Json | undefined): void {
-  const named = jobOfHash(location.hash);
-  if (named !== undefined) {
-    follow(named);
+/** @param otherwise the document where the address says nothing */
+function openAddress(otherwise: Members | undefined): void {
+  const { document = otherwise, job: named, damage } = namedBy(location.hash);
+  if (damage !== undefined) {
+    text.value = '';
+    state.textContent = `This link is damaged, so it opened no experiment: ${damage}`;
+    forgetDocument();
     return;
   }
-  const document = documentOfHash(location.hash) ?? otherwise;
-  if (document !== undefined) showDocument(document, 'address');
+  // A job that was opened by its name alone brings its document.
+  if (document !== undefined && !(named !== undefined && document === otherwise)) {
+    showDocument(document as Members, 'address');
+  }
+  if (named !== undefined) follow(named);
 }
 
 async function start(): Promise<void> {
   if (shown === undefined) return;
-  const document = shown as ExperimentDocument;
+  const document = shown as unknown as ExperimentDocument;
+  live.drop();
+  runsWhenChecked = undefined;
   notices.clear();
   notices.status('');
   job = undefined;
@@ -321,7 +408,7 @@ async function submit(document: ExperimentDocument, key: string): Promise<void> 
   run.disabled = true;
   try {
     const { id: begun } = await service.submitExperiment(document, { key });
-    history.pushState(null, '', jobHash(begun));
+    history.pushState(null, '', jobHash(begun, document as unknown as Json));
     follow(begun);
   } catch (error) {
     onEnd(asFailure(error), () => void submit(document, key));
@@ -356,7 +443,7 @@ async function end(): Promise<void> {
 
 /** A job that was opened from a link brings its document. */
 function onHead({ experiment }: ExperimentHead): void {
-  if (shown === undefined) showDocument(experiment as unknown as Json, 'address');
+  if (shown === undefined) showDocument(experiment as unknown as Members, 'address');
 }
 
 /** @param again what the reader may try after a failure; by default, to go on where the experiment stopped */

@@ -1,8 +1,11 @@
 /** Selectors as a list of names, each with its side, and a field that adds names. */
 import { nameOnSide, NAMED_SIDES } from '../../../src/connectome/set-selector.js';
 import { element } from '../dom.js';
-import type { Selector } from './draft.js';
+import { NAMES } from './completion.js';
 import { isList, type Members } from './json.js';
+
+/** One selector, or a list of them, which are united. A list of one is another document than that one alone. */
+type Selector = string | Members | readonly (string | Members)[];
 
 const BOTH_SIDES = 'both sides';
 /** Attribute by which a control is found again after the form was redrawn. */
@@ -23,15 +26,27 @@ export interface NeuronListOptions {
   readonly key: string;
   /** JSON Pointer to the selector. */
   readonly path: string;
+  /** The pointer to one of several selectors, where it is not its place among them. */
+  readonly pathOf?: (at: number) => string;
+  /** Name under which an answer says how many neurons they are. */
+  readonly resolved: string;
   readonly onChange: (selectors: readonly (string | Members)[]) => void;
 }
 
-export function neuronList({ label, selector: whole, path, key, onChange }: NeuronListOptions): HTMLElement {
+export function neuronList({
+  label,
+  selector: whole,
+  path,
+  pathOf = (at) => (isList(whole) ? `${path}/${at}` : path),
+  key,
+  resolved,
+  onChange,
+}: NeuronListOptions): HTMLElement {
   const neurons = isList(whole) ? whole : [whole];
   const replaceAt = (at: number, ...replacement: string[]): void =>
     onChange([...neurons.slice(0, at), ...replacement, ...neurons.slice(at + 1)]);
   const items = neurons.map((selector, at) => {
-    const place = isList(whole) ? `${path}/${at}` : path;
+    const place = pathOf(at);
     const parts = typeof selector === 'string' ? nameOnSide(selector) : undefined;
     const name = parts?.name ?? (typeof selector === 'string' ? selector : JSON.stringify(selector));
     const remove = element(
@@ -57,6 +72,7 @@ export function neuronList({ label, selector: whole, path, key, onChange }: Neur
   });
   const add = element('input', {
     type: 'text',
+    list: NAMES,
     'aria-label': `Add neurons to ${label}`,
     [KEY]: key,
     placeholder: neurons.length === 0 ? 'LC4, DNp*, @sugar' : 'and …',
@@ -79,12 +95,16 @@ export function neuronList({ label, selector: whole, path, key, onChange }: Neur
       replaceAt(neurons.length - 1);
     }
   });
+  // A name that is chosen from the list of names, not typed.
+  add.addEventListener('input', (event) => {
+    if ((event as InputEvent).inputType === 'insertReplacementText') take();
+  });
   // A name that was typed counts when the field is left.
   add.addEventListener('change', take);
   return element(
     'div',
     { class: 'neurons', 'data-path': path },
     element('ul', { 'aria-label': `Neurons of ${label}` }, ...items, element('li', { class: 'add' }, add)),
-    element('p', { class: 'hint resolved' }),
+    element('p', { class: 'hint resolved', 'data-resolved': resolved }),
   );
 }

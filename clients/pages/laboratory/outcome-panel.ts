@@ -1,7 +1,7 @@
 /** Shows the outcome of an experiment as it arrives: progress, figure, table, files, and what to cite. */
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/run/result.js';
 import { drawSvg } from '../../../src/experiments/figures/draw.js';
-import { figuresOf } from '../../../src/experiments/figures/experiment-figures.js';
+import { figuresOf, trialsText } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
 import { haveSameNeurons } from '../../../src/connectome/model-id.js';
@@ -10,16 +10,20 @@ import { eventKindOf } from '../../../src/experiments/kinds/report-kinds.js';
 import { byId, element, grouped } from '../dom.js';
 import { asFailure, type ServiceFailure } from '../service/client.js';
 import { fetchNeuronIndex, type NeuronIndex } from '../service/neuron-labels.js';
-import type { AnswerSource, ConditionLine, Progress } from '../service/open-experiments.js';
+import type { AnswerLine, AnswerSource, ConditionLine, Progress } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
 import { focusCell, focusedCell, makeReadable } from './cell-reader.js';
 import { pngFile, screenPalette, svgElement, svgFile } from './figure.js';
 import { findingsOf } from './findings.js';
+import { csvHeading, pngWith, provenanceOf, svgWith } from './provenance.js';
+import { withPublished } from './published.js';
 import { fillRatesTable } from './rates-table.js';
 import { fileName, save, tableFile, type TableFormat } from './saving.js';
 
 /** Many conditions may come within one picture of the screen. */
 const REDRAW_PAUSE_MS = 150;
+/** Rows of the table at first; more make a page slow. */
+const FIRST_ROWS = 300;
 /** Width of a figure that is saved, and pixels of a PNG for each of its units. */
 const SAVED_WIDTH = 900;
 const PNG_SCALE = 2;
@@ -44,6 +48,13 @@ export class OutcomePanel {
   #latest: Progress | undefined;
   #expected = 0;
   #redraw: ReturnType<typeof setTimeout> | undefined;
+  /** A head whose first condition has not come: until then what was there before stays. */
+  #pending: ExperimentHead | undefined;
+  /** Set while controls are followed. */
+  #isLive = false;
+  #liveNote = '';
+  #preferred: string | undefined;
+  #rowsShown = FIRST_ROWS;
 
   /**
    * @param onHead gets the head of the experiment when it arrives
@@ -67,7 +78,24 @@ export class OutcomePanel {
   }
 
   get isRunning(): boolean {
-    return this.#state === 'running';
+    return this.#state === 'running' && !this.#isLive;
+  }
+
+  /**
+   * Shows what a source gives in the place of what is shown, once its first condition is there.
+   * @returns the failure, if there was one
+   */
+  async followLive(
+    source: AnswerSource,
+    expected: number,
+    note: string,
+  ): Promise<ServiceFailure | undefined> {
+    this.stop();
+    this.#source = source;
+    this.#expected = expected;
+    this.#isLive = true;
+    this.#liveNote = note;
+    return this.#read(0);
   }
 
   /**
@@ -81,30 +109,38 @@ export class OutcomePanel {
     this.#head = undefined;
     this.#conditions = [];
     this.#choices.clear();
+    if (this.#preferred !== undefined) this.#choices.set('figure', this.#preferred);
+    this.#preferred = undefined;
+    this.#rowsShown = FIRST_ROWS;
     await this.goOn();
   }
 
   /** Asks the same source for the conditions that are missing. */
   async goOn(): Promise<void> {
+    this.#isLive = false;
+    this.#liveNote = '';
+    const reading = this.#read((this.#conditions.at(-1)?.index ?? -1) + 1);
+    const { signal } = this.#stop;
+    const failure = await reading;
+    // Another experiment may have taken the place of this one.
+    if (this.#stop.signal === signal) this.onEnd(failure);
+  }
+
+  /** @param from index of the first condition that is wanted */
+  async #read(from: number): Promise<ServiceFailure | undefined> {
     const { signal } = (this.#stop = new AbortController());
-    const from = (this.#conditions.at(-1)?.index ?? -1) + 1;
     this.#state = 'running';
     this.#totals = undefined;
     this.#latest = undefined;
-    this.#panel.hidden = false;
-    this.#draw();
+    this.#pending = undefined;
+    this.#panel.hidden = this.#isLive && this.#head === undefined;
+    if (!this.#isLive) this.#draw();
     let failure: ServiceFailure | undefined;
     let state: State;
     try {
       for await (const line of this.#source!(from, signal)) {
         if (signal.aborted) break;
-        if (line.kind === 'head') {
-          this.#head = line.head;
-          this.onHead(line.head);
-          if (eventReports(line.head.experiment).length > 0) void this.#showTypes(line.head.model);
-        } else if (line.kind === 'condition') this.#take(line.condition);
-        else if (line.kind === 'progress') this.#latest = line.progress;
-        else this.#totals = line.totals;
+        this.#take(line);
         this.#drawSoon();
       }
       state = signal.aborted ? 'stopped' : 'done';
@@ -112,12 +148,41 @@ export class OutcomePanel {
       state = signal.aborted ? 'stopped' : 'broken';
       if (!signal.aborted) failure = asFailure(error);
     }
-    // Another experiment may have taken the place of this one.
-    if (this.#stop.signal !== signal) return;
+    if (this.#stop.signal !== signal) return undefined;
     this.#state = state;
-    if (this.#head === undefined) this.#panel.hidden = true;
+    this.#panel.hidden = this.#head === undefined;
     this.#draw();
-    this.onEnd(failure);
+    return failure;
+  }
+
+  #take(line: AnswerLine): void {
+    switch (line.kind) {
+      case 'head':
+        this.#pending = line.head;
+        if (!this.#isLive) this.#begin();
+        break;
+      case 'condition':
+        this.#begin();
+        this.#place(line.condition);
+        break;
+      case 'progress':
+        this.#latest = line.progress;
+        break;
+      default:
+        this.#totals = line.totals;
+    }
+  }
+
+  /** An experiment that goes on keeps the conditions that it has. */
+  #begin(): void {
+    const head = this.#pending;
+    if (head === undefined) return;
+    this.#pending = undefined;
+    this.#head = head;
+    this.#panel.hidden = false;
+    if (this.#isLive) this.#conditions = [];
+    else this.onHead(head);
+    if (eventReports(head.experiment).length > 0) void this.#showTypes(head.model);
   }
 
   stop(): void {
@@ -125,7 +190,7 @@ export class OutcomePanel {
   }
 
   /** Conditions of a job come in any order, and again when it is followed again. */
-  #take(condition: ConditionLine): void {
+  #place(condition: ConditionLine): void {
     const { index } = condition;
     if (index > (this.#conditions.at(-1)?.index ?? -1)) {
       this.#conditions.push(condition);
@@ -155,11 +220,11 @@ export class OutcomePanel {
     const progress = this.#latest;
     const done = this.#conditions.length;
     const expected = Math.max(done, progress?.conditions ?? this.#expected);
-    this.#progress.hidden = this.#state === 'done';
+    this.#progress.hidden = this.#state === 'done' || this.#isLive;
     this.#progress.max = Math.max(1, expected);
     // Trials move while a condition is under way.
     this.#progress.value = Math.max(done, progress === undefined ? 0 : progress.share * progress.conditions);
-    this.#goOn.hidden = this.#state !== 'stopped' && this.#state !== 'broken';
+    this.#goOn.hidden = this.#isLive || (this.#state !== 'stopped' && this.#state !== 'broken');
     const conditions = `${grouped(done)} of ${grouped(expected)} conditions`;
     const details = [
       ...(progress?.trials === undefined
@@ -182,7 +247,7 @@ export class OutcomePanel {
     const { trials } = this.#head.experiment;
     return (
       `${grouped(conditions)} ${conditions === 1 ? 'condition' : 'conditions'} of ${trials} ${trials === 1 ? 'trial' : 'trials'}: ` +
-      `${brain_seconds} brain seconds, ${grouped(synaptic_events)} synaptic events.`
+      `${brain_seconds} brain seconds, ${grouped(synaptic_events)} synaptic events.${this.#liveNote && ` ${this.#liveNote}`}`
     );
   }
 
@@ -241,6 +306,7 @@ export class OutcomePanel {
     const focused = focusedCell(container);
     const figure = container.clientWidth === 0 ? undefined : this.#shownFigure();
     byId('figure-note').textContent = [figure?.note, figure?.hint].filter(Boolean).join(' ');
+    byId('figure-sides').textContent = figure === undefined ? '' : (this.#head?.side_convention ?? '');
     this.#say('');
     if (figure === undefined) {
       container.replaceChildren();
@@ -258,7 +324,13 @@ export class OutcomePanel {
 
   #shownFigure(): Figure | undefined {
     const findings = this.#findings;
-    return findings && this.#kind(findings)?.draw(findings, this.#chosen);
+    const figure = findings && this.#kind(findings)?.draw(findings, this.#chosen);
+    return figure && withPublished(figure, findings.head);
+  }
+
+  /** Chooses a figure by its name for what comes next. */
+  prefer(figure: string): void {
+    this.#preferred = figure;
   }
 
   /** A raster puts neurons of one type together; without their types it is drawn all the same. */
@@ -283,9 +355,15 @@ export class OutcomePanel {
       return;
     }
     const { experiment } = this.#head;
-    const { rows, shown } = fillRatesTable(table, experiment, this.#findings?.conditions ?? []);
-    byId('rates-note').textContent =
-      rows > shown ? `The first ${shown} of ${grouped(rows)} rows; the files have all.` : '';
+    const rows = fillRatesTable(table, experiment, this.#findings?.conditions ?? [], this.#rowsShown);
+    const all = element('button', { type: 'button', class: 'quiet' }, `Show all ${grouped(rows)} rows`);
+    all.addEventListener('click', () => {
+      this.#rowsShown = Infinity;
+      this.#draw();
+    });
+    byId('rates-note').replaceChildren(
+      ...(rows > this.#rowsShown ? [`The first ${this.#rowsShown} of ${grouped(rows)} rows. `, all] : []),
+    );
     byId('rates-of-reports').hidden = measuredReports(experiment).length === 0;
   }
 
@@ -311,10 +389,24 @@ export class OutcomePanel {
     if (findings === undefined || kind === undefined) return;
     const { head } = findings;
     const name = fileName(head.experiment.name, head.id, format);
+    const facts = provenanceOf(head);
+    if (format === 'html') {
+      if (this.#totals === undefined) {
+        this.#say('The report can be saved when the experiment is done.');
+        return;
+      }
+      const { reportHtml } = await import('../../../src/experiments/figures/report-html.js');
+      const { name: program, version } = await import('../../../package.json');
+      const html = reportHtml({ findings, totals: this.#totals, program: `${program} ${version}` });
+      save(new Blob([html], { type: 'text/html' }), name);
+      return;
+    }
     if (format === 'csv' || format === 'arrow') {
       try {
         if (eventKindOf({ type: kind.table }) !== undefined) await this.#identify(head.model);
-        save(await tableFile(format as TableFormat, kind.table, this.#found()!, this.#neurons), name);
+        const table = await tableFile(format as TableFormat, kind.table, this.#found()!, this.#neurons);
+        // Arrow has the same in its schema.
+        save(format === 'csv' ? new Blob([csvHeading(facts), table], { type: table.type }) : table, name);
       } catch (error) {
         this.#say(`The file was not saved: ${asFailure(error).message}`);
       }
@@ -322,8 +414,17 @@ export class OutcomePanel {
     }
     const figure = this.#shownFigure();
     if (figure === undefined) return;
-    const source = drawSvg(figure, SAVED_WIDTH);
-    save(format === 'svg' ? svgFile(source) : await pngFile(source, PNG_SCALE), name);
+    const titled = {
+      ...figure,
+      title: facts['Title']!,
+      subtitles: [
+        `${trialsText(head.experiment)}, ${head.model}, ${head.wiring} wiring`,
+        `experiment ${head.id}`,
+      ],
+      note: `${figure.note} ${head.side_convention}`,
+    };
+    const source = svgWith(drawSvg(titled, SAVED_WIDTH), facts);
+    save(format === 'svg' ? svgFile(source) : await pngWith(await pngFile(source, PNG_SCALE), facts), name);
   }
 }
 

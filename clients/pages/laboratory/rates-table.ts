@@ -12,15 +12,13 @@ import {
   valueLabel,
 } from '../../../src/experiments/figures/condition-labels.js';
 
-/** More rows make a page slow; the files have all. */
-const MOST_ROWS = 300;
-
-/** @returns how many rows there are in all, and how many the table shows */
+/** @param most rows that are shown  @returns how many there are in all */
 export function fillRatesTable(
   table: HTMLTableElement,
   experiment: ExperimentDocument,
   conditions: readonly FoundCondition[],
-): { readonly rows: number; readonly shown: number } {
+  most: number,
+): number {
   const parameters = (experiment.sweep ?? []).map((axis) => ('set' in axis ? axis.set : axis.as));
   const reports = measuredReports(experiment);
   const values = new Set(reports.map((report) => titleOfValue(experiment, report)));
@@ -46,7 +44,7 @@ export function fillRatesTable(
       (condition.groups[report] ?? []).map((group) => ({ condition, report, group })),
     ),
   );
-  const shown = rows.slice(0, MOST_ROWS);
+  const shown = rows.slice(0, most);
   table.replaceChildren(
     element('thead', {}, element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)))),
     element(
@@ -67,7 +65,7 @@ export function fillRatesTable(
       ),
     ),
   );
-  return { rows: rows.length, shown: shown.length };
+  return rows.length;
 }
 
 function titleOfValue(experiment: ExperimentDocument, report: string): string {

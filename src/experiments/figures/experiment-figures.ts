@@ -2,6 +2,7 @@
 import type { ExperimentDocument } from '../document/document.js';
 import { editsOf } from '../kinds/edit-kinds.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
+import { controlsFigure } from './controls-figure.js';
 import { type Chosen, type FigureKind, type Findings, MAX_FIGURES, type MeasuredRow } from './figure-kind.js';
 import type { Figure } from './figure.js';
 import { courseFigure } from './course-figure.js';
@@ -23,6 +24,7 @@ export function figuresOf(experiment: ExperimentDocument): readonly FigureKind[]
   return [
     ...[...measures].flatMap((measure) => measureFigures(experiment, measure)),
     ...[...courses].map(courseFigure),
+    ...(experiment.controls === undefined ? [] : [controlsFigure(experiment)]),
     ...(traces.length > 0 ? [traceFigure(experiment, traces)] : []),
     ...(strokes.length > 0 ? [rasterFigure(experiment, strokes)] : []),
   ];

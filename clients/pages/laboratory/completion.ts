@@ -1,0 +1,39 @@
+/** Completes names of cell types and published sets wherever neurons are named. */
+import { byId, element } from '../dom.js';
+import { service } from '../service/client.js';
+
+/** The list of names that fields of neurons offer. */
+export const NAMES = 'neuron-names';
+const PAUSE_MS = 200;
+const MOST_NAMES = 40;
+
+let pause: ReturnType<typeof setTimeout> | undefined;
+let asked = new AbortController();
+
+/** Fills the list with what begins like the text of the field that is used. */
+export function completeNames(): void {
+  document.addEventListener('input', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.getAttribute('list') !== NAMES) return;
+    clearTimeout(pause);
+    asked.abort();
+    pause = setTimeout(() => void fill(target.value.trim()), PAUSE_MS);
+  });
+}
+
+async function fill(text: string): Promise<void> {
+  const { signal } = (asked = new AbortController());
+  if (text === '' || text.includes(':')) return;
+  try {
+    const names = text.startsWith('@')
+      ? (await service.nodeSets({ signal })).node_sets
+          .filter(({ neurons }) => neurons > 0)
+          .map(({ name }) => name)
+      : Object.keys(
+          (await service.neurons({ type: `${text.replaceAll('*', '')}*`, limit: 1 }, { signal })).types,
+        );
+    const fitting = names.filter((name) => name.toLowerCase().startsWith(text.toLowerCase()));
+    byId(NAMES).replaceChildren(...fitting.slice(0, MOST_NAMES).map((value) => element('option', { value })));
+  } catch {
+    // Names can be typed without it; the service says what it does not know.
+  }
+}

@@ -1,0 +1,71 @@
+/** Values of a document as the text of a control, and back. Text that stands for none stays, for the service to name it. */
+import { isList, isMembers, type Json, type Members } from './json.js';
+
+/** A way to write values as text. @returns of `textOf` undefined for a value that it cannot write */
+export interface Writing {
+  textOf(value: Json): string | undefined;
+  /** @returns undefined for no text, which stands for a member that is left out */
+  valueOf(text: string): Json | undefined;
+}
+
+/** One word or number. */
+export const PLAIN: Writing = {
+  textOf: (value) => (isList(value) || isMembers(value) || value === null ? undefined : String(value)),
+  valueOf: (text) => (text === '' ? undefined : text),
+};
+
+export const NUMBER: Writing = {
+  // null is the end of the trial, as it is where the member is left out.
+  textOf: (value) => (value === null ? '' : PLAIN.textOf(value)),
+  valueOf: (text) => (text.trim() === '' ? undefined : numberOf(text)),
+};
+
+/** `10, 20.5, 31`. */
+export const NUMBERS: Writing = {
+  textOf: (value) =>
+    isList(value) && value.every((each) => PLAIN.textOf(each) !== undefined) ? value.join(', ') : undefined,
+  valueOf: (text) =>
+    text
+      .split(/[,\s]+/)
+      .filter(Boolean)
+      .map(numberOf),
+};
+
+/** A number, or a course in time: `0: 10, 100: 80`, from 0 ms on 10 and from 100 ms on 80. */
+export const COURSE: Writing = {
+  textOf(value) {
+    if (!isMembers(value)) return NUMBER.textOf(value);
+    const { times_ms: times, values, ...others } = value;
+    if (!isList(times) || !isList(values) || times.length !== values.length) return undefined;
+    if (times.length === 0 || Object.keys(others).length > 0) return undefined;
+    return times.map((time, at) => `${String(time)}: ${String(values[at])}`).join(', ');
+  },
+  valueOf(text) {
+    if (!text.includes(':')) return NUMBER.valueOf(text);
+    const points = text
+      .split(',')
+      .filter((point) => point.trim() !== '')
+      .map((point) => point.split(':').map((part) => numberOf(part.trim())));
+    if (points.some(({ length }) => length !== 2)) return text;
+    return { times_ms: points.map(([time]) => time!), values: points.map(([, value]) => value!) };
+  },
+};
+
+/** Values of an axis: `10, 50, 100`, or `10:200:10` from, to and step. */
+export function axisText({ values, from, to, step }: Members): string | undefined {
+  if (values !== undefined) return NUMBERS.textOf(values);
+  const range = [from, to, step];
+  return range.every((part) => typeof part === 'number') ? range.join(':') : undefined;
+}
+
+export function axisValues(text: string): Members {
+  const [from, to, step, more] = text.split(':').map((part) => numberOf(part.trim()));
+  return step !== undefined && more === undefined
+    ? { from: from!, to: to!, step }
+    : { values: NUMBERS.valueOf(text)! };
+}
+
+function numberOf(text: string): Json {
+  const number = Number(text);
+  return text.trim() === '' || Number.isNaN(number) ? text : number;
+}
