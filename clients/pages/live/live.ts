@@ -38,6 +38,8 @@ const SUGGESTIONS = 12;
 /** A body that nothing drives comes to rest in so many ms. */
 const BODY_RESTS_MS = 6000;
 const LONGEST_FRAME_MS = 100;
+/** A drive holds while the next step is late, but no longer than this. */
+const LATEST_STEP_MS = 500;
 /** Steps later than this share of their time are slow motion. */
 const SLOW_SHARE = 0.15;
 
@@ -163,7 +165,8 @@ export class Live {
     if (!this.#isOn) return;
     const now = performance.now();
     this.#drive = answer.drive ?? {};
-    this.#driveUntilMs = now + shownMs;
+    // The next step replaces it, also a late one.
+    this.#driveUntilMs = now + shownMs + LATEST_STEP_MS;
     for (const [id, value] of Object.entries(this.#drive)) {
       this.#strongest[id] = Math.max(this.#strongest[id] ?? 0, Math.abs(value));
     }
@@ -193,6 +196,7 @@ export class Live {
 
   #tellPause(why: Parameters<LiveBrainListener['onPause']>[0]): void {
     this.#strengths = {};
+    this.#driveUntilMs = performance.now();
     if (!this.#isOn) return;
     if (typeof why === 'object') {
       const { message } = asFailure(why.error);
