@@ -157,6 +157,32 @@ describe('a live brain with a real service', () => {
     expect(await brain.experiment()).toEqual(document);
   });
 
+  it('goes on with what is done while its last step is under way', async () => {
+    const rates: number[] = [];
+    let isActing = false;
+    let brain!: LiveBrain;
+    await new Promise<void>((resolve) => {
+      brain = new LiveBrain(clientOf(), DOCUMENT, {
+        sense: () => {
+          rates.push(isActing ? 150 : 0);
+          return { changes: { rates_hz: { sugar: rates.at(-1)! } }, isActing };
+        },
+        onStep: ({ answer }) => {
+          // Two steps of nothing are its rest; the second is being answered.
+          if (rates.length === 2) {
+            isActing = true;
+            brain.wake();
+          }
+          if (answer.spikes > 0) isActing = false;
+        },
+        onPause: () => resolve(),
+      });
+      brain.wake();
+    });
+    expect(rates.slice(0, 3)).toEqual([0, 0, 150]);
+    await brain.end();
+  });
+
   it('tells why where there is no room for a session, and tries again when it is woken', async () => {
     const taken = await clientOf().openSession(DOCUMENT);
     const { brain, why, steps } = await played(5);

@@ -77,7 +77,7 @@ describeWith(['chromium'], 'a live fly', () => {
     await behaves(page, /takes off|evades in flight|flies/);
     await page.keyboard.up('Enter');
 
-    const silence = page.getByRole('searchbox', { name: /Silence/ });
+    const silence = page.getByLabel(/Silence/);
     await silence.fill('Nobody');
     await silence.blur();
     await expectText(page, '#live-note', /no cell type called Nobody/);
@@ -95,7 +95,10 @@ describeWith(['chromium'], 'a live fly', () => {
     const document = JSON.parse(decodeURIComponent(new URL(page.url()).hash.slice('#document='.length)));
     expect(Object.keys(document.inputs).sort()).toEqual(['loom', 'touch']);
     expect(Math.max(...document.inputs.loom.rate_hz.values)).toBe(150);
-    expect(document.silence.map(({ node_set: set }: { node_set: string }) => set)).toEqual(['LC4', 'LPLC2']);
+    expect(document.silence.flatMap(({ node_set: set }: { node_set: string[] }) => set)).toEqual([
+      'LC4',
+      'LPLC2',
+    ]);
     expect(Object.keys(document.reports)).toEqual(expect.arrayContaining(['escape', 'groom']));
     await page.locator('#document').waitFor();
     const answer = await (await served.service.post(document, '/api/v2/experiments')).json();

@@ -45,6 +45,8 @@ export class LiveBrain {
   #underWay: Promise<void> | undefined;
   #mayGoOn = false;
   #isPausing = false;
+  /** Something was done since the step under way began. */
+  #wasWoken = false;
   #leaving = new AbortController();
   #kept: ReturnType<typeof setTimeout> | undefined;
 
@@ -64,7 +66,7 @@ export class LiveBrain {
   wake(): void {
     if (this.#isPausing) return;
     clearTimeout(this.#kept);
-    this.#mayGoOn = true;
+    this.#mayGoOn = this.#wasWoken = true;
     this.#underWay ??= this.#goOn().finally(() => (this.#underWay = undefined));
   }
 
@@ -110,6 +112,7 @@ export class LiveBrain {
       let dueMs = performance.now();
       while (this.#mayGoOn) {
         const durationMs = this.speed < 1 ? SLOW_STEP_MS : STEP_MS;
+        this.#wasWoken = false;
         const { changes, isActing } = this.listener.sense(durationMs);
         const options = { drive: true, waitAtMostS: PATIENCE_S, signal: this.#leaving.signal };
         const answer = await this.#session.step(durationMs, changes, options);
@@ -117,8 +120,8 @@ export class LiveBrain {
         this.listener.onStep({ answer, durationMs, shownMs });
         quietMs = isActing || answer.spikes > 0 ? 0 : quietMs + durationMs;
         aloneMs = isActing ? 0 : aloneMs + durationMs;
-        if (quietMs >= QUIET_MS) return this.#stop('rest', KEPT_MS);
-        if (aloneMs >= ALONE_MS) return this.#stop('alone', 0);
+        if (quietMs >= QUIET_MS && !this.#wasWoken) return this.#stop('rest', KEPT_MS);
+        if (aloneMs >= ALONE_MS && !this.#wasWoken) return this.#stop('alone', 0);
         // After a late step time passes more slowly: nothing is caught up with, and one request is on its way.
         dueMs += shownMs;
         const late = Math.max(0, performance.now() - dueMs);
