@@ -73,6 +73,8 @@ export class Session {
   #isUnderWay = false;
   /** Brain time that was paid and is not used. */
   creditMs = 0;
+  /** Price of what was simulated before the first step. */
+  startPriceMs = 0;
 
   private constructor(
     readonly plan: SessionPlan,
@@ -96,15 +98,20 @@ export class Session {
     const session = new Session(plan, parts, new Timeline(plan, parts.limits));
     const end = () => session.end(signal.reason as CodedError);
     signal.addEventListener('abort', end);
+    const expected = expectedWork({ protocol: plan.protocol, reports: [], countsAll: false });
+    let inputEvents = 0;
     for (let fromMs = 0; fromMs < plan.startMs; fromMs += LONGEST_STEP_MS) {
       const toMs = Math.min(fromMs + LONGEST_STEP_MS, plan.startMs);
       const reading = await session.#run(plan.protocol, fromMs, toMs, [], false);
+      inputEvents += reading.inputEvents;
       if (reading.stoppedAtStep !== undefined) {
         const stoppedMs = (reading.stoppedAtStep + 1) / STEPS_PER_MS;
         throw stopped(stoppedMs);
       }
     }
     signal.removeEventListener('abort', end);
+    const synapticEvents = session.#synapticEvents;
+    if (plan.startMs > 0) session.startPriceMs = priceMs({ ...expected, inputEvents, synapticEvents });
     return session;
   }
 

@@ -75,10 +75,12 @@ export function sampledSteps(
   { everySteps, startStep, endStep }: MembraneRecording,
   untilStep: number,
   fromStep = 0,
-): number[] {
+): Uint32Array<ArrayBuffer> {
   const first = Math.max(1, Math.ceil(Math.max(startStep, fromStep) / everySteps));
   const last = Math.ceil(Math.min(endStep, untilStep) / everySteps) - 1;
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, sample) => (first + sample) * everySteps);
+  const steps = new Uint32Array(Math.max(0, last - first + 1));
+  for (let sample = 0; sample < steps.length; sample++) steps[sample] = (first + sample) * everySteps;
+  return steps;
 }
 
 /** @throws RangeError */

@@ -7,6 +7,7 @@ import {
   type StepAnswer,
 } from '../../clients/typescript/src/client.js';
 import { startReadyService, type Service } from '../support/service.js';
+import { until } from '../support/service-process.js';
 
 const PATH = '/api/v2/sessions';
 const DOCUMENT: ExperimentDocument = {
@@ -131,6 +132,27 @@ describe('sessions with the typed client', () => {
     expect(await branch.step(20)).toEqual(expected[2]);
     await lose(branch);
     expect(await stepsOf(branch, CHANGES.slice(3))).toEqual(expected.slice(3));
+  });
+
+  it('goes on where steps come so late that the service has ended the session', async () => {
+    const impatient = await startReadyService({}, { limits: { sessionIdleMs: 3000 } });
+    try {
+      let opened = '';
+      const late = new NeuralExperimentClient(impatient.url, {
+        fetch: async (url, init) => {
+          const answer = await fetch(url, init);
+          opened = answer.headers.get('location') ?? opened;
+          return answer;
+        },
+      });
+      const session = await late.openSession(DOCUMENT);
+      for (const [at, changes] of CHANGES.entries()) {
+        if (at === 3) await until(async () => (await impatient.get(opened)).status === 404);
+        expect(await session.step(20, changes)).toEqual(expected[at]);
+      }
+    } finally {
+      await impatient.stop();
+    }
   });
 
   it('repeats few steps however long a session was', async () => {

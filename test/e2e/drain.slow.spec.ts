@@ -40,6 +40,14 @@ describe('SIGTERM', () => {
 
   it('fails readiness and refuses new runs while it finishes', async () => {
     await start({}, 600);
+    const sessions = `${service.url}/api/v2/sessions`;
+    const send = (url: string, body: object) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const { session } = (await (await send(sessions, {})).json()) as { session: string };
     const running = [sendRun(service.url, { seed: 1 }), sendRun(service.url, { seed: 2 })];
     await until(async () => (await service.metric('nes_queue_runs{state="waiting"}')) === 1);
     service.child.kill('SIGTERM');
@@ -53,6 +61,12 @@ describe('SIGTERM', () => {
     expect(await refused.json()).toMatchObject({ code: 'DRAINING' });
     // Closing the connection makes the client ask again elsewhere.
     expect(refused.headers.get('connection')).toBe('close');
+    const step = await send(`${sessions}/${session}/steps`, { t_ms: 0, duration_ms: 20 });
+    expect({ status: step.status, body: await step.json() }).toMatchObject({
+      status: 503,
+      body: { code: 'DRAINING' },
+    });
+    expect((await fetch(`${sessions}/${session}/document`)).status).toBe(200);
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
     expect(await service.exited()).toBe(0);
   });

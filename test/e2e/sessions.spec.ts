@@ -279,6 +279,26 @@ describe('sessions', () => {
     }
   });
 
+  it('pay for the activity of what they begin with', async () => {
+    const service = await startReadyService({
+      EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '20',
+      CONNECTOME_FILE: await connectomeFile('default'),
+    });
+    try {
+      const client = await Client.open(service, {
+        inputs: { food: { node_set: '@stimulus/food', rate_hz: 400 } },
+        duration_ms: 1000,
+      });
+      // One second was simulated, and another one is paid in advance; 18 would be left where a second costs one.
+      const step = await client.ask({ t_ms: 1000, duration_ms: 1 });
+      expect(step.status).toBe(200);
+      expect(Number(step.headers.get('ratelimit-remaining'))).toBeLessThan(18);
+      await client.end();
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('stop where their activity exceeds the limit, as their document does', async () => {
     const limits = { synapticEventsPerTrial: 5000, synapticEventsPerBrainSecond: 5000 };
     const service = await startReadyService({}, { limits });

@@ -13,7 +13,7 @@ interface Course {
   readonly firstPotential: number;
   /** Samples that the kernel has room for. */
   readonly room: number;
-  readonly steps: readonly number[];
+  readonly steps: Uint32Array;
   readonly potentials: Float64Array;
   taken: number;
   /** Samples that were taken out of the kernel. */

@@ -77,8 +77,7 @@ export const membrane = {
     const maximum = Math.min(task.maximumRows, rowsLeft);
     // Rows that are left out must not travel with the rest.
     const potentials = maximum < samples!.length ? samples!.slice(0, maximum) : samples!;
-    const sampled = sampledSteps(task, endStep, startStep);
-    const steps = Uint32Array.from(sampled.slice(0, samplesIn(potentials.length, task)));
+    const steps = sampledSteps(task, endStep, startStep).slice(0, samplesIn(potentials.length, task));
     const neurons = new Uint32Array(0);
     return { type: 'membrane', steps, neurons, values: [potentials], rows: samples!.length };
   },

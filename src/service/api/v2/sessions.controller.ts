@@ -75,14 +75,17 @@ export class SessionsController {
     }
     const plan = await this.experiments.planSession(request);
     await this.#open(reply, async (model, signal) => {
-      if (plan.priceMs > 0) await this.budget.charge(clientOf(request), plan.priceMs, reply);
+      const charge =
+        plan.priceMs > 0 ? await this.budget.charge(clientOf(request), plan.priceMs, reply) : undefined;
       const limits = {
         ...this.limits,
         documentBytes: DOCUMENT_LIMIT_BYTES,
         brainSeconds: this.#brainSeconds,
       };
       const { connectome, queue } = model;
-      return Session.open(plan, { connectome, queue, owner: siteOf(request), limits }, signal);
+      const session = await Session.open(plan, { connectome, queue, owner: siteOf(request), limits }, signal);
+      await charge?.settle(session.startPriceMs);
+      return session;
     });
   }
 
