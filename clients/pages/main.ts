@@ -10,6 +10,7 @@ import { Notices } from './notices.js';
 import { PathPanel } from './path-panel.js';
 import { Playback } from './playback.js';
 import { Results } from './results.js';
+import type { Live } from './live/live.js';
 import type { Selection } from './selection.js';
 import { asFailure, fetchAtlas, postRun, service } from './service/client.js';
 import {
@@ -48,6 +49,9 @@ let results: Results | undefined;
 let stage: Stage | undefined;
 let fly: FlyView | undefined;
 let card: CardPanel | undefined;
+let atlas: CompactAtlas | undefined;
+/** Loaded when somebody first asks for it. */
+let live: Promise<Live> | undefined;
 let path: PathPanel | undefined;
 /** The run that plays when somebody arrives. */
 let opening: Run | undefined;
@@ -85,6 +89,8 @@ async function start(): Promise<void> {
   await runFromAddress();
   await loadAtlas(model);
   endArrival();
+  // A live fly needs whatever is drawn.
+  byId<HTMLButtonElement>('live-start').disabled = false;
 }
 
 /** Shows what stands below the run: until it is there, it would move it down. */
@@ -114,6 +120,7 @@ function present(model: Model, stored: StoredRuns): void {
   byId('repeat').addEventListener('click', () => void repeat());
   byId('forget').addEventListener('click', () => void store?.clear().then(showRecent));
   addEventListener('hashchange', () => void runFromAddress());
+  listenForLive(model);
   onThemeChange(() => {
     stage?.setTheme(readTheme());
     shown.draw();
@@ -130,6 +137,34 @@ function present(model: Model, stored: StoredRuns): void {
   listenForCopies();
 }
 
+/** Waits for the wish to play with a live fly; its code is loaded then. */
+function listenForLive(model: Model): void {
+  byId('live-start').addEventListener('click', () => {
+    live ??= import('./live/live.js').then(
+      ({ Live }) =>
+        new Live({
+          model,
+          playback,
+          view: () => ({ fly, stage, atlas }),
+          onStop: showRuns,
+        }),
+    );
+    live.then(
+      (each) => each.toggle(),
+      () => {
+        live = undefined;
+        byId('live-note').textContent = 'The live fly did not arrive; recorded runs play as before.';
+      },
+    );
+  });
+  const fullScreen = byId('full-screen');
+  fullScreen.hidden = !document.fullscreenEnabled;
+  fullScreen.addEventListener('click', () => {
+    if (document.fullscreenElement === null) void byId('stage').requestFullscreen();
+    else void document.exitFullscreen();
+  });
+}
+
 function showFly(model: Model): void {
   try {
     fly = new FlyView(model, playback);
@@ -142,13 +177,13 @@ function showFly(model: Model): void {
 }
 
 async function loadAtlas(model: Model): Promise<void> {
-  let atlas: CompactAtlas;
+  let loaded: CompactAtlas;
   const progress = byId<HTMLProgressElement>('brain-progress');
   progress.hidden = false;
   brainNotices.status('The brain arrives …');
   try {
     const bytes = model.neuron_count * ATLAS_BYTES_PER_NEURON;
-    atlas = decodeAtlas(
+    loaded = decodeAtlas(
       await fetchAtlas(model.atlas_url, (received) => (progress.value = Math.min(1, received / bytes))),
     );
     progress.hidden = true;
@@ -158,15 +193,16 @@ async function loadAtlas(model: Model): Promise<void> {
     return;
   }
   brainNotices.status('');
-  describePositions(atlas, model);
-  results?.setAtlas(atlas);
-  path = new PathPanel(model, atlas, (neurons) => stage?.light(neurons));
-  card = new CardPanel(model, atlas, {
+  atlas = loaded;
+  describePositions(loaded, model);
+  results?.setAtlas(loaded);
+  path = new PathPanel(model, loaded, (neurons) => stage?.light(neurons));
+  card = new CardPanel(model, loaded, {
     onSelect: select,
     onFilter: (isFiltered) => results?.filter(isFiltered),
   });
   try {
-    stage = new Stage(atlas, playback, brainNotices, select);
+    stage = new Stage(loaded, playback, brainNotices, select);
     stage.setTheme(readTheme());
   } catch {
     brainNotices.status(
@@ -206,7 +242,7 @@ async function playOpening(): Promise<void> {
     // The page works without it.
     return;
   }
-  if (opening === undefined || request !== lastRequest) return;
+  if (opening === undefined || request !== lastRequest || !byId('live-panel').hidden) return;
   free.add(opening);
   [current, kept] = [opening, undefined];
   settle();
@@ -352,6 +388,7 @@ function compareWith(run: Run | undefined): void {
 }
 
 function showRuns(): void {
+  live?.then((each) => each.stop()).catch(() => undefined);
   if (current === undefined) return;
   fly?.show(current.response);
   playback.show(current, kept);

@@ -37,6 +37,7 @@ export class Stage {
   #spiking: ReadonlySet<number> = new Set();
   #pointer: { x: number; y: number } | undefined;
   #litMs = 0;
+  #isLive = false;
   /** How long the brain has turned at rest; it stops at the end, and when the reader takes it. */
   #turnedMs = 0;
   #lastPaint = 0;
@@ -65,12 +66,31 @@ export class Stage {
   }
 
   show(run: Run, kept: Run | undefined): void {
+    this.#isLive = false;
     this.#run = run;
     this.#kept = kept;
     this.#spiking = new Set([...run.counts.keys(), ...(kept?.counts.keys() ?? [])]);
     this.#view.expect(this.#spiking, true);
     byId('comparison').hidden = kept === undefined;
     this.playback.refresh();
+  }
+
+  /**
+   * Gives the light over to a live brain, until a run is shown again.
+   * @param neurons that may be lit from now on
+   */
+  setLive(neurons: Iterable<number>): void {
+    if (!this.#isLive) this.#view.light.fill(0);
+    this.#isLive = true;
+    this.#view.expect(neurons, true);
+    byId('comparison').hidden = true;
+  }
+
+  /** @param write lights the neurons of this frame, and tells whether any of them changed */
+  lightLive(write: (light: Uint8Array) => boolean): void {
+    const started = performance.now();
+    if (this.#isLive && write(this.#view.light)) this.#view.show();
+    this.#litMs = performance.now() - started;
   }
 
   mark(selection: Selection | undefined): void {
@@ -131,6 +151,7 @@ export class Stage {
   }
 
   #lightUp({ timeMs, isWhole }: Moment): void {
+    if (this.#isLive) return;
     const started = performance.now();
     const { light } = this.#view;
     const [run, kept] = [this.#run, this.#kept];

@@ -45,7 +45,7 @@ describeWith(['chromium'], 'the fly on the page', () => {
     }
     expect(told.size).toBeGreaterThan(2);
     expect(new Set(pictures.values()).size).toBe(pictures.size);
-    // Body, wings, shadow and the marks on the ground.
+    // Body, wings, shadow and the marks on the ground: at the start nothing is near.
     expect(await page.locator('#fly-canvas').getAttribute('data-draw-calls')).toBe('4');
     expect(problems).toEqual([]);
     await page.close();

@@ -25,10 +25,12 @@ import { poseOf } from './pose.js';
 import { Rig } from './rig.js';
 import { drivesOf, type Model, type Run } from './run-drives.js';
 import { shadowGeometry } from './shadow-geometry.js';
+import { type Stimuli, StimulusScene } from './stimulus-scene.js';
 import { wingGeometry } from './wing-geometry.js';
 import { wingTipsOf } from './wing-tips.js';
 
-export type { Behaviour, Drives, Model, Run };
+export { StimulusScene };
+export type { Behaviour, Drives, Model, Run, Stimuli };
 
 export interface FlyOptions {
   /** Brightness behind the fly, which decides the colours of its wings and of its shadow. */

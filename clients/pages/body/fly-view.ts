@@ -15,11 +15,12 @@ import {
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import type { Model } from '../service/client.js';
 import type { FullRun } from '../service/client.js';
-import { createFly, type Fly } from '../../fly/src/fly.js';
+import { createFly, type Drives, type Fly, type Stimuli, StimulusScene } from '../../fly/src/fly.js';
 import { byId } from '../dom.js';
 import { FrameTimes } from '../frame-times.js';
 import type { Moment, Playback } from '../playback.js';
 import { onThemeChange, readTheme } from '../theme.js';
+import { DEFAULT_SLOW_DOWN } from '../../fly/src/choreography.js';
 
 const FIELD_OF_VIEW_DEGREES = 28;
 const MAXIMUM_PIXEL_RATIO = 2;
@@ -29,7 +30,7 @@ const MARK_SPACING = 1.2;
 const MARKS = 14;
 /** Extents that have to be in view: of a fly that stands, and of one that flies with its wings spread. */
 const VIEWS = {
-  standing: { centreHeight: 0.38, halfHeight: 1.45, halfWidth: 2.05 },
+  standing: { centreHeight: 0.5, halfHeight: 1.45, halfWidth: 2.25 },
   flying: { centreHeight: 1.9, halfHeight: 2, halfWidth: 2.4 },
 } as const;
 /** Largest distance by which a part of the fly is nearer to the camera than its middle. */
@@ -39,6 +40,10 @@ const WING_MARGIN = 0.86;
 const [STANDING_HEIGHT, FLYING_HEIGHT] = [0.95, 2.2];
 const AZIMUTH_RADIANS = 0.9;
 const POLAR_RADIANS = 1.25;
+/** So soon after the start of a run is a stimulus seen, in the time of the run. */
+const ARRIVES_IN_MS = 5;
+
+const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class FlyView {
   readonly #frame = byId('fly');
@@ -49,11 +54,16 @@ export class FlyView {
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.1, 60);
   readonly #controls: OrbitControls;
   readonly #fly: Fly = createFly({ travels: false });
+  readonly #stimuli = new StimulusScene();
   readonly #ground: Points<BufferGeometry, PointsMaterial>;
   readonly #sky = new HemisphereLight('#dfe8ff', '#6a5238');
   readonly #times = new FrameTimes(this.#canvas);
   #actedMs = 0;
-  #isLoaded = false;
+  #run: FullRun | undefined;
+  #isLive = false;
+  /** Direction from which a live stimulus comes, and for how long the live fly has moved. */
+  #facing = 0;
+  #liveMs = 0;
   #changed = true;
   /** Tells whether the reader has turned the camera since it was last placed. */
   #isTurned = false;
@@ -69,7 +79,7 @@ export class FlyView {
     const [sun, rim] = [new DirectionalLight('#fff3dd', 2.6), new DirectionalLight('#9ab8ff', 1.6)];
     sun.position.set(3, 6, 4);
     rim.position.set(-4, 3, -5);
-    this.#scene.add(this.#fly.object, this.#ground, this.#sky, sun, rim);
+    this.#scene.add(this.#fly.object, this.#stimuli.object, this.#ground, this.#sky, sun, rim);
 
     this.#controls = new OrbitControls(this.#camera, this.#canvas);
     this.#controls.enablePan = false;
@@ -96,15 +106,45 @@ export class FlyView {
 
   show(run: FullRun): void {
     this.#fly.load(run, this.model);
-    this.#isLoaded = true;
+    this.#run = run;
+    this.setLive(false);
     this.playback.refresh();
   }
 
+  /** Lets the fly act live, from rest, until a run is shown again. A pointer then turns it no more. */
+  setLive(isLive: boolean): void {
+    if (isLive && !this.#isLive) this.#fly.reset();
+    this.#isLive = isLive;
+    this.#controls.enabled = !isLive;
+    this.#canvas.style.touchAction = isLive ? 'none' : 'pan-y';
+    if (!isLive) this.playback.refresh();
+  }
+
+  /**
+   * @param drive that it acts out
+   * @param elapsedMs since the last call
+   */
+  actLive(drive: Drives, elapsedMs: number, stimuli: Stimuli): void {
+    const started = performance.now();
+    this.#fly.act(drive, elapsedMs);
+    this.#liveMs += withLessMotion.matches ? 0 : elapsedMs;
+    if (Object.keys(stimuli).length === 0) this.#facing = this.#fly.place.heading;
+    this.#showFly(stimuli, this.#liveMs, this.#facing, started);
+  }
+
   #act({ timeMs }: Moment): void {
-    if (!this.#isLoaded) return;
+    if (this.#run === undefined || this.#isLive) return;
     const started = performance.now();
     this.#fly.showAt(timeMs);
-    const { x, z, heading } = this.#fly.place;
+    const { stimulus, duration_ms: durationMs } = this.#run;
+    // An object comes nearer all through a run; anything else is there at once.
+    const strength = stimulus === 'loom' ? timeMs / durationMs : Math.min(1, timeMs / ARRIVES_IN_MS);
+    this.#showFly({ [stimulus]: strength }, timeMs * DEFAULT_SLOW_DOWN, 0, started);
+  }
+
+  #showFly(stimuli: Stimuli, timeMs: number, facing: number, started: number): void {
+    const { x, z, heading, height } = this.#fly.place;
+    this.#stimuli.show(stimuli, timeMs, { x: 0, z: 0, heading, height }, facing);
     // The fly stays in view and turns; the ground moves below it.
     this.#fly.object.rotation.y = heading;
     this.#ground.position.set(-x % MARK_SPACING, 0, -z % MARK_SPACING);
@@ -131,7 +171,9 @@ export class FlyView {
 
   #paintIn(): void {
     const theme = readTheme();
-    this.#fly.setBackground(theme.dark ? 'dark' : 'light');
+    const background = theme.dark ? 'dark' : 'light';
+    this.#fly.setBackground(background);
+    this.#stimuli.setBackground(background);
     this.#renderer.setClearColor(theme.stage);
     this.#sky.intensity = theme.dark ? 1.5 : 2.2;
     this.#ground.material.color.set(theme.muted);

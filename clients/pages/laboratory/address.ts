@@ -1,10 +1,8 @@
 /** The part of the address after `#`: an example by its name, a whole document, or a job by its name with its document. */
 import { repeatedMember } from '../../../src/repeated-member.js';
+import { documentHash } from '../document-link.js';
 import { EXAMPLES } from './examples.js';
 import { isMembers, type Json } from './json.js';
-
-/** Longer addresses are cut by some programs. */
-const LONGEST_HASH = 16_000;
 
 /** The experiment of an address. */
 export interface Named {
@@ -16,12 +14,6 @@ export interface Named {
 
 export function exampleHash(id: string): string {
   return `#example=${id}`;
-}
-
-/** @returns nothing where a document is too long for an address */
-export function documentHash(document: Json): string | undefined {
-  const hash = `#document=${encodeURIComponent(JSON.stringify(document))}`;
-  return hash.length > LONGEST_HASH ? undefined : hash;
 }
 
 /** @param document stays in the address when the job has ended */

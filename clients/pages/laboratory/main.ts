@@ -6,7 +6,8 @@ import type { DryRun, ExperimentHead } from '../../../src/experiments/run/result
 import { randomKey, type ExperimentDocument } from '#client';
 import { asFailure, service, type ServiceFailure } from '../service/client.js';
 import { jobLines, requestLines } from '../service/open-experiments.js';
-import { documentHash, documentIn, exampleHash, jobHash, namedBy } from './address.js';
+import { documentHash } from '../document-link.js';
+import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
 import { BrainMap } from './brain-map.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
 import { completeNames } from './completion.js';

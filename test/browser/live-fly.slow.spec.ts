@@ -1,0 +1,140 @@
+/** The live fly on the page: acts by pointer, key and finger, silences, its experiment, and no session to be had. */
+import type { Page } from 'playwright-core';
+import { openPage, type PageOptions } from '../support/browser.js';
+import { describeWith } from '../support/requirements.js';
+import { startReadyService } from '../support/service.js';
+import { brainColours, expectText } from './page-reading.js';
+import { axeFindings, serve } from './served-page.js';
+
+const SESSIONS = '/api/v2/sessions';
+
+describeWith(['chromium'], 'a live fly', () => {
+  const served = serve('default');
+
+  /** Requests of a page for sessions from now on, such as "POST /api/v2/sessions". */
+  function askedOf(page: Page): string[] {
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith(SESSIONS)) asked.push(`${request.method()} ${pathname}`);
+    });
+    return asked;
+  }
+
+  async function begin(options?: PageOptions) {
+    const opened = await served.open('/', options);
+    const { page } = opened;
+    const asked = askedOf(page);
+    await page.locator('#brain[data-draw-calls]').waitFor();
+    await page.locator('#fly-canvas[data-draw-calls]').waitFor();
+    await page.locator('#live-start').click();
+    await page.locator('#live-panel').waitFor();
+    return { ...opened, asked, button: (name: string) => page.getByRole('button', { name, exact: true }) };
+  }
+
+  const behaves = (page: Page, how: RegExp) => expectText(page, '#fly-behaviour', how);
+
+  it('is loaded by the first press, and not before', async () => {
+    const { page } = await served.open();
+    await page.locator('#fly-canvas[data-draw-calls]').waitFor();
+    const loaded = () =>
+      page.evaluate(
+        () => performance.getEntriesByType('resource').filter(({ name }) => name.includes('/live-')).length,
+      );
+    expect(await loaded()).toBe(0);
+    await page.locator('#live-start').click();
+    await page.locator('#live-panel').waitFor();
+    expect(await loaded()).toBeGreaterThan(0);
+    await page.close();
+  });
+
+  it('extends its proboscis while sugar is held to its mouth; its neurons light up; back to recorded runs', async () => {
+    const { page, problems, asked, button } = await begin();
+    const { bright: atRest } = await brainColours(page);
+    await button('Give sugar').hover();
+    await page.mouse.down();
+    await behaves(page, /extends its proboscis/);
+    expect(await button('Give sugar').getAttribute('aria-pressed')).toBe('true');
+    while ((await brainColours(page)).bright < atRest + 100);
+    await page.mouse.up();
+    await behaves(page, /stands|walks|turns/);
+    expect(await button('Give sugar').getAttribute('aria-pressed')).toBe('false');
+    expect(asked.filter((each) => each === `POST ${SESSIONS}`)).toHaveLength(1);
+
+    const ended = page.waitForRequest((request) => request.method() === 'DELETE');
+    await button('Back to recorded runs').click();
+    await ended;
+    await page.locator('#playback').waitFor();
+    expect(await page.locator('#live-panel').isHidden()).toBe(true);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('takes off from what approaches, by key; silent neurons are part of the experiment that opens', async () => {
+    const { page, problems, button } = await begin();
+    await button('Approach it').focus();
+    await page.keyboard.down('Enter');
+    await behaves(page, /takes off|evades in flight|flies/);
+    await page.keyboard.up('Enter');
+
+    const silence = page.getByLabel(/Silence/);
+    await silence.fill('Nobody');
+    await silence.blur();
+    await expectText(page, '#live-note', /no cell type called Nobody/);
+    await silence.fill('LC4, LPLC2');
+    await silence.blur();
+    await expectText(page, '#live-note', /From now on silent: LC4, LPLC2/);
+    await behaves(page, /stands|walks|turns/);
+    await button('Touch it').focus();
+    await page.keyboard.down(' ');
+    await behaves(page, /grooms/);
+    await page.keyboard.up(' ');
+
+    await button('This is the experiment you did').click();
+    await page.waitForURL('**/laboratory#document=*');
+    const document = JSON.parse(decodeURIComponent(new URL(page.url()).hash.slice('#document='.length)));
+    expect(Object.keys(document.inputs).sort()).toEqual(['loom', 'touch']);
+    expect(Math.max(...document.inputs.loom.rate_hz.values)).toBe(150);
+    expect(document.silence.flatMap(({ node_set: set }: { node_set: string[] }) => set)).toEqual([
+      'LC4',
+      'LPLC2',
+    ]);
+    expect(Object.keys(document.reports)).toEqual(expect.arrayContaining(['escape', 'groom']));
+    await page.locator('#document').waitFor();
+    const answer = await (await served.service.post(document, '/api/v2/experiments')).json();
+    expect(answer.conditions[0].spikes.mean).toBeGreaterThan(1000);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it.each([
+    [360, 740, 'light'],
+    [1440, 900, 'dark'],
+  ] as const)('fits a window of %d x %d, %s, and axe finds nothing', async (width, height, colorScheme) => {
+    const { page, problems, button } = await begin({ width, height, colorScheme });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    for (const box of await page
+      .locator('.hold')
+      .evaluateAll((all) => all.map((each) => each.clientHeight))) {
+      expect(box).toBeGreaterThanOrEqual(40);
+    }
+    // A program that presses, such as a screen reader, taps.
+    await button('Touch it').evaluate((each: HTMLElement) => each.click());
+    await behaves(page, /grooms/);
+    expect(await axeFindings(page, '#stage')).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('says so where no session can be had, and plays recorded runs', async () => {
+    const limited = await startReadyService({}, { limits: { sessionsPerClient: 0 } });
+    const { page, problems } = await openPage(served.browser, limited, '/');
+    await page.locator('#live-start:enabled').click();
+    await expectText(page, '#live-note', /There is no live brain at present/);
+    await page.locator('#live-panel').waitFor({ state: 'hidden' });
+    expect(await page.locator('#playback').isVisible()).toBe(true);
+    expect(problems).toEqual([]);
+    await page.close();
+    await limited.stop();
+  });
+});
