@@ -164,7 +164,7 @@ describeWith(['chromium'], 'the page', () => {
       () => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls'] === '2',
     );
     await page.locator('#brain').press(' ');
-    await page.getByRole('button', { name: 'Play' }).waitFor();
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
     await page.locator('#time').fill('42.5');
     await expectText(page, '#shown-moment', /^42\.5 ms of 200 ms$/);
     await page.close();
@@ -173,7 +173,7 @@ describeWith(['chromium'], 'the page', () => {
   it('does not move by itself where less motion is asked for, and gives its run as a curl command', async () => {
     const { page } = await open(LOOM_HASH);
     await expectText(page, '#shown-moment', /Whole run/);
-    expect(await page.getByRole('button', { name: 'Play' }).isEnabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Play', exact: true }).isEnabled()).toBe(true);
     const curl = await page.locator('#curl').innerText();
     expect(curl).toContain(`${served.service.url}/api/v1/run`);
     expect(JSON.parse(/-d '(.*)'/.exec(curl)![1]!)).toEqual(LOOM);
