@@ -141,7 +141,7 @@ export class Live {
   #present(): void {
     byId('stage').classList.toggle('live', this.#isOn);
     byId('live-panel').hidden = !this.#isOn;
-    this.#start.textContent = this.#isOn ? 'Back to recorded runs' : 'Play with a live fly';
+    this.#start.textContent = this.#isOn ? 'Back to recorded runs' : 'Try a live fly';
   }
 
   /** The fly answers before: names of neurons are more to load than a step. */
