@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { readEnvironment } from '../../src/service/config/environment.js';
 import { STIMULUS_IDS } from '../../src/presets/populations.js';
+import { connectomeFile } from '../support/connectomes.js';
 import { baseImage } from '../support/base-image.js';
 import { Container, ContainerEngine, HARDENED } from '../support/containers.js';
 import { freePort } from '../support/free-port.js';
@@ -112,12 +113,13 @@ import os, sys
 from neural_experiment_client import Lab
 with Lab.local(image=sys.argv[1], variables={'WORKERS': 1}) as lab:
     print(len(lab.neurons('DNp01')))
-lab = Lab.local(os.path.join('data', 'default.connectome'), image=sys.argv[1], variables={'WORKERS': 1})
+lab = Lab.local(sys.argv[2], image=sys.argv[1], variables={'WORKERS': 1})
 print(lab.run(inputs={'a': 'LC4'}, reports={'r': 'DNp01'}, trials=1, duration_ms=10).json['wiring'], flush=True)
 os.kill(os.getpid(), 9)
 `;
         const env = { ...engine.environment, PYTHONPATH: 'clients/python', PYTHONDONTWRITEBYTECODE: '1' };
-        const { stdout, stderr, signal } = spawnSync('python3', ['-W', 'ignore', '-c', script, images.cpu], {
+        const given = [images.cpu, await connectomeFile('default')];
+        const { stdout, stderr, signal } = spawnSync('python3', ['-W', 'ignore', '-c', script, ...given], {
           env,
           encoding: 'utf8',
         });
