@@ -18,7 +18,7 @@ const PICTURES = [
 const PREVIEW = { file: 'clients/pages/preview.jpg', width: 1200, height: 630 };
 const HASH = '#stimulus=loom&duration_ms=100&intensity=1&seed=42';
 /** Pictures of the brain at rest, which stand in its place until it is there. */
-const POSTER = { width: 760, height: 380, quality: 45 };
+const POSTER = { width: 640, height: 320, quality: 30 };
 /** A dose curve of the sugar circuit. */
 const DOSES = {
   inputs: { sugar: { node_set: '@sugar', rate_hz: 100 } },
@@ -54,7 +54,7 @@ await withDefaultService(async (url) => {
       document.activeElement.blur();
       scrollTo({ top: 0, behavior: 'instant' });
     `);
-    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 88 });
+    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 80 });
     console.log(join(FOLDER, file));
     await page.close();
   }
@@ -72,7 +72,7 @@ await withDefaultService(async (url) => {
       document.activeElement.blur();
       scrollTo({ top: document.querySelector('${top}').getBoundingClientRect().top - ${MARGIN_PX}, behavior: 'instant' });
     `);
-    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 88 });
+    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 80 });
     console.log(join(FOLDER, file));
     await page.close();
   }
@@ -104,7 +104,7 @@ await withDefaultService(async (url) => {
     document.querySelector('#views').style.height = '${PREVIEW.height}px';
   `);
   await page.waitForTimeout(SETTLE_MS);
-  await page.screenshot({ path: PREVIEW.file, type: 'jpeg', quality: 85 });
+  await page.screenshot({ path: PREVIEW.file, type: 'jpeg', quality: 80 });
   console.log(PREVIEW.file);
   await browser.close();
 });

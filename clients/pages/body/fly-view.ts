@@ -74,6 +74,8 @@ export class FlyView {
     private readonly playback: Playback,
   ) {
     this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
+    // Asking for errors waits for the compiler.
+    this.#renderer.debug.checkShaderErrors = false;
     this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAXIMUM_PIXEL_RATIO));
     this.#ground = groundMarks();
     const [sun, rim] = [new DirectionalLight('#fff3dd', 2.6), new DirectionalLight('#9ab8ff', 1.6)];
@@ -102,6 +104,10 @@ export class FlyView {
     onThemeChange(() => this.#paintIn());
     playback.onMoment((moment) => this.#act(moment));
     playback.onFrame(() => this.#render());
+  }
+
+  get behaviour(): string {
+    return this.#fly.behaviour;
   }
 
   show(run: FullRun): void {
