@@ -34,9 +34,9 @@ describe('the binary atlas', () => {
       whole.types.map(({ superClass }) => superClass),
     );
     const neurons = [...first.sides.keys()];
-    const known = neurons.filter((neuron) => neuron % 8 === 0);
+    const known = neurons.filter((neuron) => neuron % 11 === 0);
     for (const neuron of known) expect(positionOf(first, neuron)).toEqual(positionOf(whole, neuron));
-    const others = neurons.filter((neuron) => neuron % 8 !== 0);
+    const others = neurons.filter((neuron) => neuron % 11 !== 0);
     const onTheirSide = others.filter((neuron) =>
       known.some(
         (each) =>

@@ -13,7 +13,7 @@
  *  32   type of each neuron           n u16, the difference to that of the neuron before, modulo 65536
  *       side and flag of each neuron  n u8: bits 0-1 index into left, right, center, none; bit 2 estimated
  *       super class of each type      UTF-8: "super class\n", t lines
- *       positions of every 8th neuron, from the first on
+ *       positions of every 11th neuron, from the first on
  *       positions of all others
  *       name of each type             UTF-8: "name\n", t lines
  *
@@ -30,8 +30,8 @@ const ESTIMATED_BIT = 2;
 /** A step is 0.2 µm: a pixel where the brain is 4,000 wide. */
 const STEPS = 4095;
 const POSITION_BYTES = 6;
-/** Every so many neurons one is in the first part. */
-const SAMPLED_EACH = 8;
+/** Every so many neurons one is in the first part. An odd number, since sides may alternate. */
+const SAMPLED_EACH = 11;
 
 /** The decoded atlas; neurons in the order of their indices. */
 export interface CompactAtlas {

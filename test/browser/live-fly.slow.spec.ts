@@ -120,7 +120,7 @@ describeWith(['chromium'], 'a live fly', () => {
     await expectText(
       page,
       '#live-note',
-      /Approach it: with all neurons it takes off.*; without LC4, LPLC2 it does nothing about it/,
+      /Approach it: with all neurons it .*takes off.*; without LC4, LPLC2 it does nothing about it/,
     );
     await button('Touch it').focus();
     await page.keyboard.down(' ');

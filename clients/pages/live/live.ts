@@ -84,6 +84,8 @@ export class Live {
   #shownMs = 0;
   /** Latest act, and what the fly did at each: with all neurons, and with those that are silent now. */
   #act = '';
+  /** The act of this frame, if any. */
+  #done = '';
   readonly #whole = new Map<string, Set<string>>();
   readonly #silenced = new Map<string, Set<string>>();
 
@@ -204,7 +206,10 @@ export class Live {
 
   /** Says beside what the fly does without some neurons what it did with all. */
   #compare(behaviour: string): void {
-    this.#act = Object.keys(this.#strengths)[0] ?? this.#act;
+    const done = Object.keys(this.#strengths)[0] ?? '';
+    // An act that began before neurons fell silent is none without them.
+    if (done !== '' && done !== this.#done) this.#act = done;
+    this.#done = done;
     if (this.#act === '') return;
     const deeds = this.#silence.length === 0 ? this.#whole : this.#silenced;
     const seen = deeds.get(this.#act) ?? new Set();
