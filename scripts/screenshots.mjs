@@ -65,7 +65,7 @@ await withDefaultService(async (url) => {
       reducedMotion: 'reduce',
     });
     await page.goto(url + HASH);
-    await page.locator('#results').waitFor();
+    await page.locator('main:not(.arriving) #results').waitFor();
     await page.locator('#time').fill(MOMENT_MS);
     await page.waitForTimeout(SETTLE_MS);
     await page.evaluate(`
@@ -80,9 +80,9 @@ await withDefaultService(async (url) => {
     const { quality, ...viewport } = POSTER;
     const page = await browser.newPage({ viewport, colorScheme, reducedMotion: 'reduce' });
     // Without a run the brain is at rest.
-    await page.route('**/runs/*', (route) => route.abort());
+    await page.route('**/runs/**', (route) => route.abort());
     await page.goto(url);
-    await page.locator('#canvas-frame.drawn').waitFor();
+    await page.locator('main:not(.arriving)').waitFor();
     await page.evaluate(`
       document.querySelectorAll('#views > :not(#canvas-frame), #canvas-frame > :not(canvas)')
         .forEach((each) => (each.style.display = 'none'));
@@ -96,7 +96,8 @@ await withDefaultService(async (url) => {
   }
   const page = await browser.newPage({ viewport: PREVIEW, colorScheme: 'dark', reducedMotion: 'reduce' });
   await page.goto(url + HASH);
-  await page.locator('#results').waitFor();
+  await page.locator('main:not(.arriving) #results').waitFor();
+  await page.locator('#time').fill(MOMENT_MS);
   await page.evaluate(`
     document.querySelectorAll('header, main > :not(#stage), #stage > :not(#views), #views > :not(#canvas-frame, #fly), #canvas-frame > :not(canvas)')
       .forEach((each) => (each.style.display = 'none'));

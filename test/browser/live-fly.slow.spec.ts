@@ -115,13 +115,6 @@ describeWith(['chromium'], 'a live fly', () => {
     await silence.blur();
     await expectText(page, '#live-note', /From now on silent: LC4, LPLC2/);
     await behaves(page, /stands|walks|turns/);
-    await button('Approach it').focus();
-    await page.keyboard.press('Enter');
-    await expectText(
-      page,
-      '#live-note',
-      /Approach it: with all neurons it .*takes off.*; without LC4, LPLC2 it does nothing about it/,
-    );
     await button('Touch it').focus();
     await page.keyboard.down(' ');
     await behaves(page, /grooms/);

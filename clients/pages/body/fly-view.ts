@@ -106,10 +106,6 @@ export class FlyView {
     playback.onFrame(() => this.#render());
   }
 
-  get behaviour(): string {
-    return this.#fly.behaviour;
-  }
-
   show(run: FullRun): void {
     this.#fly.load(run, this.model);
     this.#run = run;

@@ -43,9 +43,6 @@ const LATEST_STEP_MS = 500;
 /** Steps later than this share of their time are slow motion. */
 const SLOW_SHARE = 0.15;
 
-/** Behaviours that show no answer to an act. */
-const IDLE = ['stands', 'walks', 'turns'];
-
 /** Parts of the page that are drawn; those that are not there yet, or never are, are undefined. */
 interface Views {
   readonly fly: FlyView | undefined;
@@ -82,12 +79,6 @@ export class Live {
   #strongest: Record<string, number> = {};
   #driveUntilMs = 0;
   #shownMs = 0;
-  /** Latest act, and what the fly did at each: with all neurons, and with those that are silent now. */
-  #act = '';
-  /** The act of this frame, if any. */
-  #done = '';
-  readonly #whole = new Map<string, Set<string>>();
-  readonly #silenced = new Map<string, Set<string>>();
 
   constructor(private readonly parts: LiveParts) {
     const ids = Object.keys(ACTS).filter((id) => parts.model.stimuli.some((each) => each.id === id));
@@ -200,25 +191,7 @@ export class Live {
     this.#shownDrive = faded(this.#shownDrive, now < this.#driveUntilMs ? this.#drive : {}, elapsedMs);
     const { fly, stage } = this.parts.view();
     fly?.actLive(this.#shownDrive, elapsedMs, this.#strengths);
-    if (fly !== undefined) this.#compare(fly.behaviour);
     stage?.lightLive((light) => this.#light?.write(light, now, elapsedMs) ?? false);
-  }
-
-  /** Says beside what the fly does without some neurons what it did with all. */
-  #compare(behaviour: string): void {
-    const done = Object.keys(this.#strengths)[0] ?? '';
-    // An act that began before neurons fell silent is none without them.
-    if (done !== '' && done !== this.#done) this.#act = done;
-    this.#done = done;
-    if (this.#act === '') return;
-    const deeds = this.#silence.length === 0 ? this.#whole : this.#silenced;
-    const seen = deeds.get(this.#act) ?? new Set();
-    if (seen.has(behaviour)) return;
-    deeds.set(this.#act, seen.add(behaviour));
-    const before = this.#whole.get(this.#act);
-    if (deeds === this.#whole || before === undefined) return;
-    const without = `without ${this.#silence.join(', ')} it ${deedOf(seen)}`;
-    this.#note.textContent = `${ACTS[this.#act]}: with all neurons it ${deedOf(before)}; ${without}.`;
   }
 
   #tellPause(why: Parameters<LiveBrainListener['onPause']>[0]): void {
@@ -363,8 +336,6 @@ export class Live {
     }
     const wasSilent = this.#silence.length > 0;
     this.#silence = names;
-    this.#silenced.clear();
-    this.#act = '';
     if (names.length > 0) {
       this.#note.textContent = `From now on silent: ${names.join(', ')}. Do the same again, and compare.`;
     } else if (wasSilent) this.#note.textContent = 'No cell type is silent any more.';
@@ -389,11 +360,6 @@ function save(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   element('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url));
-}
-
-function deedOf(behaviours: ReadonlySet<string>): string {
-  const acts = [...behaviours].filter((each) => !IDLE.includes(each));
-  return acts.join(', then ') || 'does nothing about it';
 }
 
 function isTable(report: unknown): report is { readonly t_ms: number[]; readonly root_id: string[] } {
