@@ -58,7 +58,7 @@ const EVERYTHING = {
   },
   silence: ['C_stop', { node_set: 'C_walk', start_ms: 10, end_ms: 20 }],
   constants: { synapse_mv: 0.3 },
-  connection_overrides: { cut: { source: 'S_loom', target: 'C_escape', weight: 0.5 } },
+  connection_overrides: { cut: { source: '@all', target: 'C_escape', weight: 0.5 } },
   duration_ms: 40,
   trials: 2,
   reports: { escape: DOSE.reports.escape },
@@ -989,24 +989,25 @@ describeWith(['chromium'], 'the laboratory', () => {
     const { page, problems } = await open({
       duration_ms: 50,
       trials: 1,
-      node_sets: { eyes: 'S_loom', both: ['eyes:left', { type: 'eyes', except: 'eyes' }] },
-      inputs: { eyes: { node_set: 'eyes', rate_hz: 100 } },
-      silence: ['eyes:right'],
-      reports: { all: { node_set: ['C_escape', 'eyes'] } },
+      // A set may have the name of a type, which a label means all the same.
+      node_sets: { C_stop: 'S_loom', both: ['C_stop:left', { type: 'C_stop', except: 'C_stop' }] },
+      inputs: { C_stop: { node_set: 'C_stop', rate_hz: 100 } },
+      silence: ['C_stop:right'],
+      reports: { all: { node_set: ['C_escape', 'both'] } },
     });
-    await page.getByRole('combobox', { name: 'Add neurons to what is silenced' }).fill('ey');
-    await page.locator('#neuron-names option[value=eyes]').waitFor({ state: 'attached' });
+    await page.getByRole('combobox', { name: 'Add neurons to what is silenced' }).fill('C_st');
+    await page.locator('#neuron-names option[value=C_stop]').waitFor({ state: 'attached' });
     await page.getByRole('combobox', { name: 'Add neurons to what is silenced' }).fill('');
-    const set = page.getByRole('group', { name: 'Set eyes', exact: true });
+    const set = page.getByRole('group', { name: 'Set C_stop', exact: true });
     await set.getByRole('textbox', { name: 'Name' }).fill('lobula');
     await page.keyboard.press('Tab');
     expect(await documentOn(page)).toEqual({
-      node_sets: { lobula: 'S_loom', both: ['lobula:left', { type: 'eyes', except: 'lobula' }] },
-      inputs: { eyes: { node_set: 'lobula', rate_hz: 100 } },
+      node_sets: { lobula: 'S_loom', both: ['lobula:left', { type: 'C_stop', except: 'lobula' }] },
+      inputs: { C_stop: { node_set: 'lobula', rate_hz: 100 } },
       silence: ['lobula:right'],
       duration_ms: 50,
       trials: 1,
-      reports: { all: { node_set: ['C_escape', 'lobula'] } },
+      reports: { all: { node_set: ['C_escape', 'both'] } },
     });
     await expectText(page, '#cost', /brain seconds/);
     expect(problems).toEqual([]);
@@ -1035,7 +1036,6 @@ describeWith(['chromium'], 'the laboratory', () => {
 
   it('is led from nothing to a saved figure by keys alone', async () => {
     const { page, problems } = await open();
-    await page.locator('#run:enabled').waitFor();
     /** Presses the Tab key until the control has the focus. */
     const tabTo = async (name: string, selector = 'button, input, select, summary') => {
       for (let presses = 0; presses < 150; presses++) {
@@ -1094,7 +1094,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.getByRole('button', { name: 'New experiment' }).click();
     expect(await axeFindings(page)).toEqual([]);
     await follow(page, pathOf(EVERYTHING).slice('/laboratory'.length));
-    await priced(page);
+    await expectText(page, '#cost', /^2 conditions/);
     await page.locator('details:not([open])').evaluateAll((all) => {
       for (const part of all) (part as HTMLDetailsElement).open = true;
     });
