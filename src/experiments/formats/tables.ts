@@ -3,6 +3,7 @@ import { SIDES, type Connectome, type ConnectomeMetadata } from '../../connectom
 import { neuronPopulationName } from '../../connectome/model-id.js';
 import { STEPS_PER_MS } from '../../stimulus/protocol.js';
 import { CodedError } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import { GROUP_LABELS, type ExperimentDocument } from '../document/document.js';
 import { axisKindOf } from '../kinds/axis-kinds.js';
 import {
@@ -425,14 +426,7 @@ function eventRows(name: string, reports: readonly string[], columns: readonly C
 /** A few neurons spike often, and reading an id from the connectome makes a new string. */
 function memoized<T>(make: (neuron: number) => T): (neuron: number) => T {
   const made = new Map<number, T>();
-  return (neuron) => {
-    let value = made.get(neuron);
-    if (value === undefined) {
-      value = make(neuron);
-      made.set(neuron, value);
-    }
-    return value;
-  };
+  return (neuron) => getOrInsert(made, neuron, make);
 }
 
 /** A table of events as JSON has it, for those who read the answer of a service. */

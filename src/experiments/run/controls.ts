@@ -1,4 +1,5 @@
 /** Rates beside those of controls: how far a condition is from itself in brains that were rewired by chance. */
+import { getOrInsert } from '../../get-or-insert.js';
 import { meanSd } from '../../mean-sd.js';
 import type { Control } from '../kinds/report-answers.js';
 import type { GroupCounts, GroupKind } from '../kinds/report-kind.js';
@@ -68,8 +69,7 @@ export function controlOf({
   [counts, ...complete.map(({ reports }) => reports[place] as GroupCounts)].forEach((each, at) => {
     const ofRows = kind.totalsOf(each, trials);
     each.groups.forEach((group, row) => {
-      let own = totals.get(group);
-      if (own === undefined) totals.set(group, (own = new Float64Array(1 + complete.length)));
+      const own = getOrInsert(totals, group, () => new Float64Array(1 + complete.length));
       own[at] = ofRows[row]!;
     });
   });

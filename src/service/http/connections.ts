@@ -16,6 +16,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CodedError } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import { clientKey } from '../limits/client-address.js';
 import { RAW_CORS_HEADERS } from './response-headers.js';
 import { errorBody, expectedErrorOf, internalError } from './error-of.js';
@@ -98,12 +99,7 @@ export class Connections {
   }
 
   #connectionOf(socket: Duplex): Connection {
-    let connection = this.#connections.get(socket);
-    if (connection === undefined) {
-      connection = { unanswered: 0, ahead: [], isTakenOver: false };
-      this.#connections.set(socket, connection);
-    }
-    return connection;
+    return getOrInsert(this.#connections, socket, () => ({ unanswered: 0, ahead: [], isTakenOver: false }));
   }
 
   #admit(socket: Socket): void {

@@ -8,6 +8,7 @@ import {
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { getMetadataStorage, ValidateBy, ValidateIf, validateSync } from 'class-validator';
 import { CodedError, describeValue } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 
 /** Name of the rule of a field in class-validator. */
 const ALLOWED = 'allowed';
@@ -72,13 +73,10 @@ const fieldsOfDtos = new Map<Type, readonly string[]>();
 
 /** A DTO's fields are those that it validates; there is no other list. */
 function fieldsOf(dto: Type): readonly string[] {
-  let fields = fieldsOfDtos.get(dto);
-  if (fields === undefined) {
+  return getOrInsert(fieldsOfDtos, dto, () => {
     const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
-    fields = [...new Set(rules.map(({ propertyName }) => propertyName))];
-    fieldsOfDtos.set(dto, fields);
-  }
-  return fields;
+    return [...new Set(rules.map(({ propertyName }) => propertyName))];
+  });
 }
 
 function invalid(message: string): CodedError {

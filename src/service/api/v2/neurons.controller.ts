@@ -10,6 +10,7 @@ import { sendAnswer } from './answer-bytes.js';
 import { answerFormat, WholeNumber, Word } from './results-query.js';
 import { ApiEndpoint, component, textHeader, ApiRevalidated } from '../../http/api-operation.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
+import { getOrInsert } from '../../../get-or-insert.js';
 import type { NeuronPatterns } from '../../../connectome/neuron-search.js';
 import { LABELS } from '../../../connectome/selection.js';
 import { NAMED_SIDES } from '../../../connectome/set-selector.js';
@@ -169,19 +170,13 @@ export class NodeSetsController {
     failures: ['MODEL_LOADING', 'MODEL_FAILED'],
   })
   async nodeSets(@Res() reply: FastifyReply): Promise<void> {
-    const body = await this.#bodyOf(this.health.model(), siteOf(reply.request));
-    body.send(reply);
-  }
-
-  #bodyOf(model: LoadedModel, client: string): Promise<StaticBody> {
-    let body = this.#bodies.get(model);
-    if (body === undefined) {
-      body = model.experiments
-        .query(client, (work) => work.call('nodeSets'))
-        .then((json) => StaticBody.json(json));
-      this.#bodies.set(model, body);
-      body.catch(() => this.#bodies.delete(model));
-    }
-    return body;
+    const model = this.health.model();
+    const body = getOrInsert(this.#bodies, model, ({ experiments }) =>
+      experiments
+        .query(siteOf(reply.request), (work) => work.call('nodeSets'))
+        .then((json) => StaticBody.json(json)),
+    );
+    body.catch(() => this.#bodies.delete(model));
+    (await body).send(reply);
   }
 }
