@@ -182,7 +182,7 @@ def test_jobs_are_listed_until_the_service_forgets_them(lab, document, capsys, m
 def test_warnings_point_to_the_line_that_asked(lab, document):
     asked = {**document, "reports": {"cells": ["motor", "nobody"]}, "on_missing": "skip"}
     job = lab.submit(**asked)
-    for ask in (lambda: job.wait(progress=False, every_s=0.05), lambda: job.results(), lambda: lab.run(**asked)):
+    for ask in (lambda: job.wait(progress=False, every_s=0.05), job.results, lambda: lab.run(**asked)):
         with pytest.warns(UserWarning, match="nobody") as caught:
             ask()
         assert {Path(each.filename).name for each in caught} == {"test_results.py"}
