@@ -4,7 +4,7 @@ import { kindOf } from '../kinds/report-kinds.js';
 import type { Condition, ExperimentPlan } from '../plan/plan.js';
 import type { TrialReading } from '../plan/trial.js';
 import { RUNAWAY_NEURONS } from '../plan/warnings.js';
-import type { ConditionOutcome } from './outcomes.js';
+import type { RunOutcome } from './outcomes.js';
 import type { ConditionParameters } from './result.js';
 
 /** Counts of all trials of a condition. Plain data: groups without a spike take no space. */
@@ -84,7 +84,7 @@ export class ConditionSum {
     }
   }
 
-  outcome(): ConditionOutcome & { readonly kind: 'run' } {
+  outcome(): RunOutcome {
     const { index, parameters, durationMs, protocol } = this.condition;
     const hasBackground = protocol.inputs.some(({ train }) => train.kind === 'background');
     const synapticEvents = this.#synapticEvents;
