@@ -76,7 +76,7 @@ export const command = defineCommand({
       progress.note(`Interrupted: ${done} ${were} complete${files}.`);
       return error.exitStatus;
     }
-    const answer = computed.collected.answer();
+    const { answer } = computed;
     // Printed before the files get their names: the results are not lost if that fails.
     if (json) for await (const piece of answerJson(computed.events, await source.neurons())) print(piece);
     else print(answerTable(answer));

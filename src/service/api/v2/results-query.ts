@@ -1,4 +1,5 @@
 import Negotiator from 'negotiator';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import {
   COLUMN_NAMES,
@@ -22,6 +23,17 @@ export function Word(words: readonly string[], description: string, example = wo
   return OptionalField(
     { accepts: (value) => words.includes(value as string), allowed: `one of ${words.join(', ')}` },
     { type: String, enum: [...words], description, example },
+  );
+}
+
+/** A text that is not empty. */
+export function Text(maximumLength: number, schema: ApiPropertyOptions): PropertyDecorator {
+  return OptionalField(
+    {
+      accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= maximumLength,
+      allowed: `a text of 1 to ${maximumLength} characters, given once`,
+    },
+    { type: String, ...schema } as ApiPropertyOptions,
   );
 }
 
