@@ -121,7 +121,6 @@ function fileOrders(options: ExperimentOptions): FileOrder[] {
   return orders;
 }
 
-/** Name and version of this package. */
 function programName(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string };

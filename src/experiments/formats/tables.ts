@@ -19,7 +19,6 @@ import { labelMember } from '../plan/groups.js';
 import type { ConditionResult, EventTable, ExperimentHead } from '../run/result.js';
 import type { ColumnNames, TableName } from './formats.js';
 
-/** Rows of one condition. */
 export interface TableBatch {
   readonly condition: number;
   readonly rows: number;
@@ -75,7 +74,6 @@ export interface TableRequest {
   readonly connectome: LabelledNeurons;
   readonly experiment: ExperimentDocument;
   readonly table?: TableName | undefined;
-  /** Names of the columns of a table of spikes. */
   readonly names?: ColumnNames | undefined;
 }
 

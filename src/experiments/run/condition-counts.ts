@@ -11,9 +11,7 @@ import type { ConditionParameters } from './result.js';
 export interface ConditionCounts extends ConditionParameters {
   /** The last step of the first trial that the event budget ended. */
   readonly stoppedAtStep?: number;
-  /** Spikes of all neurons in each trial. */
   readonly spikes: readonly number[];
-  /** Neurons with at least one spike in each trial. */
   readonly responding: readonly number[];
   /** Neurons with at least one spike in any trial. */
   readonly respondingInAny: number;

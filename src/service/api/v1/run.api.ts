@@ -24,7 +24,6 @@ import {
 export class RunRequest extends (Object as new () => Partial<Experiment>) {}
 addFields(RunRequest, FIELDS);
 
-/** The query of POST /api/v1/run. */
 export class RunQuery extends (Object as new () => { readonly view?: View }) {}
 addFields(RunQuery, QUERY_FIELDS);
 
@@ -64,7 +63,6 @@ const RUN_HEADERS: HeaderDescriptions = {
   },
 };
 
-/** Documents POST /api/v1/run. */
 export const ApiRun = ApiEndpoint({
   operationId: 'runExperiment',
   summary: 'Runs an experiment.',

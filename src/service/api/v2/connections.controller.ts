@@ -30,7 +30,6 @@ function SelectorText(description: string, example: string): PropertyDecorator {
   });
 }
 
-/** The query of GET /api/v2/connections. */
 export class ConnectionQuery {
   @SelectorText('Neurons that the connections come from', 'LC4:left')
   readonly source?: string;
@@ -53,7 +52,6 @@ export class ConnectionQuery {
 
 const TABLE = { schema: { type: 'string', description: 'The rows of `connections`, as columns.' } };
 
-/** Documents GET /api/v2/connections. */
 const ApiConnections = ApiEndpoint({
   operationId: 'findConnections',
   summary: 'Lists the connections between two sets of neurons.',

@@ -123,7 +123,6 @@ export const ACCEPT_HEADER = {
 /** Failures that no experiment has. */
 const NO_FAILURES: readonly PublicErrorCode[] = ['STIMULUS_UNAVAILABLE', 'NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 
-/** Documents POST /api/v2/experiments. */
 export const ApiExperiments = ApiEndpoint({
   operationId: 'runOpenExperiment',
   summary: 'Runs an open experiment.',

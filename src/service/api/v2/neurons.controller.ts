@@ -17,7 +17,6 @@ import { NAMED_SIDES } from '../../../connectome/set-selector.js';
 import { OptionalField } from '../../http/request-fields.js';
 import { StaticBody } from '../../http/static-body.js';
 
-/** Documents GET /api/v2/neurons. */
 const ApiNeurons = ApiEndpoint({
   operationId: 'findNeurons',
   summary: 'Finds neurons by their labels or root ids.',

@@ -37,7 +37,6 @@ export function Text(maximumLength: number, schema: ApiPropertyOptions): Propert
   );
 }
 
-/** A whole number from 0. */
 export function WholeNumber(maximum: number, standard: number, description: string): PropertyDecorator {
   return OptionalField(
     {
