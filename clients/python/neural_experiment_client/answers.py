@@ -130,7 +130,7 @@ def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> Iterator[tuple
                         raise LabError("The service changed its model between two parts of the answer; ask again.")
                 else:
                     page = last.pop("next_page", None)
-                    totals = (last, data) if totals is None else (_summed(totals[0], last), None)
+                    totals = _summed(totals, last, data)
         _check_last(last)
     if held is not None:
         yield held
@@ -147,14 +147,17 @@ def _joined(condition: Json, rest: Json) -> Json:
     return condition
 
 
-def _summed(totals: Json, more: Json) -> Json:
-    """The totals of two pages: costs of both, and whatever either of them says."""
-    cost = {name: round(totals["cost"][name] + value, 3) for name, value in more["cost"].items()}
+def _summed(totals: tuple[Json, bytes | None] | None, more: Json, data: bytes) -> tuple[Json, bytes | None]:
+    """The totals of the pages so far and of one more: costs of both, and whatever either of them says."""
+    if totals is None:
+        return more, data
+    before, _ = totals
+    cost = {name: round(before["cost"][name] + value, 3) for name, value in more["cost"].items()}
     lists = {}
     for name in ("unchanged", "warnings", "cite"):
-        distinct = {json.dumps(each): each for each in [*totals[name], *more[name]]}
+        distinct = {json.dumps(each): each for each in [*before[name], *more[name]]}
         lists[name] = list(distinct.values())
-    return {**totals, **more, "cost": cost, **lists}
+    return {**before, **more, "cost": cost, **lists}, None
 
 
 def save(ask: Ask, path: Path, query: Mapping[str, str | None], *, truncate: bool) -> Path:

@@ -1,6 +1,7 @@
 /** From the spikes of a trial to what its reports ask for. Reading costs what the spikes cost, not what reports name. */
 import type { Connectome } from '../../connectome/connectome.js';
 import { firstNotBelow } from '../../connectome/sorted-array.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import type { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
 import type { SimulationEngine, SimulationOptions, Trial } from '../../simulation/simulation.js';
 import { newPlaces } from '../../stimulus/compiled-drawing.js';
@@ -217,12 +218,8 @@ export class TrialReadout {
   ): TrialReading {
     // Most reports read the whole trial: each window is counted once.
     const windows = new Map<string, SpikeCounts>();
-    const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts => {
-      const key = `${startStep} ${endStep}`;
-      let counts = windows.get(key);
-      if (counts === undefined) windows.set(key, (counts = this.#count(trial, startStep, endStep)));
-      return counts;
-    };
+    const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts =>
+      getOrInsert(windows, `${startStep} ${endStep}`, () => this.#count(trial, startStep, endStep));
     const all = countsIn(part);
     let rowsLeft = maximumRows;
     const recorded = trial.membranes?.values();
