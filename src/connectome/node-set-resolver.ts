@@ -2,6 +2,7 @@ import { CodedError, describeValue } from '../errors.js';
 import { getOrInsert } from '../get-or-insert.js';
 import { type InParts, withoutPauses } from '../parts.js';
 import type { Connectome, ConnectomeMetadata } from './connectome.js';
+import { isList } from '../schema/forms.js';
 import { nearestNames } from '../schema/nearest-names.js';
 import { type Connections, type Direction, DIRECTIONS, neighboursOf } from './neighbours.js';
 import { isFlyWire } from './model-id.js';
@@ -374,10 +375,6 @@ export class NodeSetResolver {
       ...published.map((each) => `${PUBLISHED_PREFIX}${each}`),
     ]);
   }
-}
-
-function isList(selector: SetSelector): selector is readonly SetSelector[] {
-  return Array.isArray(selector);
 }
 
 function notesOf(found: readonly Notes[]): Notes {

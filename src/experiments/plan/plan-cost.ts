@@ -22,7 +22,6 @@ const MS_PER_SECOND = 1000;
 /** A group takes so much beside its numbers, as so many of them: labels, counts, means, standard deviations. */
 const NUMBERS_OF_ROW = 10;
 
-/** The parts of a plan that costs depend on. */
 export type PlannedParts = Pick<
   ExperimentPlan,
   | 'grid'

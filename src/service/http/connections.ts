@@ -29,7 +29,6 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => v
 
 const log = new Logger('http');
 
-/** A connection with requests. */
 interface Connection {
   unanswered: number;
   /** Serve the requests that were read before the one ahead of them was answered. */
@@ -93,7 +92,6 @@ export class Connections {
     } while (this.#admitted > admitted && performance.now() - startedMs < withinMs);
   }
 
-  /** Closes every connection immediately. */
   closeAll(): void {
     for (const socket of this.#open) socket.destroy();
   }

@@ -8,6 +8,7 @@ import {
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { getMetadataStorage, ValidateBy, ValidateIf, validateSync } from 'class-validator';
 import { CodedError, describeValue } from '../../errors.js';
+import { isObject } from '../../schema/forms.js';
 import { getOrInsert } from '../../get-or-insert.js';
 
 /** Name of the rule of a field in class-validator. */
@@ -43,7 +44,7 @@ export class StrictValidationPipe implements PipeTransform {
     if (metatype === undefined || (type !== 'body' && type !== 'query')) return value;
     const kind = type === 'body' ? 'body' : 'query';
     const sent = value === undefined ? {} : value;
-    if (!isPlainObject(sent)) {
+    if (!isObject(sent)) {
       throw invalid(`The ${kind} must be a JSON object, got ${describeValue(sent)}.`);
     }
     const allowed = fieldsOf(metatype as Type);
@@ -63,10 +64,6 @@ export class StrictValidationPipe implements PipeTransform {
     }
     return dto;
   }
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const fieldsOfDtos = new Map<Type, readonly string[]>();

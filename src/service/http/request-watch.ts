@@ -1,10 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { filter, firstValueFrom, Subject } from 'rxjs';
 import { getOrInsert } from '../../get-or-insert.js';
+import { CodedError } from '../../errors.js';
 import { isWarmUp } from '../limits/client-address.js';
 
 /** The status that nginx logs if the client disconnected before the response; no response has it. */
 export const CLIENT_GONE_STATUS = 499;
+
+/** Ends work that nobody waits for any more. */
+export function clientGone(): CodedError {
+  return new CodedError('RUN_CANCELLED', 'The client has gone.');
+}
 
 export interface FinishedRequest {
   readonly request: FastifyRequest;
