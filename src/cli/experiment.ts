@@ -76,7 +76,7 @@ export const command = defineCommand({
       progress.note(`Interrupted: ${done} ${were} complete${files}.`);
       return error.exitStatus;
     }
-    const answer = computed.collected.answer();
+    const { answer } = computed;
     // Printed before the files get their names: the results are not lost if that fails.
     if (json) for await (const piece of answerJson(computed.events, await source.neurons())) print(piece);
     else print(answerTable(answer));
@@ -121,7 +121,6 @@ function fileOrders(options: ExperimentOptions): FileOrder[] {
   return orders;
 }
 
-/** Name and version of this package. */
 function programName(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string };

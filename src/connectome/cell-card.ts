@@ -2,7 +2,6 @@
 import { SIDES, type Connectome } from './connectome.js';
 import type { Partners, PartnerType } from './partners.js';
 
-/** Types that a card names for each direction. */
 const NAMED_PARTNERS = 8;
 
 interface CardPartner extends PartnerType {

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../get-or-insert.js';
 import { SIDES, type CellType, type Connectome } from './connectome.js';
 
 export interface LabelCounts {
@@ -35,11 +36,8 @@ export function labelCounts({ metadata, typeIndices, sides }: Connectome, neuron
 const ORDERS = new WeakMap<readonly CellType[], readonly number[]>();
 
 function inOrderOfNames(types: readonly CellType[]): readonly number[] {
-  let order = ORDERS.get(types);
-  if (order === undefined) {
-    // By code unit. Equal names are added up, so their order does not matter.
-    order = [...types.keys()].sort((a, b) => (types[a]!.name < types[b]!.name ? -1 : 1));
-    ORDERS.set(types, order);
-  }
-  return order;
+  // By code unit. Equal names are added up, so their order does not matter.
+  return getOrInsert(ORDERS, types, () =>
+    [...types.keys()].sort((a, b) => (types[a]!.name < types[b]!.name ? -1 : 1)),
+  );
 }

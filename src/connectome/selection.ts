@@ -1,4 +1,5 @@
 /** Finds the neurons of a connectome by the values of their labels and by their ids. */
+import { getOrInsert } from '../get-or-insert.js';
 import type { InParts } from '../parts.js';
 import { SIDES, type Connectome, type ConnectomeMetadata } from './connectome.js';
 import { NeuronSet } from './neuron-set.js';
@@ -96,20 +97,15 @@ export class NeuronSelection {
   }
 
   #index(label: Label): Map<string, NeuronSet> {
-    const known = this.#neuronsByLabel.get(label);
-    if (known !== undefined) return known;
-    const { neuronCount } = this.neurons;
-    const valueOf = labelOf(this.neurons, label);
-    const lists = new Map<string, number[]>();
-    for (let i = 0; i < neuronCount; i++) {
-      const list = lists.get(valueOf(i));
-      if (list === undefined) lists.set(valueOf(i), [i]);
-      else list.push(i);
-    }
-    const byLabel = new Map<string, NeuronSet>();
-    for (const [value, list] of lists) byLabel.set(value, NeuronSet.of(Uint32Array.from(list), neuronCount));
-    this.#neuronsByLabel.set(label, byLabel);
-    return byLabel;
+    return getOrInsert(this.#neuronsByLabel, label, () => {
+      const { neuronCount } = this.neurons;
+      const valueOf = labelOf(this.neurons, label);
+      const lists = new Map<string, number[]>();
+      for (let i = 0; i < neuronCount; i++) getOrInsert(lists, valueOf(i), (): number[] => []).push(i);
+      return new Map(
+        Array.from(lists, ([value, list]) => [value, NeuronSet.of(Uint32Array.from(list), neuronCount)]),
+      );
+    });
   }
 }
 
@@ -117,12 +113,7 @@ const NO_NEURONS = new Uint32Array(0);
 
 /** One for each connectome, so its neurons are indexed once. */
 export function selectionOf(connectome: NamedNeurons): NeuronSelection {
-  let selection = SELECTIONS.get(connectome);
-  if (selection === undefined) {
-    selection = new NeuronSelection(connectome);
-    SELECTIONS.set(connectome, selection);
-  }
-  return selection;
+  return getOrInsert(SELECTIONS, connectome, () => new NeuronSelection(connectome));
 }
 
 const SELECTIONS = new WeakMap<NamedNeurons, NeuronSelection>();

@@ -23,7 +23,6 @@ export interface PlotOptions {
   readonly dpi?: number | undefined;
 }
 
-/** Bytes of a file. */
 export type Plotter = (figure: Figure) => Promise<string | Uint8Array>;
 
 /**

@@ -4,6 +4,7 @@ import { ROOT_ID } from '../../../connectome/selector-schema.js';
 import { selectorWords } from '../../../connectome/set-selector.js';
 import { firstNotBelow, placeOf } from '../../../connectome/sorted-array.js';
 import { CodedError } from '../../../errors.js';
+import { isList } from '../../../schema/forms.js';
 import { invalid, nameOf, pointerTo, refused } from '../../../schema/json-path.js';
 import { anyOf, listOf, mapOf, number, type Static } from '../../../schema/json-schema.js';
 import { MOMENT, stepsOf } from '../../document/fields.js';
@@ -33,8 +34,6 @@ const TIMES = anyOf(
 const SCHEMA = inputSchema('spikes', 'Each neuron gets events at given times, for replay.', {
   times_ms: TIMES,
 });
-
-type Times = Static<typeof TIMES>;
 
 const NO_STEPS: readonly number[] = [];
 
@@ -118,11 +117,6 @@ export const spikes = {
     return { kind: 'spikes', steps: sharedStepLists(lists) };
   },
 } satisfies InputKind<Static<typeof SCHEMA>>;
-
-/** Array.isArray does not tell a readonly list from an object. */
-function isList(times: Times): times is readonly number[] {
-  return Array.isArray(times);
-}
 
 function ascending(times: readonly number[]): readonly number[] {
   return times.toSorted((a, b) => a - b);

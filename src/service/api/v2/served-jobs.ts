@@ -77,8 +77,7 @@ function sharedJobs(
   health: ModelHealth,
   degradations: Degradations,
 ): JobParts {
-  const redis = new JobsRedis({
-    url: environment.REDIS_JOBS_URL,
+  const redis = new JobsRedis(environment.REDIS_JOBS_URL, {
     onAway: (why) => {
       const reason =
         why === FULL
