@@ -18,7 +18,7 @@ import { report } from '../validation/report.js';
 import { Subject } from '../validation/subject.js';
 import { defineCommand, directory, file, flag, integer, text as textOption, UsageError } from './command.js';
 import { compiledSimulators } from './simulators.js';
-import { attempt, writeWhole } from './write-whole.js';
+import { attempt, writeAtomically } from './atomic-file.js';
 
 const IMAGE_WIDTH = 720;
 
@@ -78,7 +78,7 @@ export const command = defineCommand({
         ? publishedResults(subjectOf(measured, 'fast'), publishedFor(other.published))
         : publishedResults(subjectOf(measured, 'predicted'));
       const written = publishedTable(results, isOther ? 'source' : undefined);
-      if (document !== undefined) await writeWhole(document, withTable(text, 'published', written));
+      if (document !== undefined) await writeAtomically(document, withTable(text, 'published', written));
       print(json ? `${JSON.stringify(results)}\n` : written);
       return;
     }
@@ -90,10 +90,10 @@ export const command = defineCommand({
       (study) => progress.begin(study, 0, 'items'),
     );
     const written = tablesOf(found);
-    if (document !== undefined) await writeWhole(document, withTables(text, written));
+    if (document !== undefined) await writeAtomically(document, withTables(text, written));
     for (const [name, plot] of images === undefined ? [] : Object.entries(plotsOf(found))) {
       progress.begin(`Drawing ${name}`, 0, 'items');
-      await writeWhole(join(images!, name), `${drawSvg(plot, IMAGE_WIDTH)}\n`);
+      await writeAtomically(join(images!, name), `${drawSvg(plot, IMAGE_WIDTH)}\n`);
     }
     const allTables = Object.entries(written).map(([name, table]) => `${name}\n\n${table}\n`);
     print(json ? `${JSON.stringify(found)}\n` : allTables.join(''));
