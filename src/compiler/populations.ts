@@ -63,10 +63,11 @@ function checkUnique(kind: string, populations: readonly { readonly id: string }
  * The project's own definitions; none for a brain without types, by which they select. On another network than FlyWire
  * its types select, where they exist there too, and never root ids.
  */
-export function defaultPopulations({ neurons, identity }: Brain): PopulationDefinitions {
+export function defaultPopulations({ neurons, identity, without = [] }: Brain): PopulationDefinitions {
   if (neurons.types.every((type) => type === '')) return { stimuli: [], channels: [] };
   const definitions = readPopulations();
   if (isFlyWire(identity)) return definitions;
+  const hasMeaning = ({ id }: { readonly id: string }) => !without.includes(id);
   const withoutIds = <P extends PopulationDefinitions['stimuli' | 'channels'][number]>(population: P): P => ({
     ...population,
     selectors: (population.elsewhere ?? population.selectors).map((selector) => ({
@@ -76,8 +77,8 @@ export function defaultPopulations({ neurons, identity }: Brain): PopulationDefi
   });
   return {
     fitting: true,
-    stimuli: definitions.stimuli.map(withoutIds),
-    channels: definitions.channels.map(withoutIds),
+    stimuli: definitions.stimuli.filter(hasMeaning).map(withoutIds),
+    channels: definitions.channels.filter(hasMeaning).map(withoutIds),
   };
 }
 

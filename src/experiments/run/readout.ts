@@ -247,8 +247,10 @@ export class TrialReadout {
   #count({ steps, neurons: ofSpikes }: EventsInTime, startStep: number, endStep: number): SpikeCounts {
     const counts = this.#counts;
     const active: number[] = [];
+    const from = firstNotBelow(steps, startStep);
     const to = firstNotBelow(steps, endStep);
-    for (let spike = firstNotBelow(steps, startStep); spike < to; spike++) {
+    if (to - from > counts.length) return this.#countMany(ofSpikes.subarray(from, to));
+    for (let spike = from; spike < to; spike++) {
       const neuron = ofSpikes[spike]!;
       if (counts[neuron]!++ === 0) active.push(neuron);
     }
@@ -256,6 +258,22 @@ export class TrialReadout {
     const spikes = neurons.map((neuron) => counts[neuron]!);
     for (const neuron of active) counts[neuron] = 0;
     return { neurons, spikes };
+  }
+
+  /** The same without a list of those that spiked, which takes long to grow. */
+  #countMany(ofSpikes: Uint32Array): SpikeCounts {
+    const counts = this.#counts;
+    for (let spike = 0; spike < ofSpikes.length; spike++) counts[ofSpikes[spike]!]!++;
+    const neurons = new Uint32Array(counts.length);
+    const spikes = new Uint32Array(counts.length);
+    let active = 0;
+    for (let neuron = 0; neuron < counts.length; neuron++) {
+      neurons[active] = neuron;
+      spikes[active] = counts[neuron]!;
+      active += Math.min(1, counts[neuron]!);
+    }
+    counts.fill(0);
+    return { neurons: neurons.slice(0, active), spikes: spikes.slice(0, active) };
   }
 }
 
