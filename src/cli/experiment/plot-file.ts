@@ -6,8 +6,8 @@ import type { Figure } from '../../experiments/figures/figure.js';
 import { figureFile, MM_PER_INCH, USUAL_DPI } from '../../experiments/figures/figure-file.js';
 import type { Fonts } from '../../experiments/figures/figure-pdf.js';
 import { pngWith } from '../../experiments/figures/provenance.js';
+import { attempt } from '../atomic-file.js';
 import { UsageError } from '../command.js';
-import { attempt } from '../write-whole.js';
 import { extensionOf } from './options.js';
 
 const MOST_PIXELS = 100_000_000;
