@@ -586,7 +586,7 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     expect(svg).not.toContain(PAPER.series[0]!);
     const png = await files('png', '--dpi', '200');
     expect(png.subarray(1, 4).toString()).toBe('PNG');
-    // What was run travels along: here the facts, and 200 dots per inch in dots per metre.
+    // The facts of the run travel along, and 200 dots per inch in dots per metre.
     const { id, model, experiment: complete } = JSON.parse((await experiment([file, '--json'])).stdout);
     for (const fact of [`Model\0\0\0\0\0${model}`, id, JSON.stringify(complete)]) {
       expect(png.includes(fact)).toBe(true);
