@@ -1,3 +1,4 @@
+import { getOrInsert } from '../get-or-insert.js';
 import { SIDES, type CellType, type Connectome } from './connectome.js';
 
 export interface LabelCounts {
@@ -36,11 +37,8 @@ export function labelCounts({ metadata, typeIndices, sides }: Connectome, neuron
 const ORDERS = new WeakMap<readonly CellType[], Uint32Array>();
 
 function inOrderOfNames(types: readonly CellType[]): Uint32Array {
-  let order = ORDERS.get(types);
-  if (order === undefined) {
-    // By code unit. Equal names are added up, so their order does not matter.
-    order = Uint32Array.from(types.keys()).sort((a, b) => (types[a]!.name < types[b]!.name ? -1 : 1));
-    ORDERS.set(types, order);
-  }
-  return order;
+  // By code unit. Equal names are added up, so their order does not matter.
+  return getOrInsert(ORDERS, types, () =>
+    Uint32Array.from(types.keys()).sort((a, b) => (types[a]!.name < types[b]!.name ? -1 : 1)),
+  );
 }

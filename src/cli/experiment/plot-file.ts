@@ -5,7 +5,7 @@ import { describeValue } from '../../errors.js';
 import { drawSvg, PAPER, type Palette } from '../../experiments/figures/draw.js';
 import type { Figure } from '../../experiments/figures/figure.js';
 import { UsageError } from '../command.js';
-import { attempt } from '../write-whole.js';
+import { attempt } from '../atomic-file.js';
 import { extensionOf, GREY } from './options.js';
 
 /** Width of a figure where none is given, in units of 1/96 inch, and the text of such a figure. */
@@ -27,7 +27,6 @@ export interface PlotOptions {
   readonly dpi?: number | undefined;
 }
 
-/** Bytes of a file. */
 export type Plotter = (figure: Figure) => Promise<string | Uint8Array>;
 
 /**

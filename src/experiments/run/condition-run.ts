@@ -5,7 +5,7 @@ import type { Condition, ConditionExtent, ExperimentPlan } from '../plan/plan.js
 import type { ConditionTask, TrialReading } from '../plan/trial.js';
 import type { Baselines } from './baselines.js';
 import { ConditionSum } from './condition-counts.js';
-import type { ConditionOutcome } from './outcomes.js';
+import type { ConditionOutcome, RunOutcome } from './outcomes.js';
 import type { KeptRows } from './pages.js';
 import { inOneGo, type Turn } from './turn.js';
 
@@ -55,8 +55,6 @@ interface OpenCondition {
   /** When all its trials are summed up. */
   outcome?: RunOutcome;
 }
-
-type RunOutcome = ConditionOutcome & { readonly kind: 'run' };
 
 interface OpenTrial {
   readonly open: OpenCondition;
