@@ -42,7 +42,10 @@ async function sessionOn(variables: Record<string, string>, stepsMs: readonly nu
       for (let leftMs = PHASE_MS; leftMs > 0;) {
         const durationMs = Math.min(stepsMs[steps++ % stepsMs.length]!, leftMs);
         const { reports } = await session.step(durationMs, leftMs === PHASE_MS ? phase : {});
-        const { t_ms: times, root_id: ids } = reports['spikes'] as { t_ms: number[]; root_id: string[] };
+        const { t_ms: times, root_id: ids } = reports['spikes'] as {
+          readonly t_ms: readonly number[];
+          readonly root_id: readonly string[];
+        };
         times.forEach((tMs, row) => spikes.update(`${tMs} ${ids[row]}\n`));
         count += times.length;
         leftMs -= durationMs;
