@@ -17,7 +17,7 @@ const DOCUMENT: ExperimentDocument = {
 };
 /** Long enough for trains to begin anew and for the growing coordinates of the engine to shrink. */
 const PHASE_MS = 1_200;
-const PHASES = [
+const PHASES: readonly { readonly rates_hz: Record<string, number>; readonly silence?: string[] }[] = [
   { rates_hz: { sugar: 60, loom: 0 } },
   { rates_hz: { sugar: 0, loom: 40 } },
   { rates_hz: { sugar: 30 }, silence: ['PVLP122b'] },
