@@ -172,6 +172,7 @@ const mayImport = {
 const everyone = [
   'errors',
   'exponential',
+  'get-or-insert',
   'gzip',
   'json-text',
   'lua-script',

@@ -47,7 +47,7 @@ const WHO: Readonly<Record<string, string>> = {
   wing: 'DNp03, which moves the wings, fires',
   groom: 'descending neurons for grooming fire',
   proboscis: 'motor neurons of the proboscis fire',
-  courtship: 'vpoDN, the neuron of receptive females, fires',
+  courtship: 'vpoDN, which opens the vaginal plates of a female, fires',
   descending: 'descending neurons fire',
   motor: 'motor neurons fire',
 };

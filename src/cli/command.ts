@@ -13,7 +13,6 @@ import { wrapped } from './text.js';
 
 export interface OptionDescription {
   readonly type: 'string' | 'integer' | 'boolean';
-  /** For --help. */
   readonly help: string;
   /** Placeholder of the value in --help, such as DIR. */
   readonly value?: string;

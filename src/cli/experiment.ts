@@ -11,7 +11,7 @@ import { reportHtml } from '../experiments/figures/report-html.js';
 import { defineCommand, type OptionValues, type Terminal, UsageError } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
-import { writeWhole } from './write-whole.js';
+import { writeAtomically } from './atomic-file.js';
 import { answerTable } from './experiment/answer-table.js';
 import { findingsOf } from './experiment/collected-answer.js';
 import { ComputedAnswer, type FileOrder, Interrupted } from './experiment/computed-answer.js';
@@ -76,7 +76,7 @@ export const command = defineCommand({
       progress.note(`Interrupted: ${done} ${were} complete${files}.`);
       return error.exitStatus;
     }
-    const answer = computed.collected.answer();
+    const { answer } = computed;
     // Printed before the files get their names: the results are not lost if that fails.
     if (json) for await (const piece of answerJson(computed.events, await source.neurons())) print(piece);
     else print(answerTable(answer));
@@ -86,12 +86,12 @@ export const command = defineCommand({
     if (draw !== undefined || html !== undefined) {
       const findings = findingsOf(answer, await source.neurons());
       if (plot !== undefined && draw !== undefined) {
-        await writeWhole(plot, await draw(figureOfFile(findings)));
+        await writeAtomically(plot, await draw(figureOfFile(findings)));
         progress.note(`Wrote the plot to ${plot}.`);
       }
       if (html !== undefined) {
         const { totals } = answer;
-        await writeWhole(html, reportHtml({ findings, totals, program: programName() }));
+        await writeAtomically(html, reportHtml({ findings, totals, program: programName() }));
         progress.note(`Wrote the report to ${html}.`);
       }
     }
@@ -121,7 +121,6 @@ function fileOrders(options: ExperimentOptions): FileOrder[] {
   return orders;
 }
 
-/** Name and version of this package. */
 function programName(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string };

@@ -11,14 +11,22 @@ import { MAXIMUM_SYNAPSES_PER_CONNECTION, type TableSignRule } from '../connecto
 import { readTables } from '../compiler/tables.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { drawSvg } from '../experiments/figures/draw.js';
-import { checkPlaces, publishedTable, tablesOf, withTable, withTables } from '../validation/document.js';
+import {
+  checkPlaces,
+  outcomeTable,
+  publishedTable,
+  tablesOf,
+  withTable,
+  withTables,
+} from '../validation/document.js';
+import { outcomes } from '../validation/outcomes.js';
 import { publishedFor, publishedResults } from '../validation/published.js';
 import { plotsOf } from '../validation/plots.js';
 import { report } from '../validation/report.js';
 import { Subject } from '../validation/subject.js';
 import { defineCommand, directory, file, flag, integer, text as textOption, UsageError } from './command.js';
 import { compiledSimulators } from './simulators.js';
-import { attempt, writeWhole } from './write-whole.js';
+import { attempt, writeAtomically } from './atomic-file.js';
 
 const IMAGE_WIDTH = 720;
 
@@ -38,7 +46,7 @@ export const command = defineCommand({
     }),
     document: file('Update the tables in this document.'),
     images: directory('Directory for the plots.'),
-    published: flag('Reproduce only the published results.'),
+    published: flag('Reproduce only the published results, and predict published outcomes.'),
     json: flag('Print all numbers as JSON instead.'),
   },
   async run(options, _, { print, progress }) {
@@ -74,12 +82,21 @@ export const command = defineCommand({
     const measured = await readTables(tables, progress, minimum, undefined, other);
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
-      const results = isOther
-        ? publishedResults(subjectOf(measured, 'fast'), publishedFor(other.published))
-        : publishedResults(subjectOf(measured, 'predicted'));
-      const written = publishedTable(results, isOther ? 'source' : undefined);
-      if (document !== undefined) await writeWhole(document, withTable(text, 'published', written));
-      print(json ? `${JSON.stringify(results)}\n` : written);
+      const subject = subjectOf(measured, isOther ? 'fast' : 'predicted');
+      const results = publishedResults(subject, isOther ? publishedFor(other.published) : undefined);
+      progress.begin('Predicting outcomes of experiments on flies', 0, 'items');
+      const found = outcomes(subject);
+      const tables = {
+        published: publishedTable(results, isOther ? 'source' : undefined),
+        outcomes: outcomeTable(found),
+      };
+      const filled = Object.entries(tables).reduce((filled, each) => withTable(filled, ...each), text);
+      if (document !== undefined) await writeAtomically(document, filled);
+      print(
+        json
+          ? `${JSON.stringify({ published: results, outcomes: found })}\n`
+          : Object.values(tables).join('\n'),
+      );
       return;
     }
     const synthetic = sampleBrain(await readStatistics(statistics, progress), progress);
@@ -90,10 +107,10 @@ export const command = defineCommand({
       (study) => progress.begin(study, 0, 'items'),
     );
     const written = tablesOf(found);
-    if (document !== undefined) await writeWhole(document, withTables(text, written));
+    if (document !== undefined) await writeAtomically(document, withTables(text, written));
     for (const [name, plot] of images === undefined ? [] : Object.entries(plotsOf(found))) {
       progress.begin(`Drawing ${name}`, 0, 'items');
-      await writeWhole(join(images!, name), `${drawSvg(plot, IMAGE_WIDTH)}\n`);
+      await writeAtomically(join(images!, name), `${drawSvg(plot, IMAGE_WIDTH)}\n`);
     }
     const allTables = Object.entries(written).map(([name, table]) => `${name}\n\n${table}\n`);
     print(json ? `${JSON.stringify(found)}\n` : allTables.join(''));

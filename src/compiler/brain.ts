@@ -32,6 +32,8 @@ export interface Brain {
   readonly signRemarks?: Readonly<Partial<Record<SignRule, readonly string[]>>>;
   /** Sentences on the source of this brain and the counts at each step. */
   readonly provenance: readonly string[];
+  /** Stimuli and channels that have no meaning in it, such as those of one sex. */
+  readonly without?: readonly string[];
   /** Members of the metadata that tell of a data set which the service does not know by itself. */
   readonly origin?: Pick<
     ConnectomeMetadata,

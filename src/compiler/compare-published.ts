@@ -1,4 +1,5 @@
 /** Compares what was compiled with what was published: which table of synapses it is, and what differs. */
+import { basename } from 'node:path';
 import type { ConnectomeMetadata } from '../connectome/connectome.js';
 import type { Brain } from './brain.js';
 import type { ConnectionTable, Dataset } from './dataset.js';
@@ -9,7 +10,7 @@ export function recognisedConnections(
   chosen: ConnectionTable,
   { sources, pairs }: Brain,
 ): ConnectionTable {
-  const digest = sources.find(({ file }) => file === baseName(chosen.file))?.sha256;
+  const digest = sources.find(({ file }) => file === basename(chosen.file))?.sha256;
   const byDigest = files.find(({ sha256 }) => sha256 !== undefined && sha256 === digest)?.file;
   return (
     connections.find(({ file }) => file === byDigest) ??
@@ -51,8 +52,4 @@ export function originOf(
     ...(table.file !== own!.file &&
       synapses !== undefined && { synapses: { id: synapses, title: title ?? synapses } }),
   };
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -16,7 +16,7 @@ import { CodedError, describeValue } from '../errors.js';
 import type { SourceFile } from '../connectome/connectome.js';
 import type { Progress } from './progress.js';
 import type { ColumnChoice } from './read-table.js';
-import { tableFault, TableRow } from './table-row.js';
+import { readingFault, tableFault, TableRow } from './table-row.js';
 
 const CR = 13;
 const READ_BYTES = 1 << 20;
@@ -98,12 +98,12 @@ export async function readCsv(
       },
     );
   } catch (error) {
-    throw readingFault(file, path, rows.line, error as NodeJS.ErrnoException);
+    throw csvFault(file, path, rows.line, error as NodeJS.ErrnoException);
   }
   return { file, sha256: hash.digest('hex') };
 }
 
-function readingFault(file: string, path: string, line: number, error: NodeJS.ErrnoException): Error {
+function csvFault(file: string, path: string, line: number, error: NodeJS.ErrnoException): Error {
   const { code, message } = error;
   if (error instanceof CodedError || code === undefined) return error;
   if (code === 'Z_BUF_ERROR') {
@@ -113,9 +113,7 @@ function readingFault(file: string, path: string, line: number, error: NodeJS.Er
     return tableFault(file, line, `expected gzip data, found ${describeValue(message)}: the file is damaged`);
   }
   const hint = path.endsWith('.gz') ? '; npm run model:download fetches it' : '';
-  return code === 'ENOENT'
-    ? tableFault(file, null, `expected a file at ${path}, found none${hint}`)
-    : tableFault(file, null, `cannot be read at ${path}: ${message}`);
+  return readingFault(path, error, hint);
 }
 
 /** A field of a row that has quotes, with the comma or the line break behind it. In quotes, two of them encode one. */

@@ -169,7 +169,11 @@ describe('MaleCNS', () => {
       flywireType,
       transmitter: 'acetylcholine',
     }));
-    const dir = writeMaleCns([...BODIES, ...looming], [[50_000, 10_001, 9]]);
+    const ofFemales = {
+      ...{ bodyId: 50_010, superclass: 'descending_neuron', type: 'DNp37', flywireType: 'DNp37' },
+      transmitter: 'acetylcholine',
+    };
+    const dir = writeMaleCns([...BODIES, ...looming, ofFemales], [[50_000, 10_001, 9]]);
     const brain = await read('malecns-1.0', dir);
     const { metadata, populations } = layOut(brain, {
       signRule: 'fast',
@@ -182,7 +186,8 @@ describe('MaleCNS', () => {
     expect(metadata.stimuli[0]!.selectors).toEqual([{ type: 'LB3' }]);
     expect(metadata.channels.map(({ id, neuronCount }) => [id, neuronCount])).toEqual([
       ['escape', 1],
-      ['descending', 1],
+      // No courtship: a male fly has no vaginal plates to open.
+      ['descending', 2],
       ['motor', 1],
     ]);
     expect(populations).toHaveLength(5);

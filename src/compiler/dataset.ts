@@ -103,6 +103,8 @@ export interface Dataset extends Omit<NetworkIdentity, 'wiring'> {
     readonly synapse_mv?: number;
     readonly source: string;
   }[];
+  /** Stimuli and channels of version 1 that have no meaning here, though their neurons may exist. */
+  readonly without?: readonly string[];
   /** Sentences for those who use it. */
   readonly remarks?: readonly string[];
 }

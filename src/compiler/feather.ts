@@ -6,7 +6,7 @@ import type { SourceFile } from '../connectome/connectome.js';
 import { chosenColumns, ColumnRow, type ColumnValues, exact, sourceOf } from './column-row.js';
 import type { Progress } from './progress.js';
 import type { ColumnChoice } from './read-table.js';
-import { tableFault, type TableRow } from './table-row.js';
+import { readingFault, tableFault, type TableRow } from './table-row.js';
 
 const MAGIC = 'ARROW1';
 /** Version 1 of Feather, another format, which nothing writes by default since 2020. */
@@ -23,15 +23,9 @@ export async function readFeather(
 ): Promise<SourceFile> {
   const file = basename(path);
   const fault = (what: string) => tableFault(file, null, what);
-  let handle: FileHandle;
-  try {
-    handle = await open(path);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw fault(
-      code === 'ENOENT' ? `expected a file at ${path}, found none` : `cannot be read at ${path}: ${message}`,
-    );
-  }
+  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
+    throw readingFault(path, error);
+  });
   try {
     const reader = await readerOf(handle, fault);
     const names = chosenColumns(

@@ -86,20 +86,6 @@ export async function readLabels(
   }
 }
 
-/** Labels of neurons of which nothing but the id is known, all in the origin; to be filled in. */
-export function noLabels(count: number) {
-  const empty = (): string[] => new Array<string>(count).fill('');
-  return {
-    types: empty(),
-    superClasses: empty(),
-    classes: empty(),
-    subClasses: empty(),
-    sides: empty(),
-    positionsNm: new Int32Array(3 * count),
-    positionEstimated: new Uint8Array(count).fill(1),
-  };
-}
-
 function noPositions(count: number): MarkedPositions {
   return { isMarked: new Uint8Array(count), nm: new Int32Array(3 * count) };
 }

@@ -13,7 +13,7 @@ import type { SourceFile } from '../connectome/connectome.js';
 import { chosenColumns, ColumnRow, type ColumnValues, exact, sourceOf } from './column-row.js';
 import type { Progress } from './progress.js';
 import type { ColumnChoice } from './read-table.js';
-import { tableFault, type TableRow } from './table-row.js';
+import { readingFault, tableFault, type TableRow } from './table-row.js';
 
 /** Rows of a column that are asked for at once: a file may have one row group of 15 million. */
 const ROWS_AT_A_TIME = 1 << 18;
@@ -57,12 +57,8 @@ async function opened(path: string, file: string): Promise<{ buffer: AsyncBuffer
     return { buffer, metadata: await parquetMetadataAsync(buffer) };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const cause =
-      code === 'ENOENT'
-        ? `expected a file at ${path}, found none`
-        : code === undefined
-          ? `expected a Parquet file, found another format or a truncated file (${message})`
-          : `cannot be read at ${path}: ${message}`;
+    if (code !== undefined) throw readingFault(path, error as NodeJS.ErrnoException);
+    const cause = `expected a Parquet file, found another format or a truncated file (${message})`;
     throw tableFault(file, null, cause);
   }
 }

@@ -13,7 +13,7 @@ import type {
   Selector,
   StimulusPopulation,
 } from '../connectome/populations.js';
-import { labelOf, LABELS, selectionOf } from '../connectome/selection.js';
+import { labelOf, LABELS, neuronIndexOf } from '../connectome/neuron-index.js';
 import { wildcard } from '../connectome/wildcard.js';
 import { CodedError, describeValue } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
@@ -63,10 +63,11 @@ function checkUnique(kind: string, populations: readonly { readonly id: string }
  * The project's own definitions; none for a brain without types, by which they select. On another network than FlyWire
  * its types select, where they exist there too, and never root ids.
  */
-export function defaultPopulations({ neurons, identity }: Brain): PopulationDefinitions {
+export function defaultPopulations({ neurons, identity, without = [] }: Brain): PopulationDefinitions {
   if (neurons.types.every((type) => type === '')) return { stimuli: [], channels: [] };
   const definitions = readPopulations();
   if (isFlyWire(identity)) return definitions;
+  const hasMeaning = ({ id }: { readonly id: string }) => !without.includes(id);
   const withoutIds = <P extends PopulationDefinitions['stimuli' | 'channels'][number]>(population: P): P => ({
     ...population,
     selectors: (population.elsewhere ?? population.selectors).map((selector) => ({
@@ -76,8 +77,8 @@ export function defaultPopulations({ neurons, identity }: Brain): PopulationDefi
   });
   return {
     fitting: true,
-    stimuli: definitions.stimuli.map(withoutIds),
-    channels: definitions.channels.map(withoutIds),
+    stimuli: definitions.stimuli.filter(hasMeaning).map(withoutIds),
+    channels: definitions.channels.filter(hasMeaning).map(withoutIds),
   };
 }
 
@@ -197,7 +198,7 @@ function selectedById(
   where: string,
   remarks: string[],
 ): number[] {
-  const selection = selectionOf(named);
+  const selection = neuronIndexOf(named);
   const byLabel = [...resolver.neuronsIfAny(selector)].sort((a, b) => order[a]! - order[b]!);
   const byId = rootIds!.flatMap((id) => selection.withId(id) ?? []);
   if (byId.length === 0) {

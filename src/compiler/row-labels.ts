@@ -49,10 +49,6 @@ export class RowLabels {
     );
   }
 
-  has(column: NeuronColumn): boolean {
-    return this.#places.has(column);
-  }
-
   isNeuron(row: TableRow): boolean {
     if (this.#where.length === 0) return true;
     return this.#where.some((all) =>
@@ -99,7 +95,9 @@ export class RowLabels {
   }
 
   get hasPositions(): boolean {
-    return this.has('position') || (this.has('x') && this.has('y') && this.has('z'));
+    return (
+      this.#places.has('position') || ['x', 'y', 'z'].every((axis) => this.#places.has(axis as NeuronColumn))
+    );
   }
 
   #label(row: TableRow, label: LabelColumn): string {

@@ -90,18 +90,15 @@ export function indexNeurons<N extends ListedNeuron>(
     throw tableFault(file, null, `expected at most ${MAXIMUM_NEURONS} neurons, found ${listed.length}`);
   }
   // Ids have no leading zeros, so a longer one is a larger number.
-  const inOrder = [...listed].sort((a, b) => a.id.length - b.id.length || compared(a.id, b.id));
+  const inOrder = [...listed].sort(
+    (a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : Number(a.id > b.id)),
+  );
   inOrder.forEach(({ id, line }, i) => {
     const earlier = inOrder[i - 1];
     if (earlier?.id === id) throw duplicate(file, noun, line, id, earlier.line);
   });
   const ids = inOrder.map(({ id }) => id);
   return { index: new NeuronIndex(ids, file), inOrder };
-}
-
-function compared(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 /** Reads the tables of one directory, whose rows refer to neurons by root id. */
@@ -129,13 +126,13 @@ export class TableReader {
     let omitted = 0;
     let first = '';
     const source = await readTable(join(this.dir, path), columns, this.progress, (row) => {
-      if (!onRow(row) && omitted++ === 0) first = `${row.noun === 'line' ? 'on line' : 'in row'} ${row.at}`;
+      if (!onRow(row) && omitted++ === 0) first = firstAt(row.noun, row.at);
     });
     this.sources.push(source);
     if (omitted === 0) return;
     const [rows, they] = omitted === 1 ? ['row names', 'it was'] : ['rows name', 'they were'];
     this.remarks.push(
-      `${source.file}: ${omitted} ${rows} a root id that ${this.neurons.file} lacks (first ${first}); ${they} left out.`,
+      `${source.file}: ${omitted} ${rows} a root id that ${this.neurons.file} lacks (${first}); ${they} left out.`,
     );
   }
 
@@ -167,6 +164,11 @@ export class TableReader {
   }
 }
 
+/** Words for the place of an earlier row. */
+function firstAt(noun: TableRow['noun'], place: number | string): string {
+  return `first ${noun === 'line' ? 'on' : 'in'} ${noun} ${place}`;
+}
+
 function duplicate(
   file: string,
   noun: TableRow['noun'],
@@ -174,10 +176,9 @@ function duplicate(
   id: string,
   earlier: number,
 ): CodedError {
-  const first = `first ${noun === 'line' ? 'on' : 'in'} ${noun} ${earlier}`;
   return tableFault(
     file,
     `${noun} ${place}`,
-    `expected one row per neuron, found ${id} a second time (${first})`,
+    `expected one row per neuron, found ${id} a second time (${firstAt(noun, earlier)})`,
   );
 }

@@ -1,4 +1,5 @@
 /** One row of a table, whatever the format of its file: how values are taken from it, and how a fault names its place. */
+import { basename } from 'node:path';
 import { CodedError, describeValue } from '../errors.js';
 
 const MAXIMUM_COUNT = 999_999_999;
@@ -13,6 +14,15 @@ export type IdValue = string | number | bigint;
 export function tableFault(file: string, place: number | string | null, what: string): CodedError {
   const where = typeof place === 'number' ? `line ${place}` : place;
   return new CodedError('TABLE_INVALID', `${file}${where === null ? '' : `, ${where}`}: ${what}.`);
+}
+
+/** @param hint on what to do about a file that is not there */
+export function readingFault(path: string, { code, message }: NodeJS.ErrnoException, hint = ''): CodedError {
+  const what =
+    code === 'ENOENT'
+      ? `expected a file at ${path}, found none${hint}`
+      : `cannot be read at ${path}: ${message}`;
+  return tableFault(basename(path), null, what);
 }
 
 /** Columns are numbered in the order in which the reader asked for them. */
@@ -44,19 +54,9 @@ export abstract class TableRow {
 
   /** A whole number from 1 on. */
   count(column: number): number {
-    return this.#count(column, 1, '');
-  }
-
-  /** A whole number from 0 on; an empty field counts as 0. */
-  countOrNone(column: number): number {
-    return this.#count(column, 0, ', or empty');
-  }
-
-  #count(column: number, minimum: number, alternative: string): number {
     const text = this.text(column);
-    const value = Number(text);
-    if (value >= minimum && value <= MAXIMUM_COUNT && /^\d{0,9}$/.test(text)) return value;
-    throw this.fault(column, `a whole number from ${minimum} to ${MAXIMUM_COUNT}${alternative}`);
+    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+    throw this.fault(column, `a whole number from 1 to ${MAXIMUM_COUNT}`);
   }
 
   /** A decimal number from 0 on; an empty field counts as 0. */

@@ -55,6 +55,7 @@ export async function readTables(
       ...tables.remarks,
     ],
     signRemarks,
+    ...(dataset.without && { without: dataset.without }),
   };
 }
 

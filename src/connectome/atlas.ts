@@ -9,19 +9,6 @@ export const ATLAS_VERSION = 2;
 /** A step is about 13 nm in a brain 0.85 mm wide, finer than any screen. */
 export const POSITION_STEPS = 65535;
 
-export interface Atlas {
-  readonly version: number;
-  readonly connectome_digest: string;
-  readonly neuron_count: number;
-  readonly id: readonly string[];
-  readonly type: readonly string[];
-  readonly side: readonly string[];
-  readonly x: readonly number[];
-  readonly y: readonly number[];
-  readonly z: readonly number[];
-  readonly estimated: readonly boolean[];
-}
-
 /** Positions from 0 to POSITION_STEPS, with the same scale on the three axes. */
 export function scaledPositions({ positionsNm, neuronCount }: Connectome): Uint16Array {
   const lowest = [Infinity, Infinity, Infinity];
@@ -39,7 +26,7 @@ export function scaledPositions({ positionsNm, neuronCount }: Connectome): Uint1
   return scaled;
 }
 
-export function atlasOf(connectome: Connectome): Atlas {
+export function atlasOf(connectome: Connectome) {
   const { neuronCount, metadata } = connectome;
   const positions = scaledPositions(connectome);
   const neurons = Array.from({ length: neuronCount }, (_, i) => i);

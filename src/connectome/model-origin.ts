@@ -4,11 +4,17 @@ import { isFlyWire } from './model-id.js';
 import type { Citation } from './populations.js';
 
 /** Those of FlyWire, which a file compiled from its tables does not repeat. */
-const FLYWIRE_CITATIONS: readonly Citation[] = [
+export const FLYWIRE_CITATIONS: readonly Citation[] = [
   { text: 'Dorkenwald et al. 2024', doi: '10.1038/s41586-024-07558-y', subject: 'the connectome' },
   { text: 'Schlegel et al. 2024', doi: '10.1038/s41586-024-07686-5', subject: 'the cell types' },
   { text: 'Eckstein, Bates et al. 2024', doi: '10.1016/j.cell.2024.03.016', subject: 'the transmitters' },
 ];
+/** Equations and constants of the network. */
+export const MODEL_CITATION: Citation = {
+  text: 'Shiu et al. 2024',
+  doi: '10.1038/s41586-024-07763-9',
+  subject: 'the network model',
+};
 const FLYWIRE_LICENCE = 'CC-BY-NC-4.0';
 /** As SPDX calls it where nobody said anything. */
 const NO_LICENCE = 'NOASSERTION';

@@ -1,12 +1,14 @@
 import { CodedError, describeValue } from '../errors.js';
+import { getOrInsert } from '../get-or-insert.js';
 import { type InParts, withoutPauses } from '../parts.js';
 import type { Connectome, ConnectomeMetadata } from './connectome.js';
+import { isList } from '../schema/forms.js';
 import { nearestNames } from '../schema/nearest-names.js';
 import { type Connections, type Direction, DIRECTIONS, neighboursOf } from './neighbours.js';
 import { isFlyWire } from './model-id.js';
 import { NeuronSet } from './neuron-set.js';
 import { type NodeSet, type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
-import { type Label, LABELS, type NamedNeurons, type NeuronSelection, selectionOf } from './selection.js';
+import { type Label, LABELS, type NamedNeurons, type NeuronIndex, neuronIndexOf } from './neuron-index.js';
 import {
   ALL_NEURONS,
   type LabelSelector,
@@ -83,7 +85,7 @@ const NAMES_WITH_SUGGESTIONS = 10;
 
 /** Says which neurons the selectors of one document mean. Sets that are named several times are resolved once. */
 export class NodeSetResolver {
-  readonly #selection: NeuronSelection;
+  readonly #selection: NeuronIndex;
   readonly #references = new Map<string, Found>();
   /** By label and pattern. */
   readonly #labelled = new Map<string, NeuronSet>();
@@ -94,7 +96,7 @@ export class NodeSetResolver {
     private readonly context: SelectorContext,
     private readonly published: PublishedNodeSets = publishedNodeSets(),
   ) {
-    this.#selection = selectionOf(connectome);
+    this.#selection = neuronIndexOf(connectome);
     for (const name of Object.keys(context.node_sets)) {
       if (this.#selection.matchingLabels('type', name).length > 0) {
         throw new CodedError(
@@ -143,8 +145,7 @@ export class NodeSetResolver {
       const isLeftOut = selectors[i]!.mayBeLeftOut === true && lacking.length > 0;
       if (neurons.isEmpty && !isLeftOut) throw emptyNodeSet(selectors[i]!);
       // Many selectors may name the same set, which may lack thousands.
-      const missing = names.get(lacking) ?? [...new Set(lacking.map(({ name }) => name))];
-      names.set(lacking, missing);
+      const missing = getOrInsert(names, lacking, () => [...new Set(lacking.map(({ name }) => name))]);
       resolved.push({ neurons: neurons.toIndices(), missing, substituted, sources });
     }
     return resolved;
@@ -244,12 +245,9 @@ export class NodeSetResolver {
   }
 
   #withLabel(label: Label, pattern: string): NeuronSet {
-    const key = `${label} ${pattern}`;
-    const neurons =
-      this.#labelled.get(key) ??
-      this.#selection.withValues(label, this.#selection.matchingLabels(label, pattern));
-    this.#labelled.set(key, neurons);
-    return neurons;
+    return getOrInsert(this.#labelled, `${label} ${pattern}`, () =>
+      this.#selection.withValues(label, this.#selection.matchingLabels(label, pattern)),
+    );
   }
 
   #publishedSet(reference: string, path: string): Found {
@@ -377,10 +375,6 @@ export class NodeSetResolver {
       ...published.map((each) => `${PUBLISHED_PREFIX}${each}`),
     ]);
   }
-}
-
-function isList(selector: SetSelector): selector is readonly SetSelector[] {
-  return Array.isArray(selector);
 }
 
 function notesOf(found: readonly Notes[]): Notes {

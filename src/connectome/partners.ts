@@ -1,4 +1,5 @@
 /** With whom neurons connect, counted by cell type. */
+import { getOrInsert } from '../get-or-insert.js';
 import { firstNotBelow } from './sorted-array.js';
 import type { Connectome } from './connectome.js';
 import { rowsByKey } from './rows.js';
@@ -47,9 +48,8 @@ export class Partners {
     const byType = new Map<number, { type: number; connections: number; synapses: number }>();
     return {
       add(partner: number, connection: number): void {
-        const type = typeIndices[partner]!;
-        let found = byType.get(type);
-        if (found === undefined) byType.set(type, (found = { type, connections: 0, synapses: 0 }));
+        const newType = (type: number) => ({ type, connections: 0, synapses: 0 });
+        const found = getOrInsert(byType, typeIndices[partner]!, newType);
         found.connections++;
         found.synapses += synapseCounts[connection]!;
       },

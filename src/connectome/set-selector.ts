@@ -1,5 +1,7 @@
 /** The grammar by which documents and populations select neurons; a NodeSetResolver finds them in a connectome. */
 
+import { isList } from '../schema/forms.js';
+
 /** Selects neurons: by the name of a node set or a cell type, labels and ids, or a list of selectors, which are united. */
 export type SetSelector = string | LabelSelector | readonly SetSelector[];
 
@@ -83,10 +85,6 @@ export function listed(parts: readonly string[], most = NAMED_PARTS): string {
   if (parts.length > most)
     return `${parts.slice(0, most - 1).join(', ')} and ${parts.length - most + 1} more`;
   return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)!}`;
-}
-
-function isList(selector: SetSelector): selector is readonly SetSelector[] {
-  return Array.isArray(selector);
 }
 
 function textsOf(values: string | readonly string[]): readonly string[] {

@@ -3,6 +3,7 @@ import { Queue, Worker, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ANSWER_VERSION } from '../experiments/plan/experiment-head.js';
 import { OUTCOME_VERSION } from '../experiments/run/outcomes.js';
+import { getOrInsert } from '../get-or-insert.js';
 import { luaScript } from '../lua-script.js';
 import { MAX_TRIES, RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
@@ -103,17 +104,14 @@ export class BullChunkQueue implements ChunkQueue {
   }
 
   #queueOf(model: string): Queue<Chunk> {
-    let queue = this.#queues.get(model);
-    if (queue === undefined) {
-      queue = new Queue<Chunk>(nameOf(model), {
+    return getOrInsert(this.#queues, model, () => {
+      const queue = new Queue<Chunk>(nameOf(model), {
         connection: this.options.redis,
         prefix: PREFIX,
         streams: { events: { maxLen: EVENTS_KEPT } },
       });
-      queue.on('error', (error) => this.#log.debug(`The queue of chunks: ${error.message}`));
-      this.#queues.set(model, queue);
-    }
-    return queue;
+      return queue.on('error', (error) => this.#log.debug(`The queue of chunks: ${error.message}`));
+    });
   }
 
   async #markUsed(name: string): Promise<void> {

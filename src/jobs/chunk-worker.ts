@@ -57,7 +57,6 @@ export class ChunkWorker implements ChunkWork {
     this.#opened = new OpenedJobs(store);
   }
 
-  /** Chunks that are being computed. */
   get computing(): number {
     return this.#running.size;
   }

@@ -7,7 +7,6 @@ export interface JobLimits {
   readonly atOnce: number;
   /** Price of what is left of the unfinished jobs of a client. */
   readonly brainMsPerClient: number;
-  /** Results of one job. */
   readonly resultBytes: number;
   /** Finished jobs. */
   readonly kept: number;
@@ -57,7 +56,6 @@ export interface JobStore {
   /** In the order of the indices; undefined where a condition is not done. */
   outcomes(id: string, indices: readonly number[]): Promise<(Buffer | undefined)[]>;
 
-  /** Conditions of a phase that are done. */
   doneInPhase(id: string, phase: number): Promise<number>;
 
   /** The most that a condition took of one core, as far as is known; 0 where it is of none. */
@@ -66,7 +64,6 @@ export interface JobStore {
   /** Fixes how long the chunks of a phase are, for all who ask. The first who asks decides. */
   fixChunkLength(id: string, phase: number, length: number): Promise<number>;
 
-  /** Jobs that are not finished. */
   unfinished(): Promise<number>;
 
   /** Ends a job that is not finished. */

@@ -51,7 +51,6 @@ export interface JobProgress {
   /** Simulated time of these conditions, at most. */
   readonly brainMsDone: number;
   readonly resultBytes: number;
-  /** Failure of a job that failed. */
   readonly failure?: Failure;
 }
 

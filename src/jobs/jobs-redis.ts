@@ -54,10 +54,6 @@ export function isOfRedis(error: unknown): boolean {
   );
 }
 
-interface JobsRedisOptions extends PresenceListener {
-  readonly url: string;
-}
-
 /** The connections to the Redis of jobs. */
 export class JobsRedis {
   /** For requests, which are told at once that Redis is away. */
@@ -66,15 +62,18 @@ export class JobsRedis {
   readonly patient: Redis;
   readonly #presence: RedisPresence;
 
-  constructor(private readonly options: JobsRedisOptions) {
-    this.prompt = new Redis(options.url, {
+  constructor(
+    private readonly url: string,
+    listener: PresenceListener,
+  ) {
+    this.prompt = new Redis(url, {
       ...FAILING_AT_ONCE,
       commandTimeout: ANSWER_WITHIN_MS,
       disconnectTimeout: DISCONNECT_WITHIN_MS,
     });
     // A Redis that is full or read-only answers a PING.
     const probe = () => this.prompt.set(PROBE_KEY, '', 'PX', PROBE_KEPT_MS);
-    this.#presence = new RedisPresence(probe, options, PROBE_EVERY_MS);
+    this.#presence = new RedisPresence(probe, listener, PROBE_EVERY_MS);
     this.prompt.on('error', (error: Error) => this.#presence.leave(error));
     this.prompt.on('close', () => this.#presence.leave(new Error('the connection was closed')));
     this.patient = this.connect();
@@ -82,7 +81,7 @@ export class JobsRedis {
 
   /** A connection of its own, which waits until Redis is back; its user ends it. */
   connect(): Redis {
-    const redis = new Redis(this.options.url, {
+    const redis = new Redis(this.url, {
       ...RECONNECTING,
       maxRetriesPerRequest: null,
       disconnectTimeout: DISCONNECT_WITHIN_MS,

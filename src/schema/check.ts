@@ -7,6 +7,7 @@
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describeValue } from '../errors.js';
+import { getOrInsert } from '../get-or-insert.js';
 import { allowedBy } from './allowed-values.js';
 import { type Meant, meantForm } from './forms.js';
 import { invalid, type JsonPath, nameOf } from './json-path.js';
@@ -198,9 +199,7 @@ class Faults {
   }
 
   #validatorOf(form: Schema): ValidateFunction {
-    const validate = this.#validators.get(form) ?? ajv.compile({ ...form, $defs: this.definitions });
-    this.#validators.set(form, validate);
-    return validate;
+    return getOrInsert(this.#validators, form, () => ajv.compile({ ...form, $defs: this.definitions }));
   }
 }
 

@@ -1,8 +1,14 @@
+/** Values of JSON, and the forms that `anyOf` lets one have. */
 import { type Definitions, nameOfRef, type Schema } from './json-schema.js';
 
 /** A value that is an object of JSON: no list, not null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Array.isArray does not tell a readonly list from an object. */
+export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value);
 }
 
 /** JSON has no undefined, but a caller in the same process may write it for a member that is left out. */
@@ -38,10 +44,9 @@ export function meantForm(forms: readonly Schema[], value: unknown, definitions:
   const tag = Object.keys(candidates[0]!.properties ?? {}).find((member) =>
     candidates.every((form) => constantOf(form, member) !== undefined),
   );
-  const withAny = (
-    among: readonly Schema[],
-    membersOf: (form: Schema) => readonly string[] = requiredMembers,
-  ) => among.find((form) => membersOf(form).some((member) => hasMember(value, member)));
+  const required = ({ required = [] }: Schema) => required;
+  const withAny = (among: readonly Schema[], membersOf: (form: Schema) => readonly string[] = required) =>
+    among.find((form) => membersOf(form).some((member) => hasMember(value, member)));
   if (tag === undefined) {
     const form = withAny(candidates) ?? withAny(candidates, ({ properties = {} }) => Object.keys(properties));
     return { candidates, form: form ?? candidates.at(-1) };
@@ -54,10 +59,6 @@ export function meantForm(forms: readonly Schema[], value: unknown, definitions:
     form: withAny(tagged) ?? tagged.at(-1),
     tag: { name: tag, value: given, allowed: [...new Set(candidates.map((form) => constantOf(form, tag)))] },
   };
-}
-
-function requiredMembers({ required = [] }: Schema): readonly string[] {
-  return required;
 }
 
 /** The types that the values of a schema may have; none if it does not say. */

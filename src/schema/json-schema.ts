@@ -155,7 +155,6 @@ export function ref<T = unknown>(name: string, description?: string): SchemaOf<T
   return built({ $ref: `${DEFINITIONS}${name}`, description }, {});
 }
 
-/** The name of a schema that another one refers to. */
 export function nameOfRef({ $ref: reference }: Schema): string | undefined {
   return reference?.slice(DEFINITIONS.length);
 }

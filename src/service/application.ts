@@ -18,7 +18,6 @@ import { ModelLoader } from './model-host/model-loader.js';
 import { warmUp } from './api/v1/warm-up.js';
 import { droppedWrites } from './standard-streams.js';
 
-/** Descriptions of every version that is served. */
 export const API_DESCRIPTIONS: readonly VersionDescription[] = [DESCRIPTION_OF_V1, DESCRIPTION_OF_V2];
 /** For requests that had arrived when the service was told to stop, where clients do not cease to connect. */
 const LAST_ARRIVALS_MS = 2_000;

@@ -5,6 +5,7 @@
 import { CodedError } from '../errors.js';
 import type { MeanSd } from '../mean-sd.js';
 import { CHANNEL_IDS } from '../presets/populations.js';
+import type { OutcomeResult } from './outcomes.js';
 import type { PublishedResult } from './published.js';
 import { KEPT, PATHWAYS, type Report } from './report.js';
 import type { StimulusDrives, StimulusResponse } from './studies.js';
@@ -18,6 +19,7 @@ const STRONGEST_LESIONS = 8;
 
 const TABLES: Readonly<Record<string, (report: Report) => string>> = {
   published: ({ published }) => publishedTable(published),
+  outcomes: ({ outcomes }) => outcomeTable(outcomes),
   signs: ({ responses: { predicted, corrected } }) =>
     table(corrected, {
       stimulus: ({ stimulus }) => stimulus,
@@ -184,6 +186,25 @@ export function publishedTable(
       return typeof ours === 'number' ? signed(ours - published, 0) : signed(ours.mean - published);
     },
     [decides]: ({ decides: words }) => words,
+  });
+}
+
+/** Outcomes of experiments on flies and what the model predicts, question by question. */
+export function outcomeTable(results: readonly OutcomeResult[]): string {
+  const total: OutcomeResult = {
+    asks: 'all',
+    ...{ agree: results.flatMap(({ agree }) => agree), onlyFound: [], onlyPredicted: [] },
+    missing: results.flatMap(({ missing }) => missing),
+  };
+  const testedOf = ({ agree, onlyFound, onlyPredicted }: OutcomeResult) =>
+    agree.length + onlyFound.length + onlyPredicted.length;
+  const tested = results.reduce((sum, result) => sum + testedOf(result), 0);
+  return table([...results, total], {
+    'whether it': ({ asks }) => asks,
+    'as in flies': (result) => `${result.agree.length} of ${result === total ? tested : testedOf(result)}`,
+    'yes in flies alone': ({ onlyFound }) => onlyFound.join(', '),
+    'yes in the model alone': ({ onlyPredicted }) => onlyPredicted.join(', '),
+    'not in this model': ({ missing }) => (missing.length > 4 ? missing.length : missing.join(', ')),
   });
 }
 

@@ -2,12 +2,13 @@
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
 import { meanSd, type MeanSd } from '../mean-sd.js';
 import { SYNAPSE_MV } from '../simulation/network.js';
+import type { SpikeRaster } from '../simulation/simulation.js';
 import { STEPS_PER_MS } from '../stimulus/protocol.js';
 import { PUBLISHED_MN9 } from './published-rates.js';
 import type { Subject } from './subject.js';
 
-const TRIALS = 30;
-const DURATION_MS = 1000;
+export const TRIALS = 30;
+export const DURATION_MS = 1000;
 const SEED = 783;
 
 /** Counts as published: rows of a table of rates, so neurons with a spike in any trial. */
@@ -15,7 +16,7 @@ const RESPONDING_IN_ANY = `responding neurons, in any of ${TRIALS} trials`;
 const RESPONDING_IN_ONE = 'responding neurons, mean of a trial';
 
 /** Inputs in Hz by selector, a type whose outputs are cut, and what one synapse adds where it is not the usual. */
-interface Protocol {
+export interface Protocol {
   readonly ratesHz: Readonly<Record<string, number>>;
   readonly silenced?: string;
   readonly synapseMv?: number;
@@ -159,15 +160,15 @@ export function publishedResults(
   });
 }
 
-/** Spikes of each neuron in one trial. */
-function spikeCounts(
+/** The spikes of one trial, until the next. */
+export function rasterOf(
   subject: Subject,
   { ratesHz, silenced, synapseMv }: Protocol,
   neuronsOf: (selector: string) => Uint32Array,
   trial: number,
-): Float64Array {
+): SpikeRaster {
   const endStep = DURATION_MS * STEPS_PER_MS;
-  const raster = subject.simulate({
+  return subject.simulate({
     inputs: Object.entries(ratesHz).map(([selector, rateHz]) => {
       const name = selector.replace('@', '');
       const train = { kind: 'poisson', name, rateHz, seed: SEED, trial, startStep: 0, endStep } as const;
@@ -177,7 +178,11 @@ function spikeCounts(
     durationSteps: endStep,
     ...(synapseMv !== undefined && { constants: { synapseMv } }),
   });
+}
+
+/** Spikes of each neuron in one trial. */
+function spikeCounts(...[subject, ...others]: Parameters<typeof rasterOf>): Float64Array {
   const counts = new Float64Array(subject.connectome.neuronCount);
-  for (const neuron of raster.neurons) counts[neuron]! += 1;
+  for (const neuron of rasterOf(subject, ...others).neurons) counts[neuron]! += 1;
   return counts;
 }

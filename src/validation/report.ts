@@ -2,6 +2,7 @@
 import type { ComparedRule } from './subject.js';
 import type { StimulusId } from '../presets/populations.js';
 import { rewired } from '../simulation/rewiring/rewired.js';
+import { outcomes } from './outcomes.js';
 import { publishedResults } from './published.js';
 import {
   discrimination,
@@ -92,6 +93,7 @@ export function report(
   };
   return {
     published: study('Repeating published experiments', () => publishedResults(predicted)),
+    outcomes: study('Predicting outcomes of experiments on flies', () => outcomes(predicted)),
     connectomes: bothRules(({ connectome }) => connectome.digest),
     responses: study('Exciting each population under both rules of signs', () =>
       bothRules((subject) => stimulusResponses([subject], SEEDS)),

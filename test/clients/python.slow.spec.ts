@@ -1133,7 +1133,7 @@ answer(refusals)`);
   it('leaves out a set that the model lacks as a whole, unless told otherwise', async () => {
     const lacking = `${RUN_EXP}\nexc2, slnc = [1, 2], [3]\n`;
     const { stderr } = await python(`${lacking}run(force_overwrite=True)`);
-    expect(stderr).toContain('leaves out: 1, 2, 3; that is all of neu_exc2 and neu_slnc\n');
+    expect(stderr).toContain('leaves out: 1, 2, 3; that is all of neu_exc2 and neu_slnc. Ids of another');
     const without = await python(
       `${RUN_EXP}\nexc2, slnc = [], []\nparams['n_run'] = 3\nrun(on_missing='skip')`,
     );

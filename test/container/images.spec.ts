@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { readEnvironment } from '../../src/service/config/environment.js';
@@ -113,12 +113,17 @@ import os, sys
 from neural_experiment_client import Lab
 with Lab.local(image=sys.argv[1], variables={'WORKERS': 1}) as lab:
     print(len(lab.neurons('DNp01')))
-lab = Lab.local(sys.argv[2], image=sys.argv[1], variables={'WORKERS': 1})
+lab = Lab.local('mine', checkout=sys.argv[2], image=sys.argv[1], variables={'WORKERS': 1})
 print(lab.run(inputs={'a': 'LC4'}, reports={'r': 'DNp01'}, trials=1, duration_ms=10).json['wiring'], flush=True)
 os.kill(os.getpid(), 9)
 `;
         const env = { ...engine.environment, PYTHONPATH: 'clients/python', PYTHONDONTWRITEBYTECODE: '1' };
-        const given = [images.cpu, await connectomeFile('default')];
+        // A checkout that is not built: its brains are all that is needed of it.
+        const checkout = join(engine.folder, 'checkout');
+        for (const folder of ['data', 'src']) mkdirSync(join(checkout, folder), { recursive: true });
+        for (const file of ['package.json', 'src/main.ts']) writeFileSync(join(checkout, file), '');
+        copyFileSync(await connectomeFile('default'), join(checkout, 'data/mine.connectome'));
+        const given = [images.cpu, checkout];
         const { stdout, stderr, signal } = spawnSync('python3', ['-W', 'ignore', '-c', script, ...given], {
           env,
           encoding: 'utf8',

@@ -60,7 +60,7 @@ describeWith(['tables'], 'docs/validation.md', () => {
       }),
       (_, value: unknown) => (value === null ? Infinity : value),
     ) as Report;
-  }, 180_000);
+  }, 300_000);
 
   it('has the tables that the command writes today', () => {
     expect(text).toBe(withTables(text, tablesOf(found)));
@@ -79,6 +79,20 @@ describeWith(['tables'], 'docs/validation.md', () => {
     ofSugar
       .filter(({ published }) => published === undefined)
       .forEach(({ ours }, at) => expect(counts[at]).toBeGreaterThan((ours as MeanSd).mean));
+  });
+
+  it('is right that the screen has the errors of the published model, and no others', () => {
+    const screen = found.outcomes.find(({ asks }) => asks.startsWith('suffices'))!;
+    expect(screen.agree).toHaveLength(96);
+    expect(screen.onlyPredicted).toEqual(['kitty']);
+    expect(screen.onlyFound).toEqual(['marge', 'phantom', 'tentacular', 'usnea']);
+    const all = found.outcomes.flatMap((each) => [
+      ...each.agree,
+      ...each.onlyFound,
+      ...each.onlyPredicted,
+      ...each.missing,
+    ]);
+    expect(text).toContain(`These are ${all.length} of them`);
   });
 
   it('is right that signs decide what odours recruit, and little else', () => {

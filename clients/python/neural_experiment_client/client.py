@@ -43,6 +43,7 @@ from .sessions import Session
 from .version import __version__
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from typing_extensions import Unpack
 
     from .local import LocalLab
@@ -93,14 +94,15 @@ class Lab:
 
             lab = Lab.local()
             with Lab.local("malecns-1.0") as lab: ...
-            lab = Lab.local(image="neural-experiment-service:cpu")
+            lab = Lab.local("flywire-783", image="neural-experiment-service:cpu")
 
         Args:
-            brain: the path of a connectome file, or the name of one in `data` of the checkout; by default `default`.
+            brain: the path of a connectome file, or the name of one in `data` of the checkout; by default `default`, or
+                the brain in the image.
             checkout: a checkout of the project that is built (`npm run build`); by default that of the environment
                 variable NEURAL_EXPERIMENT_CHECKOUT, or else the one that this module or the working directory lies in.
-            image: a container image of the service (docker/README.md), run by podman or docker, in place of a checkout.
-                It is not downloaded. It has a brain of its own; `brain` is then the path of another.
+            image: a container image of the service (docker/README.md), run by podman or docker. It is not downloaded.
+                A checkout is then needed only where `brain` is a name.
             variables: of the service's environment (docs/operations.md), such as `{"WORKERS": 4}`.
 
         Raises:
@@ -180,16 +182,16 @@ class Lab:
         complete = completed(document)
         headers = {"Prefer": "respond-async", "Idempotency-Key": f'"{uuid.uuid4()}"'}
 
-        def begun() -> Job:
+        def begun() -> Json:
             with self._post(complete, {}, headers) as response:
                 # A service that knows no jobs would answer at once.
                 if response.status != http.HTTPStatus.ACCEPTED:
                     raise LabError("The service computes no jobs.", status=response.status)
-                state = parsed(read(response))
-            kept_jobs.remember(self.url, state["jobID"], complete.get("name"), state["created"])
-            return Job(self, state["jobID"])
+                return parsed(read(response))
 
-        return self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
+        state = self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
+        kept_jobs.remember(self.url, state["jobID"], complete.get("name"), state["created"])
+        return Job(self, state["jobID"])
 
     def job(self, name: str) -> Job:
         """A job that was begun before, by its name (`Job.name`)."""
@@ -273,7 +275,7 @@ class Lab:
         return save(self._asking(document), path, {"table": table, "names": names}, truncate=truncate)
 
     @takes_document
-    def table(self, table: str, *, truncate: bool = False, **document: Unpack[Document]) -> Any:
+    def table(self, table: str, *, truncate: bool = False, **document: Unpack[Document]) -> DataFrame:
         """Runs an experiment and gives one of its tables as the service has it: the fast way to millions of rows.
 
             reports = {"all": {"node_set": "@all", "type": "spikes"}}

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, TypeVar, Union
 
 Json = dict[str, Any]
-#: A cell type or node set by name, an id, labels, or a list of these, which are united.
-Selector = Union[str, int, Mapping[str, Any], Sequence[Any]]
+#: A cell type or node set by name, an id, labels, a DataFrame of neurons, or a list of these, which are united.
+Selector = Union[str, int, Mapping[str, Any], Iterable[Any]]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 

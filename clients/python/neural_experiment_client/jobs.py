@@ -19,6 +19,8 @@ from .responses import error_of, parsed, read
 from .results import Result
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from .client import Lab
 
 
@@ -87,7 +89,7 @@ class Job:
             LabError: the job failed, was ended, or is not known (any more).
         """
         self._finish(progress, every_s)
-        return self.results(truncate=truncate)
+        return result_of(self._results, truncate=truncate)
 
     def table(
         self,
@@ -96,7 +98,7 @@ class Job:
         progress: Callable[[JobState], object] | bool = True,
         every_s: float = 1,
         truncate: bool = False,
-    ) -> Any:
+    ) -> DataFrame:
         """Waits until the job is finished, and gives one table as the service has it, as `Lab.table` does.
 
         Of large jobs that is faster than `wait().spikes`, and needs less memory.

@@ -29,7 +29,7 @@ _BRAIN_IN_CONTAINER = "/brain.connectome"
 _READY_WITHIN_S = 120
 _ENDED_WITHIN_S = 10
 #: Nobody else is to be protected from this user: limits are off, or at their highest.
-_WITHOUT_LIMITS = {
+_WITHOUT_LIMITS: dict[str, object] = {
     "RATE_LIMIT": 0,
     "EXPERIMENT_BRAIN_SECONDS_PER_MINUTE": 0,
     "EXPERIMENT_BRAIN_SECONDS": 1_000_000,
@@ -57,10 +57,13 @@ class LocalLab(Lab):
     ) -> None:
         port = _free_port()
         super().__init__(f"http://127.0.0.1:{port}")
-        wanted = {**_WITHOUT_LIMITS, "LOG_LEVEL": "error", "METRICS_PORT": 0, "SHUTDOWN_MS": 0, **(variables or {})}
-        start = (
-            _from_checkout(checkout, brain, port, wanted) if image is None else _from_image(image, brain, port, wanted)
-        )
+        # One worker more than cores, since the service keeps one free of experiments.
+        own = {"WORKERS": _cores() + 1, "LOG_LEVEL": "error", "METRICS_PORT": 0, "SHUTDOWN_MS": 0}
+        wanted = {**_WITHOUT_LIMITS, **own, **(variables or {})}
+        if image is None:
+            start = _from_checkout(checkout, brain, port, wanted)
+        else:
+            start = _from_image(image, checkout, brain, port, wanted)
         self._end_at_once = start.end_at_once
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- until close()
         self._process = subprocess.Popen(
@@ -157,16 +160,29 @@ def _from_checkout(
     variables: Mapping[str, object],
 ) -> _Start:
     root = _checkout(checkout)
-    file = _brain_file(root, brain)
+    if root is None:
+        raise FileNotFoundError(
+            "Lab.local() needs a checkout of the service: name it with checkout= or {CHECKOUT_VARIABLE}, or work in it."
+        )
+    if not (root / _SERVICE).is_file():
+        raise FileNotFoundError(f"The checkout {root} is not built: run `npm ci && npm run build` there.")
+    file = _brain_file(root, "default" if brain is None else brain)
     own = {"HOST": "127.0.0.1", "PORT": port, "CONNECTOME_FILE": file, **variables}
     environment = {**os.environ, **{name: str(value) for name, value in own.items()}}
     command = [_node(), "--import", f"data:text/javascript,{_ENDS_WITH_INPUT}", _SERVICE]
     return _Start(command, root, environment, str(file), str(root), [])
 
 
-def _from_image(image: str, brain: str | os.PathLike[str] | None, port: int, variables: Mapping[str, object]) -> _Start:
+def _from_image(
+    image: str,
+    checkout: str | os.PathLike[str] | None,
+    brain: str | os.PathLike[str] | None,
+    port: int,
+    variables: Mapping[str, object],
+) -> _Start:
     """A container without rights that cannot write, whose port is open to this machine alone."""
-    engine = next(filter(None, map(shutil.which, ("podman", "docker"))), None)
+    file = None if brain is None else _brain_file(_checkout(checkout), brain)
+    engine = shutil.which("podman") or shutil.which("docker")
     if engine is None:
         raise FileNotFoundError("Lab.local(image=...) needs podman or docker, and neither is on the PATH.")
     own = {"HOST": "0.0.0.0", "PORT": _PORT_IN_CONTAINER, **variables}
@@ -174,53 +190,51 @@ def _from_image(image: str, brain: str | os.PathLike[str] | None, port: int, var
     options = ["--rm", "--interactive", "--pull", "never", "--name", name]
     options += ["--read-only", "--cap-drop", "all", "--security-opt", "no-new-privileges"]
     options += ["--publish", f"127.0.0.1:{port}:{_PORT_IN_CONTAINER}"]
-    served = "its own brain"
-    if brain is not None:
-        file = Path(brain).expanduser().resolve()
-        if not file.is_file():
-            raise FileNotFoundError(f"With an image, brain must be the path of a connectome file, got {str(brain)!r}")
-        served = str(file)
+    if file is not None:
         options += ["--volume", f"{file}:{_BRAIN_IN_CONTAINER}:ro"]
         own["CONNECTOME_FILE"] = _BRAIN_IN_CONTAINER
     for variable, value in own.items():
         options += ["--env", f"{variable}={value}"]
     service = ["node", "--import", f"data:text/javascript,{_ENDS_WITH_INPUT}", _SERVICE]
     command = [engine, "run", *options, image, *service]
+    served = "its own brain" if file is None else str(file)
     return _Start(command, None, dict(os.environ), served, image, [engine, "rm", "--force", name])
 
 
-def _checkout(given: str | os.PathLike[str] | None) -> Path:
+def _checkout(given: str | os.PathLike[str] | None) -> Path | None:
     """The checkout that is named, or the one that this file or the working directory lies in."""
     named = given if given is not None else os.environ.get(CHECKOUT_VARIABLE)
     if named is not None:
         candidates = [Path(named).expanduser().resolve()]
     else:
         candidates = [*Path(__file__).resolve().parents, Path.cwd(), *Path.cwd().parents]
-    roots = [root for root in candidates if (root / "src/main.ts").is_file() and (root / "package.json").is_file()]
-    if not roots:
-        looked = f"{candidates[0]} is none" if named is not None else "this folder is in none"
-        raise FileNotFoundError(
-            f"Lab.local() needs a checkout of the service, and {looked}: name it with checkout= or {CHECKOUT_VARIABLE}."
-        )
-    if not (roots[0] / _SERVICE).is_file():
-        raise FileNotFoundError(f"The checkout {roots[0]} is not built: run `npm ci && npm run build` there.")
-    return roots[0]
+    for root in candidates:
+        if (root / "src/main.ts").is_file() and (root / "package.json").is_file():
+            return root
+    if named is not None:
+        raise FileNotFoundError(f"{named}, as checkout= or {CHECKOUT_VARIABLE} says, is no checkout of the service.")
+    return None
 
 
-def _brain_file(root: Path, brain: str | os.PathLike[str] | None) -> Path:
-    """The file of a brain: a path, or the name of one in `data`, which `npm run up` makes."""
-    name = "default" if brain is None else os.fspath(brain)
-    paths = [Path(name).expanduser(), root / "data" / f"{name}.connectome"]
-    for path in paths if brain is not None else paths[1:]:
+def _brain_file(root: Path | None, brain: str | os.PathLike[str]) -> Path:
+    """The file of a brain: a path, or the name of one in `data` of a checkout, which `npm run up` makes."""
+    name = os.fspath(brain)
+    paths = [Path(name).expanduser()]
+    if root is not None:
+        paths.append(root / "data" / f"{name}.connectome")
+    for path in paths:
         if path.is_file():
             return path.resolve()
-    there = ", ".join(sorted(path.stem for path in (root / "data").glob("*.connectome"))) or "none"
+    if root is None:
+        allowed = f"`data` of a checkout of the service, which checkout= or {CHECKOUT_VARIABLE} names"
+    else:
+        there = ", ".join(sorted(path.stem for path in (root / "data").glob("*.connectome"))) or "none"
+        allowed = f"{root / 'data'} (there: {there})"
     make = "npm run up" if name == "default" else f"npm run up -- --dataset {name}"
     # A path that is wrong is no name of a data set.
-    hint = "" if Path(name).name != name else f" In {root}, `{make}` makes it."
+    hint = "" if Path(name).name != name else f" In {root or 'a checkout'}, `{make}` makes it."
     raise FileNotFoundError(
-        f"brain must be the path of a connectome file or the name of one in {root / 'data'} (there: {there}), "
-        f"got {name!r}.{hint}"
+        f"brain must be the path of a connectome file or the name of one in {allowed}, got {name!r}.{hint}"
     )
 
 
@@ -229,6 +243,12 @@ def _node() -> str:
     if node is None:
         raise FileNotFoundError("Lab.local() needs Node, whose command `node` is not on the PATH.")
     return node
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _free_port() -> int:

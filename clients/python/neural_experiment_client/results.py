@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .documents import Json
 from .frames import frame, pandas_module
 from .uncertainty import uncertainty
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+ROWS_LEFT_OUT = "Rows beyond the limit of the service are left out, as truncate=True allowed."
 
 
 class Result:
@@ -44,7 +50,7 @@ class Result:
         return self.json["warnings"]
 
     @property
-    def rates(self) -> Any:
+    def rates(self) -> DataFrame:
         """A DataFrame with a row for each condition, report and group.
 
         `condition`, a column for each swept parameter, `report`, the labels of the group, `neurons`, `responding`
@@ -71,7 +77,7 @@ class Result:
         )
 
     @property
-    def controls(self) -> Any:
+    def controls(self) -> DataFrame:
         """A DataFrame with a row for each condition, report of rates, group and control.
 
         As `rates`, with `control`, its number from 1 on, and `rate_hz_mean` in it (None where a trial was stopped).
@@ -85,7 +91,7 @@ class Result:
         return frame(rows, [*self._head_names(("rate",)), "control", "rate_hz_mean", "trials"])
 
     @property
-    def latency(self) -> Any:
+    def latency(self) -> DataFrame:
         """A DataFrame with a row for each condition, report of latencies and group.
 
         As `rates`, with `latency_ms_mean` and `latency_ms_sd` (from `start_ms` of the report to the first spike of any
@@ -105,17 +111,17 @@ class Result:
         )
 
     @property
-    def rates_of_trials(self) -> Any:
+    def rates_of_trials(self) -> DataFrame:
         """As `rates`, with a row for each trial: `trial` (from 0) and `rate_hz`."""
         return self._trial_frame(("rate", "histogram"), "rate_hz")
 
     @property
-    def latency_of_trials(self) -> Any:
+    def latency_of_trials(self) -> DataFrame:
         """As `latency`, with a row for each trial: `trial` (from 0) and `latency_ms`, NaN where no neuron spiked."""
         return self._trial_frame(("latency",), "latency_ms")
 
     @property
-    def histogram(self) -> Any:
+    def histogram(self) -> DataFrame:
         """A DataFrame with a row for each condition, histogram, group and bin.
 
         As `rates`, with `bin_start_ms`, from the start of the trial, and `rate_hz`, mean over neurons and trials.
@@ -132,7 +138,7 @@ class Result:
         return frame(rows, [*self._head_names(("histogram",)), *names])
 
     @property
-    def spikes(self) -> Any:
+    def spikes(self) -> DataFrame:
         """A DataFrame with a row for each spike of the reports of type `spikes`.
 
         `condition`, `report`, `trial` (from 0), `t_ms` (from the start of the trial), `root_id` (text: ids exceed
@@ -141,16 +147,16 @@ class Result:
         return self._table("spikes", ["trial", "t_ms", "root_id"])
 
     @property
-    def inputs(self) -> Any:
+    def inputs(self) -> DataFrame:
         """As `spikes`, with the events of the reports of type `inputs`, and `input`, the name of the input."""
         return self._table("inputs", ["trial", "t_ms", "input", "root_id"])
 
     @property
-    def membrane(self) -> Any:
+    def membrane(self) -> DataFrame:
         """As `spikes`, with the samples of the reports of type `membrane`, and `v_mv`, the membrane potential in mV."""
         return self._table("membrane", ["trial", "t_ms", "root_id", "v_mv"])
 
-    def plot(self, reports: Sequence[str] | None = None) -> Any:
+    def plot(self, reports: Sequence[str] | None = None) -> Figure:
         """Draws the reports, with what `npm run experiment -- --plot` shows, and gives the Figure of matplotlib.
 
             lab.run(...).plot().savefig("looming.pdf")
@@ -183,7 +189,7 @@ class Result:
                     columns[name] += table[name]
                 truncated = truncated or table.get("truncated", False)
         if truncated:
-            warnings.warn("Rows beyond the limit of the service are left out, as truncate=True allowed.", stacklevel=3)
+            warnings.warn(ROWS_LEFT_OUT, stacklevel=3)
         return pandas_module().DataFrame(columns)
 
     def _reports(self, kinds: tuple[str, ...]) -> list[str]:
@@ -210,14 +216,14 @@ class Result:
     def _groups(self, kinds: tuple[str, ...]) -> Iterator[tuple[Json, str, Json, bool]]:
         """Groups of all conditions: what a row begins with, report, group, whether it was not run."""
         labels = self._labels(kinds)
-        for condition, is_unchanged in self.conditions():
+        for condition, is_unchanged in self._conditions():
             for report in self._reports(kinds):
                 for group in condition["reports"][report]:
                     own = {label: group.get(label, "") for label in labels}
                     head = {**self._parameters(condition), "report": report, **own, "neurons": group["neurons"]}
                     yield head, report, group, is_unchanged
 
-    def conditions(self) -> list[tuple[Json, bool]]:
+    def _conditions(self) -> list[tuple[Json, bool]]:
         """The conditions that were run, then the unchanged ones (True): their own parameters, else their baseline.
 
         An unchanged condition is left out where the answer does not have its baseline, or where two axes take groups

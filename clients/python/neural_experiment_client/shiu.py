@@ -8,7 +8,7 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +47,13 @@ _EQUATIONS = {
 
 def run_exp(
     exp_name: str,
-    neu_exc: Sequence[int],
+    neu_exc: Collection[int],
     path_res: str | os.PathLike[str],
     path_comp: object = None,
     path_con: object = None,
     params: Mapping[str, Any] = default_params,
-    neu_slnc: Sequence[int] = (),
-    neu_exc2: Sequence[int] = (),
+    neu_slnc: Collection[int] = (),
+    neu_exc2: Collection[int] = (),
     n_proc: int = -1,
     force_overwrite: bool = False,
     *,
@@ -145,7 +145,10 @@ def _planned(lab: Lab, document: Json) -> Json:
     if missing:
         whole = f"; that is all of {' and '.join(lost)}" if lost else ""
         nothing = "" if document["inputs"] or not lost else ", so no neuron is stimulated"
-        text = f"The model lacks, and the experiment leaves out: {', '.join(sorted(missing))}{whole}{nothing}"
+        text = (
+            f"The model lacks, and the experiment leaves out: {', '.join(sorted(missing))}{whole}{nothing}. Ids of "
+            "another release of FlyWire can be mapped with `flywire.update_ids` of the package fafbseg."
+        )
         warnings.warn(text, stacklevel=3)
     return plan
 
@@ -193,9 +196,9 @@ def _parquet_metadata(path: Path) -> dict[str, str]:
 
 def _shiu_document(
     exp_name: str,
-    neu_exc: Sequence[int],
-    neu_exc2: Sequence[int],
-    neu_slnc: Sequence[int],
+    neu_exc: Collection[int],
+    neu_exc2: Collection[int],
+    neu_slnc: Collection[int],
     params: Mapping[str, Any],
 ) -> Json:
     _check_constants(params)
@@ -221,7 +224,7 @@ def _shiu_document(
     }
 
 
-def _ids(neurons: Iterable[Any]) -> list[str]:
+def _ids(neurons: Collection[Any]) -> list[str]:
     # Two mentions of a neuron are two inputs to Brian 2 and one to the service.
     ids = [str(int(neuron)) for neuron in neurons]
     repeated = sorted({each for each in ids if ids.count(each) > 1}) if len(set(ids)) < len(ids) else []

@@ -53,7 +53,7 @@ os.kill(os.getpid(), 9)
 def test_it_says_what_is_missing(tmp_path, monkeypatch, brain):
     with pytest.raises(FileNotFoundError, match=r"brain must be .*got 'malecns-9'.*--dataset malecns-9"):
         Lab.local("malecns-9")
-    with pytest.raises(FileNotFoundError, match="needs a checkout of the service, and .* is none"):
+    with pytest.raises(FileNotFoundError, match=f"^{tmp_path}, .* is no checkout of the service"):
         Lab.local(brain, checkout=tmp_path)
     broken = tmp_path / "broken.connectome"
     broken.write_bytes(b"nothing")
@@ -62,3 +62,24 @@ def test_it_says_what_is_missing(tmp_path, monkeypatch, brain):
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     with pytest.raises(FileNotFoundError, match="needs Node"):
         Lab.local(brain)
+
+
+def test_an_image_serves_a_brain_by_name_or_says_how_to_get_it(tmp_path, monkeypatch, brain):
+    checkout = tmp_path / "checkout"
+    for file in ("src/main.ts", "package.json", "data/mine.connectome"):
+        (checkout / file).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / file).write_bytes(b"")
+    with pytest.raises(
+        FileNotFoundError, match=r"there: mine\), got 'yours'.*`npm run up -- --dataset yours` makes it"
+    ):
+        Lab.local("yours", image="an-image", checkout=checkout)
+    # What stands in for an engine of containers repeats what it is asked for.
+    engine = tmp_path / "bin/podman"
+    engine.parent.mkdir()
+    engine.write_text('#!/bin/sh\necho "$@"\n')
+    engine.chmod(0o755)
+    monkeypatch.setenv("PATH", os.fspath(engine.parent), prepend=os.pathsep)
+    for given, file in (("mine", checkout / "data/mine.connectome"), (brain, brain)):
+        mounted = rf"--volume {file}:(\S+):ro .* CONNECTOME_FILE=\1 an-image "
+        with pytest.raises(LabConnectionError, match=mounted):
+            Lab.local(given, image="an-image", checkout=checkout)

@@ -69,3 +69,35 @@ print(json.dumps({
         "installed": True, "typed": True, "same": True, "extras": ["arrow", "frames", "plot", "test"],
         "readme": True, "licence": True,
     }  # fmt: skip
+
+
+def test_its_own_types_agree(tmp_path):
+    require("mypy")
+    command = [sys.executable, "-m", "mypy", "--cache-dir", tmp_path]
+    run = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+
+
+def test_types_are_checked_where_it_is_installed(installed, tmp_path):
+    require("mypy")
+    (tmp_path / "script.py").write_text("""\
+from neural_experiment_client import Lab, Progress, run_exp
+
+def show(progress: Progress) -> None:
+    print(progress.left_s)
+
+with Lab.local("flywire-783") as lab:
+    result = lab.run(inputs={"loom": "LC4"}, silence={"A", "B"}, trials=10, progress=show)
+    result.plot().savefig("figure.pdf")
+    reveal_type(lab.submit(**result.document).wait())
+    run_exp("name", [1], "folder", neu_slnc=set())
+    lab.run(trials="ten")
+    lab.run(trails=10)
+    lab.session().step("20")
+""")
+    options = ["--strict", "--python-executable", installed, "--cache-dir", tmp_path / "cache"]
+    command = [sys.executable, "-m", "mypy", *options, "--enable-incomplete-feature=Unpack", "script.py"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "neural_experiment_client.results.Result" in run.stdout
+    errors = [line.split(":")[:3] for line in run.stdout.splitlines() if ": error:" in line]
+    assert errors == [["script.py", line, " error"] for line in ("11", "12", "13")], run.stdout

@@ -6,7 +6,6 @@ import type {
   ConditionParameters,
   ConditionResult,
   EventTable,
-  ExperimentEvent,
   ExperimentHead,
   ExperimentTotals,
   GroupResult,
@@ -17,9 +16,6 @@ import type { Findings, FoundCondition } from '../../experiments/figures/figure-
 import { measureOf } from '../../experiments/figures/report-figures.js';
 import type { LabelledNeurons } from '../../experiments/formats/tables.js';
 import { groupSuffix, valueLabel } from '../../experiments/figures/condition-labels.js';
-
-/** Tables of spikes may fill the memory: those of so many conditions are kept for the plot. */
-const CONDITIONS_WITH_TABLES = 4;
 
 export interface CollectedAnswer {
   readonly head: ExperimentHead;
@@ -42,47 +38,18 @@ export function findingsOf(
   };
 }
 
-export class AnswerCollector {
-  readonly #conditions: FoundCondition[] = [];
-  #head: ExperimentHead | undefined;
-  #totals: ExperimentTotals | undefined;
-
-  /** Conditions that are complete. */
-  get conditions(): number {
-    return this.#conditions.length;
+/** @param keepsTables whether its tables of events are kept */
+export function foundCondition(
+  { reports, ...condition }: ConditionResult,
+  keepsTables: boolean,
+): FoundCondition {
+  const groups: Record<string, readonly GroupResult[]> = {};
+  const tables: Record<string, EventTable> = {};
+  for (const [name, report] of Object.entries(reports)) {
+    if (!('table' in report)) groups[name] = [...report];
+    else if (keepsTables) tables[name] = report;
   }
-
-  add(event: ExperimentEvent): void {
-    switch (event.kind) {
-      case 'head':
-        this.#head = event.head;
-        break;
-      case 'condition':
-        this.#conditions.push(this.#collected(event.condition));
-        break;
-      case 'totals':
-        this.#totals = event.totals;
-    }
-  }
-
-  /** When all events were added. */
-  answer(): CollectedAnswer {
-    return {
-      head: this.#head!,
-      conditions: this.#conditions,
-      totals: this.#totals!,
-    };
-  }
-
-  #collected({ reports, ...condition }: ConditionResult): FoundCondition {
-    const groups: Record<string, readonly GroupResult[]> = {};
-    const tables: Record<string, EventTable> = {};
-    for (const [name, report] of Object.entries(reports)) {
-      if (!('table' in report)) groups[name] = [...report];
-      else if (this.#conditions.length < CONDITIONS_WITH_TABLES) tables[name] = report;
-    }
-    return { ...condition, groups, tables };
-  }
+  return { ...condition, groups, tables };
 }
 
 /** The name of a swept parameter or of the axis of groups, as `parameters` of a condition has it. */

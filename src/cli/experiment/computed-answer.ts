@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
-import type { AnswerWriter } from '../../experiments/formats/answer-json.js';
-import { answerWriter } from '../../experiments/formats/answer-writer.js';
+import { answerWriter, type AnswerWriter } from '../../experiments/formats/answer-writer.js';
 import type { TableFormat } from '../../experiments/formats/formats.js';
 import type { TableRequest } from '../../experiments/formats/tables.js';
-import type { ExperimentEvent, ExperimentHead } from '../../experiments/run/result.js';
+import type { ExperimentEvent, ExperimentHead, ExperimentTotals } from '../../experiments/run/result.js';
+import type { FoundCondition } from '../../experiments/figures/figure-kind.js';
 import type { ProgressLine } from '../progress.js';
-import { WholeFile } from '../write-whole.js';
-import { AnswerCollector } from './collected-answer.js';
+import { AtomicFile } from '../atomic-file.js';
+import { type CollectedAnswer, foundCondition } from './collected-answer.js';
 import type { ExperimentSource, TrialProgress } from './source.js';
 
 /** A table that is written to a file while the experiment runs. */
@@ -15,6 +15,8 @@ export interface FileOrder extends Pick<TableRequest, 'table' | 'names'> {
   readonly format: TableFormat;
 }
 
+/** Tables of spikes may fill the memory: those of so many conditions are kept for the plot. */
+const CONDITIONS_WITH_TABLES = 4;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Computing was ended by Ctrl-C, or by a request to end. */
@@ -30,10 +32,12 @@ export class Interrupted extends Error {
 
 /** An experiment under way: what it has answered so far, and files that are not finished. */
 export class ComputedAnswer {
-  readonly collected = new AnswerCollector();
+  readonly #conditions: FoundCondition[] = [];
+  #head: ExperimentHead | undefined;
+  #totals: ExperimentTotals | undefined;
   /** All of it, where the caller wants it. */
   readonly events: ExperimentEvent[] = [];
-  readonly #files: { readonly file: WholeFile; readonly writer: AnswerWriter }[] = [];
+  readonly #files: { readonly file: AtomicFile; readonly writer: AnswerWriter }[] = [];
   #trialsDone = 0;
   #conditionsDone = 0;
   #seconds = 0;
@@ -47,7 +51,12 @@ export class ComputedAnswer {
 
   /** Conditions that were computed; those of a job may not have been received. */
   get conditionsDone(): number {
-    return Math.max(this.#conditionsDone, this.collected.conditions);
+    return Math.max(this.#conditionsDone, this.#conditions.length);
+  }
+
+  /** When all of it was computed. */
+  get answer(): CollectedAnswer {
+    return { head: this.#head!, conditions: this.#conditions, totals: this.#totals! };
   }
 
   /** Time that it took, in words. */
@@ -80,9 +89,13 @@ export class ComputedAnswer {
       for await (const event of this.source.events({ signal, onProgress })) {
         if (event.kind === 'head') {
           beganAtMs = performance.now();
+          this.#head = event.head;
           await this.#openFiles(event.head);
+        } else if (event.kind === 'totals') this.#totals = event.totals;
+        else {
+          const keepsTables = this.#conditions.length < CONDITIONS_WITH_TABLES;
+          this.#conditions.push(foundCondition(event.condition, keepsTables));
         }
-        this.collected.add(event);
         if (this.keepsEvents) this.events.push(event);
         for (const { file, writer } of this.#files) {
           for (const bytes of writer.write(event)) file.write(bytes);
@@ -111,7 +124,7 @@ export class ComputedAnswer {
     for (const { path, format, ...choice } of this.orders) {
       const connectome = await this.source.neurons();
       const writer = await answerWriter(format, { ...choice, connectome, experiment });
-      this.#files.push({ file: new WholeFile(path), writer });
+      this.#files.push({ file: new AtomicFile(path), writer });
     }
   }
 }

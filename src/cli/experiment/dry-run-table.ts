@@ -17,7 +17,7 @@ export function dryRunTable(dryRun: DryRun): string {
     '',
     'Neurons',
     ...Object.entries(resolved)
-      .flatMap(([name, set]) => (isSet(set) ? [[name, describedSet(set)] as const] : factsOf(name, set)))
+      .flatMap(([name, set]) => linesOf(name, set))
       .flatMap(([name, text]) => wrapped(`${name.padEnd(20)} ${text}`, '  ', ' '.repeat(23))),
     '',
     `At most ${counted(cost.brain_seconds, 'brain second')} with ${counted(cost.input_events, 'input event')}`,
@@ -32,13 +32,10 @@ export function dryRunTable(dryRun: DryRun): string {
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-/** Beside the neurons of selectors stand facts about edits of the network. */
-function isSet(resolved: ResolvedSet): boolean {
-  return typeof resolved.neurons === 'number';
-}
-
-function factsOf(edit: string, facts: object): readonly (readonly [name: string, text: string])[] {
-  return RESOLVED_OF_EDITS.find(({ name }) => name === edit)?.linesOf(facts as never) ?? [];
+/** The neurons of a selector, or facts about an edit of the network. */
+function linesOf(name: string, resolved: ResolvedSet): readonly (readonly [name: string, text: string])[] {
+  if (typeof resolved.neurons === 'number') return [[name, describedSet(resolved)]];
+  return RESOLVED_OF_EDITS.find((edit) => edit.name === name)?.linesOf(resolved as never) ?? [];
 }
 
 /** Rows of tables, as far as they are known. */

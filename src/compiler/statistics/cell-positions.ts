@@ -10,8 +10,6 @@ const NM_PER_UM = 1000;
 const AXES = [0, 1, 2] as const;
 /** Estimated positions are ignored if at least one in this many cells has a measured position. */
 const CELLS_PER_MEASURED = 4;
-/** Numbers in the spread of a group: the lower triangle of a 3 x 3 matrix. */
-export const SPREAD_NUMBERS = 6;
 
 /** A ball of this radius, in thousandths of a standard deviation, has the standard deviation 1: sqrt(5). */
 const BALL_RADIUS = 2236;

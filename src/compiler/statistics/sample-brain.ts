@@ -7,7 +7,6 @@ import {
   MINIMUM_SYNAPSES,
   type NeuronColumns,
 } from '../brain.js';
-import { noLabels } from '../labels.js';
 import { type Progress, silent } from '../progress.js';
 import { samplePositions } from './cell-positions.js';
 import { type CellGroup, type CellTypeStatistics, strataOf, stratumOf, totalsOf } from './statistics.js';
@@ -67,26 +66,27 @@ function sampleNeurons(
   seed: number,
 ): NeuronColumns {
   const count = ids.length;
-  const neurons = {
+  const groupOf = new Array<CellGroup>(count);
+  const positionsNm = new Int32Array(3 * count);
+  groups.forEach((group, g) => {
+    for (const neuron of neuronOf[g]!) groupOf[neuron] = group;
+    samplePositions(group, neuronOf[g]!, sequence(seed, g, 'positions'), positionsNm);
+  });
+  return {
     count,
     ids,
-    ...noLabels(count),
-    signs: { predicted: new Int8Array(count), corrected: new Int8Array(count) },
+    types: groupOf.map(({ type }) => type),
+    superClasses: groupOf.map(({ superClass }) => superClass),
+    classes: groupOf.map((group) => group.class),
+    subClasses: groupOf.map(({ subClass }) => subClass),
+    sides: groupOf.map(({ side }) => side),
+    signs: {
+      predicted: Int8Array.from(groupOf, ({ predictedSign }) => predictedSign),
+      corrected: Int8Array.from(groupOf, ({ correctedSign }) => correctedSign),
+    },
+    positionsNm,
+    positionEstimated: new Uint8Array(count).fill(1),
   };
-  groups.forEach((group, g) => {
-    const cells = neuronOf[g]!;
-    for (const neuron of cells) {
-      neurons.types[neuron] = group.type;
-      neurons.superClasses[neuron] = group.superClass;
-      neurons.classes[neuron] = group.class;
-      neurons.subClasses[neuron] = group.subClass;
-      neurons.sides[neuron] = group.side;
-      neurons.signs.predicted[neuron] = group.predictedSign;
-      neurons.signs.corrected[neuron] = group.correctedSign;
-    }
-    samplePositions(group, cells, sequence(seed, g, 'positions'), neurons.positionsNm);
-  });
-  return neurons;
 }
 
 function sequence(seed: number, group: number, purpose: (typeof PURPOSES)[number]): PhiloxSequence {

@@ -1,9 +1,5 @@
-import {
-  INNER_SELECTORS,
-  type LabelSelector,
-  nameOnSide,
-  type SetSelector,
-} from '../../connectome/set-selector.js';
+import { INNER_SELECTORS, nameOnSide, type SetSelector } from '../../connectome/set-selector.js';
+import { isList } from '../../schema/forms.js';
 import { invalid } from '../../schema/json-path.js';
 
 type NodeSets = Readonly<Record<string, SetSelector>>;
@@ -30,8 +26,6 @@ function setsNamedIn(selector: SetSelector, nodeSets: NodeSets): ReadonlySet<str
     const name = nameOnSide(selector)?.name;
     return new Set(name !== undefined && Object.hasOwn(nodeSets, name) ? [name] : []);
   }
-  const inside = Array.isArray(selector)
-    ? (selector as readonly SetSelector[])
-    : INNER_SELECTORS.flatMap((member) => (selector as LabelSelector)[member] ?? []);
+  const inside = isList(selector) ? selector : INNER_SELECTORS.flatMap((member) => selector[member] ?? []);
   return new Set(inside.flatMap((each) => [...setsNamedIn(each, nodeSets)]));
 }

@@ -1,4 +1,5 @@
 import { type CodedError } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import { allowedBy } from '../../schema/allowed-values.js';
 import { checked, checkOf } from '../../schema/check.js';
 import { completed } from '../../schema/completed.js';
@@ -54,8 +55,7 @@ const knownChecks = new Map<Schema, NumberChecks>();
 
 /** Compiles the checks of a parameter when it is first swept. */
 function checksOf(schema: Schema): NumberChecks {
-  let checks = knownChecks.get(schema);
-  if (checks === undefined) {
+  return getOrInsert(knownChecks, schema, () => {
     const { type, multipleOf = type === 'integer' ? 1 : undefined } = schema;
     const list = listOf(undefined, schema, { uniqueItems: true });
     const step = {
@@ -64,15 +64,13 @@ function checksOf(schema: Schema): NumberChecks {
       allowed: `${allowedBy({ type, multipleOf })} above 0`,
     };
     const [checkValue, checkValues, checkStep] = [checkOf(schema), checkOf(list), checkOf(step)];
-    checks = {
+    return {
       value: (value, path) => checked(checkValue, completed(schema, value), path) as number,
       values: (values, path) => checked(checkValues, completed(list, values), path) as readonly number[],
       // A step near 0 is not taken for the multiple 0.
       step: (value, path) => completed(schema, checked(checkStep, value, path)) as number,
     };
-    knownChecks.set(schema, checks);
-  }
-  return checks;
+  });
 }
 
 /** @param factors where the number comes from; empty where it says so itself */

@@ -3,6 +3,7 @@ import { SIDES, type Connectome, type ConnectomeMetadata } from '../../connectom
 import { neuronPopulationName } from '../../connectome/model-id.js';
 import { STEPS_PER_MS } from '../../stimulus/protocol.js';
 import { CodedError } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import { GROUP_LABELS, type ExperimentDocument } from '../document/document.js';
 import { axisKindOf } from '../kinds/axis-kinds.js';
 import {
@@ -13,12 +14,11 @@ import {
   typesThatFill,
 } from '../kinds/report-kinds.js';
 import type { GroupRow, GroupTable } from '../kinds/report-kind.js';
-import type { ColumnValues, ParameterColumn, TableColumn } from '../kinds/table-column.js';
+import type { ColumnType, ColumnValues, ParameterColumn, TableColumn } from '../kinds/table-column.js';
 import { labelMember } from '../plan/groups.js';
 import type { ConditionResult, EventTable, ExperimentHead } from '../run/result.js';
 import type { ColumnNames, TableName } from './formats.js';
 
-/** Rows of one condition. */
 export interface TableBatch {
   readonly condition: number;
   readonly rows: number;
@@ -74,7 +74,6 @@ export interface TableRequest {
   readonly connectome: LabelledNeurons;
   readonly experiment: ExperimentDocument;
   readonly table?: TableName | undefined;
-  /** Names of the columns of a table of spikes. */
   readonly names?: ColumnNames | undefined;
 }
 
@@ -242,8 +241,8 @@ function tableOfEvents(
   reports: readonly string[],
 ): Table {
   const { metadata, typeIndices, sides } = connectome;
-  const own = columnsOf(name, Object.keys(experiment.inputs)).map((column, at): Column<EventPiece> => ({
-    column,
+  const own = columnsOf(name, Object.keys(experiment.inputs)).map((ofKind, at): Column<EventPiece> => ({
+    column: ofKind,
     valuesOf({ columns }) {
       const { values } = columns[at]!;
       return values instanceof Float64Array ? values.slice() : Int32Array.from(values);
@@ -255,28 +254,18 @@ function tableOfEvents(
   const typePlaces = metadata.types.map(({ name }) => placesOfNames.get(name)!);
   const isLabel = ({ column }: Column<EventPiece>) => column.type === 'label';
   const rootIds = memoized((neuron) => connectome.neuronId(neuron));
-  const report: Column<EventPiece> = {
-    column: { name: 'report', type: 'label', labels: reports },
-    valuesOf: (rows) => new Int32Array(rows.length).fill(rows.report),
-  };
+  const report = labelColumn('report', reports, (rows) => new Int32Array(rows.length).fill(rows.report));
   return eventRows(name, reports, [
     CONDITION,
     ...(reports.length > 1 ? [report] : []),
     TRIAL,
-    { column: { name: 't_ms', type: 'double' }, valuesOf: timesMs },
+    eventColumn('t_ms', 'double', timesMs),
     ...own.filter(isLabel),
-    {
-      column: { name: 'root_id', type: 'text' },
-      valuesOf: ({ neurons }) => Array.from(neurons, rootIds),
-    },
-    {
-      column: { name: 'type', type: 'label', labels: typeNames },
-      valuesOf: ({ neurons }) => Int32Array.from(neurons, (neuron) => typePlaces[typeIndices[neuron]!]!),
-    },
-    {
-      column: { name: 'side', type: 'label', labels: SIDES },
-      valuesOf: ({ neurons }) => Int32Array.from(neurons, (neuron) => sides[neuron]!),
-    },
+    eventColumn('root_id', 'text', ({ neurons }) => Array.from(neurons, rootIds)),
+    labelColumn('type', typeNames, ({ neurons }) =>
+      Int32Array.from(neurons, (neuron) => typePlaces[typeIndices[neuron]!]!),
+    ),
+    labelColumn('side', SIDES, ({ neurons }) => Int32Array.from(neurons, (neuron) => sides[neuron]!)),
     ...own.filter((each) => !isLabel(each)),
   ]);
 }
@@ -297,17 +286,13 @@ function namedSpikes(
   const fault = namingFault(connectome.metadata.wiring, table, reports);
   if (fault !== null) throw new CodedError('INVALID_PARAMETER', `names: ${names} ${fault}`);
   const ids = memoized((neuron) => BigInt(connectome.neuronId(neuron)));
-  const idColumn = (name: string): Column<EventPiece> => ({
-    column: { name, type: 'int64' },
-    valuesOf: ({ neurons }) => BigInt64Array.from(Array.from(neurons, ids)),
-  });
+  const idColumn = (name: string) =>
+    eventColumn(name, 'int64', ({ neurons }) => BigInt64Array.from(Array.from(neurons, ids)));
   if (names === 'sonata') {
+    const population = neuronPopulationName(connectome.metadata);
     return eventRows(table, reports, [
-      { column: { name: 'timestamps', type: 'double' }, valuesOf: timesMs },
-      {
-        column: { name: 'population', type: 'label', labels: [neuronPopulationName(connectome.metadata)] },
-        valuesOf: ({ length }) => new Int32Array(length),
-      },
+      eventColumn('timestamps', 'double', timesMs),
+      labelColumn('population', [population], ({ length }) => new Int32Array(length)),
       idColumn('node_ids'),
       CONDITION,
       TRIAL,
@@ -316,32 +301,29 @@ function namedSpikes(
   if (names === 'indexed') {
     const places = placesById(connectome);
     return eventRows(table, reports, [
-      { column: { name: 'time_ms', type: 'double' }, valuesOf: timesMs },
+      eventColumn('time_ms', 'double', timesMs),
       TRIAL,
-      {
-        column: { name: 'neuron_index', type: 'int32' },
-        valuesOf: ({ neurons }) => Int32Array.from(neurons, (neuron) => places[neuron]!),
-      },
+      eventColumn('neuron_index', 'int32', ({ neurons }) =>
+        Int32Array.from(neurons, (neuron) => places[neuron]!),
+      ),
       idColumn('flywire_id'),
       ...(experiment.sweep === undefined ? [] : [CONDITION]),
     ]);
   }
   const parameters = parameterColumns(experiment);
+  // Readers of these files tell experiments apart by this name, so each condition has its own.
+  const nameOf = ({ parameters: values }: ConditionResult) =>
+    [
+      experiment.name ?? 'experiment',
+      ...parameters.map(({ column: { name }, valueIn }) => `${name}=${valueIn(values)}`),
+    ].join(' ');
   return eventRows(table, reports, [
-    {
-      column: { name: 't', type: 'double' },
-      valuesOf: ({ steps }) => times(steps, 1000 * STEPS_PER_MS),
-    },
-    {
-      column: { name: 'trial', type: 'int64' },
-      valuesOf: ({ trials }) => BigInt64Array.from(Array.from(trials, BigInt)),
-    },
+    eventColumn('t', 'double', ({ steps }) => times(steps, 1000 * STEPS_PER_MS)),
+    eventColumn('trial', 'int64', ({ trials }) => BigInt64Array.from(Array.from(trials, BigInt))),
     idColumn('flywire_id'),
-    {
-      column: { name: 'exp_name', type: 'text' },
-      valuesOf: ({ length, condition }) =>
-        new Array<string>(length).fill(experimentName(experiment, parameters, condition)),
-    },
+    eventColumn('exp_name', 'text', ({ length, condition }) =>
+      new Array<string>(length).fill(nameOf(condition)),
+    ),
   ]);
 }
 
@@ -364,24 +346,25 @@ function namingFault(wiring: string, table: string, reports: readonly string[]):
   return null;
 }
 
-/** Readers of these files tell experiments apart by this name, so each condition has its own. */
-function experimentName(
-  { name = 'experiment' }: ExperimentDocument,
-  parameters: readonly ParameterColumn[],
-  { parameters: values }: ConditionResult,
-): string {
-  return [name, ...parameters.map(({ column, valueIn }) => `${column.name}=${valueIn(values)}`)].join(' ');
+type EventValuesOf = Column<EventPiece>['valuesOf'];
+
+function eventColumn(
+  name: string,
+  type: Exclude<ColumnType, 'label'>,
+  valuesOf: EventValuesOf,
+): Column<EventPiece> {
+  return { column: { name, type }, valuesOf };
 }
 
-const CONDITION: Column<EventPiece> = {
-  column: { name: 'condition', type: 'int32' },
-  valuesOf: ({ length, condition }) => new Int32Array(length).fill(condition.index),
-};
+/** A column whose values are places in a list of texts. */
+function labelColumn(name: string, texts: readonly string[], valuesOf: EventValuesOf): Column<EventPiece> {
+  return { column: { name, type: 'label', labels: texts }, valuesOf };
+}
 
-const TRIAL: Column<EventPiece> = {
-  column: { name: 'trial', type: 'int32' },
-  valuesOf: ({ trials }) => Int32Array.from(trials),
-};
+const CONDITION = eventColumn('condition', 'int32', ({ length, condition }) =>
+  new Int32Array(length).fill(condition.index),
+);
+const TRIAL = eventColumn('trial', 'int32', ({ trials }) => Int32Array.from(trials));
 
 function timesMs({ steps }: EventPiece): Float64Array {
   return times(steps, STEPS_PER_MS);
@@ -425,14 +408,7 @@ function eventRows(name: string, reports: readonly string[], columns: readonly C
 /** A few neurons spike often, and reading an id from the connectome makes a new string. */
 function memoized<T>(make: (neuron: number) => T): (neuron: number) => T {
   const made = new Map<number, T>();
-  return (neuron) => {
-    let value = made.get(neuron);
-    if (value === undefined) {
-      value = make(neuron);
-      made.set(neuron, value);
-    }
-    return value;
-  };
+  return (neuron) => getOrInsert(made, neuron, make);
 }
 
 /** A table of events as JSON has it, for those who read the answer of a service. */

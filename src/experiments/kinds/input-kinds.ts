@@ -26,7 +26,6 @@ export interface ExpectedWork<Document extends InputDocument = InputDocument> {
   of(neurons: number, settings: InputSettings<Document>): TrainWork;
 }
 
-/** Neurons of an input. */
 export interface InputNeurons {
   /** Ascending. */
   readonly neurons: Uint32Array;

@@ -113,7 +113,6 @@ interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts
   readonly label: string;
   /** True where a worker has to draw the events of each input alone. */
   readonly readsInputs?: true;
-  /** Neurons that such a report reads at most. */
   readonly mostNeurons?: number;
   /** Recording that the engine makes for it, and how many samples a trial has then. The GPU records nothing. */
   recordingOf?(task: Task): MembraneRecording & { readonly samples: number };
@@ -142,7 +141,6 @@ export interface GroupKind<
   readonly tables: readonly GroupTable[];
   readonly measure: Measure;
   readonly course?: TimeCourse;
-  /** Numbers of one group in the answer, as the limit on rates counts them. */
   /** The numbers by which groups are compared with controls, where they are. */
   readonly controlled?: {
     /** @returns a whole number for each row: of all trials */
@@ -150,6 +148,7 @@ export interface GroupKind<
     /** @returns how much of it is one of the unit of the measure */
     unitOf(neurons: number, window: ReportWindow, trials: number): number;
   };
+  /** Numbers of one group in the answer, as the limit on them counts. */
   numbersOfGroup(document: ReportDocument, window: ReportWindow, trials: number): number;
   valuesOf(counts: Counts, trials: number): GroupValues<Own>;
 }

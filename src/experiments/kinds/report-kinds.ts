@@ -31,7 +31,6 @@ export function eventKindOf({ type }: OfType): EventKind | undefined {
   return kind?.shape === 'events' ? kind : undefined;
 }
 
-/** Tables of groups, by name. */
 export const GROUP_TABLES: ReadonlyMap<string, GroupTable> = new Map(
   Object.keys(KINDS).flatMap(
     (type) => groupKindOf({ type })?.tables.map((table) => [table.name, table]) ?? [],
@@ -41,12 +40,10 @@ export const GROUP_TABLES: ReadonlyMap<string, GroupTable> = new Map(
 /** Names of tables; they are those of `?table=`. Events have a table of the name of their kind. */
 export const TABLES: readonly string[] = [...new Set(Object.keys(KINDS).flatMap(tablesFilledBy))];
 
-/** Names of the kinds that fill a table. */
 export function typesThatFill(table: string): string[] {
   return Object.keys(KINDS).filter((type) => tablesFilledBy(type).includes(table));
 }
 
-/** Names of the tables that a kind fills. */
 export function tablesFilledBy(type: string): string[] {
   return groupKindOf({ type })?.tables.map(({ name }) => name) ?? [type];
 }

@@ -1,7 +1,8 @@
 /** The head of an answer: what was asked, of which model; and what to cite. */
 import { hash } from 'node:crypto';
-import type { Connectome, ConnectomeMetadata } from '../../connectome/connectome.js';
+import type { Connectome } from '../../connectome/connectome.js';
 import { isFlyWire, modelId } from '../../connectome/model-id.js';
+import { FLYWIRE_CITATIONS, MODEL_CITATION } from '../../connectome/model-origin.js';
 import type { ExperimentDocument } from '../document/document.js';
 import type { ExperimentHead } from '../run/result.js';
 
@@ -47,31 +48,14 @@ function sideConvention({ metadata }: Connectome): string {
   );
 }
 
-interface Citation {
-  readonly text: string;
-  readonly appliesTo: (metadata: ConnectomeMetadata) => boolean;
-}
-
-const CITATIONS: readonly Citation[] = [
-  {
-    text: 'Dorkenwald et al. 2024, Neuronal wiring diagram of an adult brain, doi:10.1038/s41586-024-07558-y',
-    appliesTo: isFlyWire,
-  },
-  {
-    text: 'Schlegel et al. 2024, Whole-brain annotation and multi-connectome cell typing of Drosophila, doi:10.1038/s41586-024-07686-5',
-    appliesTo: (metadata) => isFlyWire(metadata) && metadata.types.some(({ name }) => name !== ''),
-  },
-  {
-    text: 'Eckstein, Bates et al. 2024, Neurotransmitter classification from electron microscopy images at synaptic sites in Drosophila melanogaster, doi:10.1016/j.cell.2024.03.016',
-    // The file of Shiu et al. gives signs without their rule; they come from the same predictions.
-    appliesTo: isFlyWire,
-  },
-  {
-    text: 'Shiu et al. 2024, A Drosophila computational brain model reveals sensorimotor processing, doi:10.1038/s41586-024-07763-9',
-    // The network itself: equations and constants.
-    appliesTo: () => true,
-  },
-];
+/** By DOI. */
+const TITLES: Readonly<Record<string, string>> = {
+  '10.1038/s41586-024-07558-y': 'Neuronal wiring diagram of an adult brain',
+  '10.1038/s41586-024-07686-5': 'Whole-brain annotation and multi-connectome cell typing of Drosophila',
+  '10.1016/j.cell.2024.03.016':
+    'Neurotransmitter classification from electron microscopy images at synaptic sites in Drosophila melanogaster',
+  '10.1038/s41586-024-07763-9': 'A Drosophila computational brain model reveals sensorimotor processing',
+};
 
 /**
  * References for a result: those of the connectome, then the sources of node sets.
@@ -81,10 +65,14 @@ export function citationsOf(
   { metadata }: Pick<Connectome, 'metadata'>,
   sources: readonly string[],
 ): string[] {
-  const own = (metadata.citations ?? []).map(({ text, doi }) => `${text}, doi:${doi}`);
+  const hasTypes = metadata.types.some(({ name }) => name !== '');
+  // The file of Shiu et al. gives signs without their rule; they come from the predictions of FlyWire.
+  const flyWire = isFlyWire(metadata)
+    ? FLYWIRE_CITATIONS.filter(({ subject }) => hasTypes || subject !== 'the cell types')
+    : [];
   return [
-    ...own,
-    ...CITATIONS.filter(({ appliesTo }) => appliesTo(metadata)).map(({ text }) => text),
+    ...(metadata.citations ?? []).map(({ text, doi }) => `${text}, doi:${doi}`),
+    ...[...flyWire, MODEL_CITATION].map(({ text, doi }) => `${text}, ${TITLES[doi]}, doi:${doi}`),
     ...sources,
   ];
 }

@@ -1,6 +1,7 @@
 /** Divides neurons into groups by their labels: what a report counts together, what a screen silences together. */
 import { SIDES, type Connectome } from '../../connectome/connectome.js';
-import { labelOf } from '../../connectome/selection.js';
+import { labelOf } from '../../connectome/neuron-index.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import type { GroupLabel } from '../document/document.js';
 
 /** The labels of a group, in the order of `group_by`; empty where the neurons have none. */
@@ -115,11 +116,8 @@ const CLASS_MEMBERS = { super_class: 'superClass', class: 'class', sub_class: 's
 const RANKS = new WeakMap<Connectome, Map<NamingLabel, Ranks>>();
 
 function ranksOf(connectome: Connectome, label: NamingLabel): Ranks {
-  const known = RANKS.get(connectome) ?? new Map<NamingLabel, Ranks>();
-  RANKS.set(connectome, known);
-  const ranks = known.get(label) ?? newRanks(connectome, label);
-  known.set(label, ranks);
-  return ranks;
+  const known = getOrInsert(RANKS, connectome, () => new Map<NamingLabel, Ranks>());
+  return getOrInsert(known, label, () => newRanks(connectome, label));
 }
 
 /** By name; the empty one is last. */

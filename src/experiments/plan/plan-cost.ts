@@ -2,6 +2,7 @@
 import type { Connectome } from '../../connectome/connectome.js';
 import { placeOf } from '../../connectome/sorted-array.js';
 import { CodedError } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import { inputKindOf, type ExpectedWork, type InputSettings } from '../kinds/input-kinds.js';
 import type { EventKind, PlannedReport, ReportKind, ReportTask, ReportWindow } from '../kinds/report-kind.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
@@ -21,7 +22,6 @@ const MS_PER_SECOND = 1000;
 /** A group takes so much beside its numbers, as so many of them: labels, counts, means, standard deviations. */
 const NUMBERS_OF_ROW = 10;
 
-/** The parts of a plan that costs depend on. */
 export type PlannedParts = Pick<
   ExperimentPlan,
   | 'grid'
@@ -79,9 +79,7 @@ export class PlanCost {
         this.#synapticEvents[index]! += synapticEvents;
       });
       if (isControl) continue;
-      let own = numbersOf.get(durationMs);
-      if (own === undefined) numbersOf.set(durationMs, (own = this.#numbersOf(durationMs, reports)));
-      numbers += own;
+      numbers += getOrInsert(numbersOf, durationMs, (ms) => this.#numbersOf(ms, reports));
       answered++;
     }
     this.#conditions = conditions;
@@ -255,9 +253,7 @@ export class PlanCost {
       const durationMs = this.#durationsMs[index]!;
       if (durationMs === 0 || this.parts.grid.controlOf(index) > 0) return 0;
       const tasks = () => reports.map((report) => reportTask(report, durationMs, Infinity));
-      const samples = known.get(durationMs) ?? recordedWork({ reports: tasks() }).samples;
-      known.set(durationMs, samples);
-      return samples;
+      return getOrInsert(known, durationMs, () => recordedWork({ reports: tasks() }).samples);
     };
   }
 

@@ -4,6 +4,7 @@
  */
 import type { Connectome } from '../../connectome/connectome.js';
 import type { NodeSetResolver } from '../../connectome/node-set-resolver.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import { type InParts, withoutPauses } from '../../parts.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { invalid } from '../../schema/json-path.js';
@@ -281,14 +282,11 @@ function plannedReports(
 ): PlannedReport[] {
   const known = new Map<string, Pick<PlannedReport, 'neurons' | 'groups' | 'groupOfNeuron'>>();
   return Object.entries(reports).map(([name, document]) => {
-    const key = JSON.stringify([document.node_set, document.group_by]);
-    let read = known.get(key);
-    if (read === undefined) {
+    const read = getOrInsert(known, JSON.stringify([document.node_set, document.group_by]), () => {
       const neurons = sharedArray(resolved.get(`reports.${name}`)!);
       const groups = groupsOf(connectome, neurons, document.group_by);
-      read = { neurons, groups, groupOfNeuron: sharedArray(groups.ofPlaces) };
-      known.set(key, read);
-    }
+      return { neurons, groups, groupOfNeuron: sharedArray(groups.ofPlaces) };
+    });
     return { name, document, ...read };
   });
 }

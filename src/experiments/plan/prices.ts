@@ -15,7 +15,6 @@ import {
 } from './trial.js';
 
 const MS_PER_SECOND = 1000;
-/** Time of a core that a brain second buys. */
 export const CORE_MS_PER_BRAIN_SECOND = 20;
 
 /** Work that is priced, and how much of it a brain second buys. A test compares docs/operations.md with it. */
@@ -61,7 +60,6 @@ export function coreMs(work: Work): number {
   return brainSeconds * CORE_MS_PER_BRAIN_SECOND;
 }
 
-/** Adds to amounts of work. */
 export function addWork(sum: Work, added: Work): void {
   for (const [name, amount] of Object.entries(added) as [keyof Work, number][]) {
     sum[name] = (sum[name] ?? 0) + amount;

@@ -7,7 +7,7 @@ import type { Input, Protocol } from '../../stimulus/protocol.js';
 import type { ConditionTrain } from '../kinds/input-kinds.js';
 import type { ReportKind, ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import { joined, sumOf } from '../kinds/reports/group-counts.js';
+import { joined } from '../kinds/reports/group-counts.js';
 import type { Work } from './prices.js';
 
 export interface TrialTask {
@@ -28,7 +28,6 @@ export interface ConditionTask extends Omit<TrialTask, 'protocol'> {
 
 export type ConditionProtocol = Omit<Protocol, 'inputs'> & { readonly inputs: readonly ConditionInput[] };
 
-/** Input of every trial of a condition. */
 export interface ConditionInput extends Omit<Input, 'train'> {
   readonly train: ConditionTrain;
 }
@@ -109,8 +108,9 @@ export function joinedReading(
   first: TrialReading,
   second: TrialReading,
 ): TrialReading {
-  const counts = first.counts && joinedCounts(first.counts, second.counts!);
-  const responders = first.responders && joinedNeurons(first.responders, second.responders!);
+  const counts = first.counts && joined(['neurons', 'spikes'], first.counts, second.counts!);
+  const keyed = ({ responders }: TrialReading) => ({ keys: responders!, values: responders! });
+  const responders = first.responders && joined(['keys', 'values'], keyed(first), keyed(second)).keys;
   return {
     spikes: first.spikes + second.spikes,
     responding: (counts?.neurons ?? responders!).length,
@@ -123,16 +123,6 @@ export function joinedReading(
     ),
     ...(counts ? { counts } : { responders: responders! }),
   };
-}
-
-function joinedCounts(first: SpikeCounts, second: SpikeCounts): SpikeCounts {
-  const keyed = ({ neurons: keys, spikes: values }: SpikeCounts) => ({ keys, values });
-  const { keys, values } = joined(keyed(first), keyed(second), sumOf);
-  return { neurons: keys, spikes: values };
-}
-
-function joinedNeurons(first: Uint32Array, second: Uint32Array): Uint32Array {
-  return joined({ keys: first, values: first }, { keys: second, values: second }, sumOf).keys;
 }
 
 type Recording = ReturnType<NonNullable<ReportKind['recordingOf']>>;

@@ -14,10 +14,6 @@ const RELEASE = { release: 783, minimumSynapses: 5, pairs: 2_700_513 };
 export const RUNAWAY_NEURONS = 5000;
 const LISTED_AT_MOST = 10;
 
-interface RewiredOrNot {
-  readonly isRewired: boolean;
-}
-
 /** The highest q that is taken for a finding, as a rule. */
 const MAXIMUM_Q = 0.05;
 
@@ -25,34 +21,37 @@ const MAXIMUM_Q = 0.05;
 export function warningsBefore(
   { metadata, neuronCount }: Connectome,
   { missing, substituted }: ResolvedDocument,
-  { inputs, reports, grid, isRewired }: Pick<PlannedParts, 'inputs' | 'reports' | 'grid'> & RewiredOrNot,
+  {
+    inputs,
+    reports,
+    grid,
+    isRewired,
+  }: Pick<PlannedParts, 'inputs' | 'reports' | 'grid'> & { readonly isRewired: boolean },
 ): ExperimentWarning[] {
   const warnings: ExperimentWarning[] = [];
+  const warn = (code: ExperimentWarning['code'], message: string) => warnings.push({ code, message });
   if (metadata.wiring === 'synthetic') {
-    warnings.push({
-      code: 'SYNTHETIC_WIRING',
-      message:
-        'The wiring was sampled from statistics of cell types. Its single connections were not measured, so nothing ' +
+    warn(
+      'SYNTHETIC_WIRING',
+      'The wiring was sampled from statistics of cell types. Its single connections were not measured, so nothing ' +
         'can be said of single neurons of a large type.',
-    });
+    );
   }
   const partial = partialWiring(metadata);
-  if (partial !== undefined) warnings.push({ code: 'PARTIAL_WIRING', message: partial });
+  if (partial !== undefined) warn('PARTIAL_WIRING', partial);
   if (isRewired) {
-    warnings.push({
-      code: 'REWIRED_WIRING',
-      message:
-        'The experiment changes the wiring of the model: what it finds is a control, or a bound on what does not depend ' +
+    warn(
+      'REWIRED_WIRING',
+      'The experiment changes the wiring of the model: what it finds is a control, or a bound on what does not depend ' +
         'on the wiring, and nothing that the brain of the data set does.',
-    });
+    );
   }
   if (grid.controls > 0 && 1 + grid.controls <= 1 / MAXIMUM_Q) {
-    warnings.push({
-      code: 'FEW_CONTROLS',
-      message:
-        `The count of controls, ${grid.controls}, is too small for any q below ${MAXIMUM_Q}: p is 1/${1 + grid.controls} at ` +
+    warn(
+      'FEW_CONTROLS',
+      `The count of controls, ${grid.controls}, is too small for any q below ${MAXIMUM_Q}: p is 1/${1 + grid.controls} at ` +
         `least. ${1 / MAXIMUM_Q} controls make one possible, and more are needed where a few of many groups differ.`,
-    });
+    );
   }
 
   // Where groups take the place of an input's neurons, these are never stimulated.
@@ -70,26 +69,17 @@ export function warningsBefore(
     const { name, document, neurons } = report;
     if (!kindOf(document).isReadout(report, neuronCount)) continue;
     const count = neurons.reduce((sum, neuron) => sum + stimulated[neuron]!, 0);
-    if (count > 0) {
-      warnings.push({
-        code: 'READOUT_STIMULATED',
-        message:
-          `The report ${name} reads ${count} of ${neurons.length} neurons that an input stimulates: ` +
-          'their spikes are the stimulus, not a response.',
-      });
-    }
+    if (count === 0) continue;
+    warn(
+      'READOUT_STIMULATED',
+      `The report ${name} reads ${count} of ${neurons.length} neurons that an input stimulates: ` +
+        'their spikes are the stimulus, not a response.',
+    );
   }
-  if (missing.length > 0) {
-    warnings.push({ code: 'MISSING_SKIPPED', message: `The model lacks ${listed(missing)}; skipped.` });
-  }
+  if (missing.length > 0) warn('MISSING_SKIPPED', `The model lacks ${listed(missing)}; skipped.`);
   if (substituted.length > 0) {
-    warnings.push({
-      code: 'SUBSTITUTED',
-      message:
-        (metadata.wiring === 'synthetic'
-          ? 'This brain has no measured cells'
-          : 'This brain has other cells') + `: cell types stand for those of ${listed(substituted)}.`,
-    });
+    const cells = metadata.wiring === 'synthetic' ? 'no measured cells' : 'other cells';
+    warn('SUBSTITUTED', `This brain has ${cells}: cell types stand for those of ${listed(substituted)}.`);
   }
   return warnings;
 }

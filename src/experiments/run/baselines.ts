@@ -1,4 +1,5 @@
 /** Decisions that the baselines of a sweep make: which groups responded, and which lesions change nothing. */
+import { getOrInsert } from '../../get-or-insert.js';
 import type { SpikeCounts } from '../kinds/report-kind.js';
 import { allNeurons, groupsOf, type Groups } from '../plan/groups.js';
 import type { ExperimentPlan } from '../plan/plan.js';
@@ -102,12 +103,9 @@ export class Baselines {
 
   #divisionOf(axis: ResponderAxis): Groups {
     const { connectome } = this.plan;
-    let division = this.#divisions.get(axis);
-    if (division === undefined) {
-      division = groupsOf(connectome, allNeurons(connectome), axis.groupBy);
-      this.#divisions.set(axis, division);
-    }
-    return division;
+    return getOrInsert(this.#divisions, axis, ({ groupBy }) =>
+      groupsOf(connectome, allNeurons(connectome), groupBy),
+    );
   }
 
   /** Copies what was found of a condition to another with the same spikes. */

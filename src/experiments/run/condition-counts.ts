@@ -4,16 +4,14 @@ import { kindOf } from '../kinds/report-kinds.js';
 import type { Condition, ExperimentPlan } from '../plan/plan.js';
 import type { TrialReading } from '../plan/trial.js';
 import { RUNAWAY_NEURONS } from '../plan/warnings.js';
-import type { ConditionOutcome } from './outcomes.js';
+import type { RunOutcome } from './outcomes.js';
 import type { ConditionParameters } from './result.js';
 
 /** Counts of all trials of a condition. Plain data: groups without a spike take no space. */
 export interface ConditionCounts extends ConditionParameters {
   /** The last step of the first trial that the event budget ended. */
   readonly stoppedAtStep?: number;
-  /** Spikes of all neurons in each trial. */
   readonly spikes: readonly number[];
-  /** Neurons with at least one spike in each trial. */
   readonly responding: readonly number[];
   /** Neurons with at least one spike in any trial. */
   readonly respondingInAny: number;
@@ -84,7 +82,7 @@ export class ConditionSum {
     }
   }
 
-  outcome(): ConditionOutcome & { readonly kind: 'run' } {
+  outcome(): RunOutcome {
     const { index, parameters, durationMs, protocol } = this.condition;
     const hasBackground = protocol.inputs.some(({ train }) => train.kind === 'background');
     const synapticEvents = this.#synapticEvents;

@@ -39,17 +39,13 @@ export function conditionResult(
         const kind = groupKindOf(document)!;
         const values = kind.valuesOf(report, counts.spikes.length);
         const place = controlled.indexOf(planned);
-        const control =
-          place >= 0 && controls.length > 0
-            ? controlOf({
-                kind: kind.controlled!,
-                groups,
-                counts: report,
-                isComplete: complete,
-                controls,
-                place,
-              })
-            : undefined;
+        const inControls = controls.map(({ reports: of, stoppedAtStep: stopped }) =>
+          stopped === undefined ? (of[place] as GroupCounts) : undefined,
+        );
+        const hasControls = place >= 0 && controls.length > 0;
+        const control = hasControls
+          ? controlOf(kind.controlled!, groups, report, inControls, counts)
+          : undefined;
         return [name, new CountedGroups(groups, report, values, complete, control)];
       }),
     ),

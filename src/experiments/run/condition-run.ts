@@ -5,7 +5,7 @@ import type { Condition, ConditionExtent, ExperimentPlan } from '../plan/plan.js
 import type { ConditionTask, TrialReading } from '../plan/trial.js';
 import type { Baselines } from './baselines.js';
 import { ConditionSum } from './condition-counts.js';
-import type { ConditionOutcome } from './outcomes.js';
+import type { ConditionOutcome, RunOutcome } from './outcomes.js';
 import type { KeptRows } from './pages.js';
 import { inOneGo, type Turn } from './turn.js';
 
@@ -55,8 +55,6 @@ interface OpenCondition {
   /** When all its trials are summed up. */
   outcome?: RunOutcome;
 }
-
-type RunOutcome = ConditionOutcome & { readonly kind: 'run' };
 
 interface OpenTrial {
   readonly open: OpenCondition;
@@ -135,9 +133,9 @@ export class ConditionRun {
         throw new Error(`condition ${this.indices[this.#next]} was to be run before those that decide on it`);
       }
     } finally {
-      // Trials that were not begun never are; those under way are told.
+      // Trials that were not begun never are; those under way are told, if there are any: a reason with its stack takes long.
       this.options.signal?.removeEventListener('abort', this.#forwardAbort);
-      this.#stop.abort();
+      if (this.#trialsDone < this.#trials) this.#stop.abort();
     }
   }
 

@@ -1,4 +1,5 @@
 /** Rates beside those of controls: how far a condition is from itself in brains that were rewired by chance. */
+import { getOrInsert } from '../../get-or-insert.js';
 import { meanSd } from '../../mean-sd.js';
 import type { Control } from '../kinds/report-answers.js';
 import type { GroupCounts, GroupKind } from '../kinds/report-kind.js';
@@ -37,39 +38,27 @@ export function falseDiscoveryRates(counts: Uint32Array): Float64Array {
   return rates;
 }
 
-/** A report of groups in a condition, and the same in its controls. */
-interface ControlledReport {
-  readonly kind: NonNullable<GroupKind['controlled']>;
-  readonly groups: Groups;
-  readonly counts: GroupCounts;
-  /** False where a trial of the condition was stopped. */
-  readonly isComplete: boolean;
-  /** In the order of their seeds, from 1 on. */
-  readonly controls: readonly ConditionCounts[];
-  /** Place among the reports of the controls. */
-  readonly place: number;
-}
-
-/** @returns what controls say of each group */
-export function controlOf({
-  kind,
-  groups,
-  counts,
-  isComplete,
-  controls,
-  place,
-}: ControlledReport): (group: number) => Control {
-  const trials = controls[0]!.spikes.length;
-  const isStopped = controls.map(({ stoppedAtStep }) => stoppedAtStep !== undefined);
-  const incomplete = isStopped.flatMap((stopped, at) => (stopped ? [at + 1] : []));
-  const complete = controls.filter((_, at) => !isStopped[at]);
+/**
+ * @param counts of a report in a condition
+ * @param controls the same in its controls, in the order of their seeds, from 1 on; undefined where a trial was stopped
+ * @returns what controls say of each group
+ */
+export function controlOf(
+  kind: NonNullable<GroupKind['controlled']>,
+  groups: Groups,
+  counts: GroupCounts,
+  controls: readonly (GroupCounts | undefined)[],
+  { spikes: { length: trials }, stoppedAtStep }: ConditionCounts,
+): (group: number) => Control {
+  const isComplete = stoppedAtStep === undefined;
+  const incomplete = controls.flatMap((control, at) => (control === undefined ? [at + 1] : []));
+  const complete = controls.filter((control) => control !== undefined);
   /** Totals of groups that spiked in the condition or in any complete control: its own, then those of the controls. */
   const totals = new Map<number, Float64Array>();
-  [counts, ...complete.map(({ reports }) => reports[place] as GroupCounts)].forEach((each, at) => {
+  [counts, ...complete].forEach((each, at) => {
     const ofRows = kind.totalsOf(each, trials);
     each.groups.forEach((group, row) => {
-      let own = totals.get(group);
-      if (own === undefined) totals.set(group, (own = new Float64Array(1 + complete.length)));
+      const own = getOrInsert(totals, group, () => new Float64Array(1 + complete.length));
       own[at] = ofRows[row]!;
     });
   });
@@ -90,7 +79,7 @@ export function controlOf({
     return {
       mean: complete.length > 0 ? rounded(mean / unit) : null,
       sd: complete.length > 0 ? rounded(sd / unit) : null,
-      values: isStopped.map((stopped) => (stopped ? null : rounded(found[next++]! / unit))),
+      values: controls.map((control) => (control === undefined ? null : rounded(found[next++]! / unit))),
       incomplete,
       p: isComplete ? rank / ofAll : null,
       q: isComplete ? rates[rank]! : null,

@@ -35,6 +35,8 @@ export type ConditionOutcome =
   /** Fewer groups responded than the axis has places. */
   | { readonly kind: 'absent' };
 
+export type RunOutcome = ConditionOutcome & { readonly kind: 'run' };
+
 /** A fast one: further levels take much longer and save little. */
 const DEFLATE_LEVEL = 1;
 /** Marks a column of numbers in JSON, as a member that is a text; labels, which may be called so, are no lists. */

@@ -1,6 +1,7 @@
 /** From the spikes of a trial to what its reports ask for. Reading costs what the spikes cost, not what reports name. */
 import type { Connectome } from '../../connectome/connectome.js';
 import { firstNotBelow } from '../../connectome/sorted-array.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import type { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
 import type { SimulationEngine, SimulationOptions, Trial } from '../../simulation/simulation.js';
 import { newPlaces } from '../../stimulus/compiled-drawing.js';
@@ -217,12 +218,8 @@ export class TrialReadout {
   ): TrialReading {
     // Most reports read the whole trial: each window is counted once.
     const windows = new Map<string, SpikeCounts>();
-    const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts => {
-      const key = `${startStep} ${endStep}`;
-      let counts = windows.get(key);
-      if (counts === undefined) windows.set(key, (counts = this.#count(trial, startStep, endStep)));
-      return counts;
-    };
+    const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts =>
+      getOrInsert(windows, `${startStep} ${endStep}`, () => this.#count(trial, startStep, endStep));
     const all = countsIn(part);
     let rowsLeft = maximumRows;
     const recorded = trial.membranes?.values();
@@ -250,8 +247,10 @@ export class TrialReadout {
   #count({ steps, neurons: ofSpikes }: EventsInTime, startStep: number, endStep: number): SpikeCounts {
     const counts = this.#counts;
     const active: number[] = [];
+    const from = firstNotBelow(steps, startStep);
     const to = firstNotBelow(steps, endStep);
-    for (let spike = firstNotBelow(steps, startStep); spike < to; spike++) {
+    if (to - from > counts.length) return this.#countMany(ofSpikes.subarray(from, to));
+    for (let spike = from; spike < to; spike++) {
       const neuron = ofSpikes[spike]!;
       if (counts[neuron]!++ === 0) active.push(neuron);
     }
@@ -259,6 +258,22 @@ export class TrialReadout {
     const spikes = neurons.map((neuron) => counts[neuron]!);
     for (const neuron of active) counts[neuron] = 0;
     return { neurons, spikes };
+  }
+
+  /** The same without a list of those that spiked, which takes long to grow. */
+  #countMany(ofSpikes: Uint32Array): SpikeCounts {
+    const counts = this.#counts;
+    for (let spike = 0; spike < ofSpikes.length; spike++) counts[ofSpikes[spike]!]!++;
+    const neurons = new Uint32Array(counts.length);
+    const spikes = new Uint32Array(counts.length);
+    let active = 0;
+    for (let neuron = 0; neuron < counts.length; neuron++) {
+      neurons[active] = neuron;
+      spikes[active] = counts[neuron]!;
+      active += Math.min(1, counts[neuron]!);
+    }
+    counts.fill(0);
+    return { neurons: neurons.slice(0, active), spikes: spikes.slice(0, active) };
   }
 }
 

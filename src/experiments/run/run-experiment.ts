@@ -6,7 +6,7 @@ import { runawayWarning, truncatedWarning } from '../plan/warnings.js';
 import { Baselines } from './baselines.js';
 import { conditionResult } from './condition-result.js';
 import { ConditionRun, type RunOptions, type RunTrial } from './condition-run.js';
-import type { ConditionOutcome } from './outcomes.js';
+import type { ConditionOutcome, RunOutcome } from './outcomes.js';
 import { firstRows, type Page, pageText } from './pages.js';
 import type { ConditionParameters, ExperimentEvent } from './result.js';
 import { inOneGo, type Turn } from './turn.js';
@@ -67,7 +67,6 @@ interface EventOptions {
   readonly cut?: (outcome: RunOutcome['counts'], isOfControl: boolean) => RunOutcome['counts'];
 }
 
-type RunOutcome = ConditionOutcome & { readonly kind: 'run' };
 type Outcomes = AsyncIterable<readonly [index: number, outcome: ConditionOutcome | undefined]>;
 
 /**

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Connectome } from '../../connectome/connectome.js';
 import { CodedError, ERRORS } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import type { ExperimentThread } from '../../scheduling/experiment-thread/experiment-thread.js';
 import type { ExperimentQueue } from '../../scheduling/experiment-queue.js';
 import type { GpuState } from '../../scheduling/gpu/gpu-stage.js';
@@ -118,10 +119,7 @@ export class ModelHealth {
 /** Something that is made of a model when it is first asked for, and kept as long as the model. */
 export function perModel<T>(make: (model: LoadedModel) => T): (model: LoadedModel) => T {
   const made = new WeakMap<LoadedModel, T>();
-  return (model) => {
-    if (!made.has(model)) made.set(model, make(model));
-    return made.get(model)!;
-  };
+  return (model) => getOrInsert(made, model, make);
 }
 
 function loading(how: string): CodedError {

@@ -1,6 +1,15 @@
 /** Decorators that describe an operation for OpenAPI. */
 import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
+import {
+  ApiBody,
+  type ApiBodyOptions,
+  ApiHeader,
+  ApiOperation,
+  ApiParam,
+  type ApiParamOptions,
+  ApiResponse,
+  type ApiResponseOptions,
+} from '@nestjs/swagger';
 import { ERRORS } from '../../errors.js';
 import { EXAMPLE_MESSAGES, PUBLIC_ERROR_CODES, type PublicErrorCode } from './error-examples.js';
 
@@ -25,6 +34,9 @@ export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
+  /** The part of the path that varies. */
+  readonly parameter?: ApiParamOptions;
+  readonly body?: ApiBodyOptions;
   /** Optional headers of the request. */
   readonly requestHeaders?: Readonly<Record<string, ReturnType<typeof textHeader>>>;
   /** By status. */
@@ -98,6 +110,8 @@ export function ApiEndpoint({
   operationId,
   summary,
   description,
+  parameter,
+  body,
   requestHeaders = {},
   answers,
   failures,
@@ -106,6 +120,8 @@ export function ApiEndpoint({
 }: Operation): MethodDecorator {
   return applyDecorators(
     ApiOperation({ operationId, summary, description }),
+    ...(parameter ? [ApiParam(parameter)] : []),
+    ...(body ? [ApiBody(body)] : []),
     ...Object.entries(requestHeaders).map(([name, header]) =>
       ApiHeader({ name, required: false, ...header }),
     ),

@@ -16,6 +16,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CodedError } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import { clientKey } from '../limits/client-address.js';
 import { RAW_CORS_HEADERS } from './response-headers.js';
 import { errorBody, expectedErrorOf, internalError } from './error-of.js';
@@ -28,7 +29,6 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => v
 
 const log = new Logger('http');
 
-/** A connection with requests. */
 interface Connection {
   unanswered: number;
   /** Serve the requests that were read before the one ahead of them was answered. */
@@ -92,18 +92,12 @@ export class Connections {
     } while (this.#admitted > admitted && performance.now() - startedMs < withinMs);
   }
 
-  /** Closes every connection immediately. */
   closeAll(): void {
     for (const socket of this.#open) socket.destroy();
   }
 
   #connectionOf(socket: Duplex): Connection {
-    let connection = this.#connections.get(socket);
-    if (connection === undefined) {
-      connection = { unanswered: 0, ahead: [], isTakenOver: false };
-      this.#connections.set(socket, connection);
-    }
-    return connection;
+    return getOrInsert(this.#connections, socket, () => ({ unanswered: 0, ahead: [], isTakenOver: false }));
   }
 
   #admit(socket: Socket): void {

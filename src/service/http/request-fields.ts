@@ -8,6 +8,8 @@ import {
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { getMetadataStorage, ValidateBy, ValidateIf, validateSync } from 'class-validator';
 import { CodedError, describeValue } from '../../errors.js';
+import { isObject } from '../../schema/forms.js';
+import { getOrInsert } from '../../get-or-insert.js';
 
 /** Name of the rule of a field in class-validator. */
 const ALLOWED = 'allowed';
@@ -42,7 +44,7 @@ export class StrictValidationPipe implements PipeTransform {
     if (metatype === undefined || (type !== 'body' && type !== 'query')) return value;
     const kind = type === 'body' ? 'body' : 'query';
     const sent = value === undefined ? {} : value;
-    if (!isPlainObject(sent)) {
+    if (!isObject(sent)) {
       throw invalid(`The ${kind} must be a JSON object, got ${describeValue(sent)}.`);
     }
     const allowed = fieldsOf(metatype as Type);
@@ -64,21 +66,14 @@ export class StrictValidationPipe implements PipeTransform {
   }
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 const fieldsOfDtos = new Map<Type, readonly string[]>();
 
 /** A DTO's fields are those that it validates; there is no other list. */
 function fieldsOf(dto: Type): readonly string[] {
-  let fields = fieldsOfDtos.get(dto);
-  if (fields === undefined) {
+  return getOrInsert(fieldsOfDtos, dto, () => {
     const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
-    fields = [...new Set(rules.map(({ propertyName }) => propertyName))];
-    fieldsOfDtos.set(dto, fields);
-  }
-  return fields;
+    return [...new Set(rules.map(({ propertyName }) => propertyName))];
+  });
 }
 
 function invalid(message: string): CodedError {

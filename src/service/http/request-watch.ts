@@ -1,9 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { filter, firstValueFrom, Subject } from 'rxjs';
+import { getOrInsert } from '../../get-or-insert.js';
+import { CodedError } from '../../errors.js';
 import { isWarmUp } from '../limits/client-address.js';
 
 /** The status that nginx logs if the client disconnected before the response; no response has it. */
 export const CLIENT_GONE_STATUS = 499;
+
+/** Ends work that nobody waits for any more. */
+export function clientGone(): CodedError {
+  return new CodedError('RUN_CANCELLED', 'The client has gone.');
+}
 
 export interface FinishedRequest {
   readonly request: FastifyRequest;
@@ -21,9 +28,7 @@ const ends = new WeakMap<FastifyRequest, AbortController>();
  * @returns what stops listening, for whoever waits no longer
  */
 export function whenEnded(request: FastifyRequest, listener: () => void): () => void {
-  let end = ends.get(request);
-  if (end === undefined) ends.set(request, (end = new AbortController()));
-  const { signal } = end;
+  const { signal } = getOrInsert(ends, request, () => new AbortController());
   if (request.raw.socket.destroyed) listener();
   else signal.addEventListener('abort', listener, { once: true });
   return () => signal.removeEventListener('abort', listener);

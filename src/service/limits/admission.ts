@@ -19,7 +19,6 @@ export class Admission {
     private readonly limits: Limits,
   ) {}
 
-  /** Experiments under way. */
   get underWay(): number {
     return this.#shares.ofAll;
   }

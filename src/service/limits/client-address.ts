@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import { getOrInsert } from '../../get-or-insert.js';
 
 /** Prefix that identifies a client: providers assign at least a /64 to each customer. */
 const CLIENT_BITS = 64;
@@ -40,12 +41,7 @@ export function isWarmUp({ raw }: FastifyRequest): boolean {
 }
 
 function keysOf(request: FastifyRequest) {
-  let known = keys.get(request);
-  if (known === undefined) {
-    known = { client: clientKey(request.ip), site: clientKey(request.ip, SITE_BITS) };
-    keys.set(request, known);
-  }
-  return known;
+  return getOrInsert(keys, request, ({ ip }) => ({ client: clientKey(ip), site: clientKey(ip, SITE_BITS) }));
 }
 
 /**

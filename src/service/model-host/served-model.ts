@@ -22,7 +22,6 @@ export interface OpeningOptions {
   readonly limits: Limits;
   readonly workerFile: URL;
   readonly degradations: Degradations;
-  /** Restarts of the workers of earlier models. */
   readonly earlierRestarts: number;
   /** Called when this model can no longer be served. */
   readonly onLost: (model: ServedModel, error: CodedError) => void;

@@ -7,6 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Environment } from '../config/environment.js';
 import { CodedError, describeValue } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import { publicAddress, SAME_ORIGIN } from '../http/public-address.js';
 import { StaticBody, IMMUTABLE, REVALIDATE } from '../http/static-body.js';
 
@@ -85,19 +86,16 @@ export class PagesController {
   #sendPage(page: PageName, reply: FastifyReply): void {
     const address = publicAddress(reply.request, this.environment.PUBLIC_URL);
     const origin = address === SAME_ORIGIN ? '' : address;
-    const key = `${page} ${origin}`;
-    let document = this.#documents.get(key);
-    if (document === undefined) {
-      const html = this.#html.get(page);
-      if (html === undefined) {
-        throw new CodedError(
-          'NOT_FOUND',
-          'The page was not built; npm run build does it. The API is at /api/v1.',
-        );
-      }
-      document = bodyOf(Buffer.from(html.replace(PREVIEW, (start) => start + origin)), '.html', REVALIDATE);
-      this.#documents.set(key, document);
+    const html = this.#html.get(page);
+    if (html === undefined) {
+      throw new CodedError(
+        'NOT_FOUND',
+        'The page was not built; npm run build does it. The API is at /api/v1.',
+      );
     }
+    const document = getOrInsert(this.#documents, `${page} ${origin}`, () =>
+      bodyOf(Buffer.from(html.replace(PREVIEW, (start) => start + origin)), '.html', REVALIDATE),
+    );
     send(document, reply);
   }
 }

@@ -158,7 +158,7 @@ export class KernelEngine implements SimulationEngine {
     const firstStep = open && historySteps + ((startStep + 7 * historySteps) % STEPS_BETWEEN_REVIEWS);
     this.#setConstants(constants);
     this.#overridden.apply(options);
-    kernel.setVariation(excitatoryScale, inhibitoryScale, background.eventMv);
+    kernel.setVariation(excitatoryScale, inhibitoryScale, background.eventMv, this.#overridden.delivers);
     const recorder = new Recorder(kernel, options.recordings ?? [], startStep, endStep);
     kernel.layOutTrial(
       (firstStep ?? 0) + durationSteps,

@@ -41,7 +41,12 @@ export interface Kernel extends Readonly<Record<Section | (typeof REGISTERS)[num
     refractorySteps: number,
   ): void;
   setFactors(membraneDecay: number, synapseDecay: number, ...more: readonly number[]): void;
-  setVariation(excitatoryScale: number, inhibitoryScale: number, backgroundMv: number): void;
+  setVariation(
+    excitatoryScale: number,
+    inhibitoryScale: number,
+    backgroundMv: number,
+    overridden: boolean,
+  ): void;
   layOutNetwork(
     neurons: number,
     words: number,

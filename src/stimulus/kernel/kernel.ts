@@ -59,7 +59,7 @@ class Layer {
   toHz: f64;
   /** The number of an event that stays is below it, where the rate never changes. */
   keepBelow: f64;
-  /** A first interval of such a word ends behind endStep. */
+  /** An interval of such a word, wherever it begins, ends behind endStep. */
   noneFrom: f64;
 
   @inline
@@ -94,6 +94,7 @@ class Layer {
     const endStep = this.endStep;
     const toPart = this.toPart;
     const keepBelow = this.keepBelow;
+    const noneFrom = this.noneFrom;
     const place = changetype<Place>(places + <usize>this.number * offsetof<Place>());
     let step: u32 = 0;
     let block = this.firstBlock;
@@ -127,13 +128,14 @@ class Layer {
           k1 += WEYL_1;
         }
       }
-      // The step counts from 1 here, so that it is never negative.
-      step += intervalOf(c0, guide, shift, cumulative, length);
-      if (step > startStep && step <= endStep) {
+      // The step counts from 1 here, so that it is never negative. Behind the last event no table is searched.
+      step += <f64>c0 < noneFrom ? intervalOf(c0, guide, shift, cumulative, length) : longestTrial + 1;
+      if (step > endStep) continue;
+      if (step > startStep) {
         const limit = isVarying ? this.limitAt(step - 1) : keepBelow;
         if (<f64>c1 < limit) addEvent(step - 1 + toPart, neuron);
       }
-      step += intervalOf(c2, guide, shift, cumulative, length);
+      step += <f64>c2 < noneFrom ? intervalOf(c2, guide, shift, cumulative, length) : longestTrial + 1;
       if (step > startStep && step <= endStep) {
         const limit = isVarying ? this.limitAt(step - 1) : keepBelow;
         if (<f64>c3 < limit) addEvent(step - 1 + toPart, neuron);

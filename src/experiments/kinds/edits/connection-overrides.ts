@@ -1,6 +1,7 @@
 import type { Connectome } from '../../../connectome/connectome.js';
 import { listed, selectorWords } from '../../../connectome/set-selector.js';
 import { CodedError } from '../../../errors.js';
+import { getOrInsert } from '../../../get-or-insert.js';
 import type { InParts } from '../../../parts.js';
 import { nameOf, pointerTo, refused } from '../../../schema/json-path.js';
 import { count, mapOf, number, object, type Static } from '../../../schema/json-schema.js';
@@ -124,9 +125,7 @@ function endOf(
   selector: unknown,
 ): End {
   const axis = grid.axisOf(parameter);
-  const key = JSON.stringify(selector);
-  const own = shared.get(key) ?? sharedArray(neurons.get(parameter)!);
-  shared.set(key, own);
+  const own = getOrInsert(shared, JSON.stringify(selector), () => sharedArray(neurons.get(parameter)!));
   const swept = grid.axes[axis];
   const partOf = new Uint32Array(connectome.neuronCount);
   if (swept?.kind === 'groups') {

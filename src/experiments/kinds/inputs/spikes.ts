@@ -1,9 +1,10 @@
 import type { Connectome } from '../../../connectome/connectome.js';
-import { selectionOf } from '../../../connectome/selection.js';
+import { neuronIndexOf } from '../../../connectome/neuron-index.js';
 import { ROOT_ID } from '../../../connectome/selector-schema.js';
 import { selectorWords } from '../../../connectome/set-selector.js';
 import { firstNotBelow, placeOf } from '../../../connectome/sorted-array.js';
 import { CodedError } from '../../../errors.js';
+import { isList } from '../../../schema/forms.js';
 import { invalid, nameOf, pointerTo, refused } from '../../../schema/json-path.js';
 import { anyOf, listOf, mapOf, number, type Static } from '../../../schema/json-schema.js';
 import { MOMENT, stepsOf } from '../../document/fields.js';
@@ -33,8 +34,6 @@ const TIMES = anyOf(
 const SCHEMA = inputSchema('spikes', 'Each neuron gets events at given times, for replay.', {
   times_ms: TIMES,
 });
-
-type Times = Static<typeof TIMES>;
 
 const NO_STEPS: readonly number[] = [];
 
@@ -119,17 +118,12 @@ export const spikes = {
   },
 } satisfies InputKind<Static<typeof SCHEMA>>;
 
-/** Array.isArray does not tell a readonly list from an object. */
-function isList(times: Times): times is readonly number[] {
-  return Array.isArray(times);
-}
-
 function ascending(times: readonly number[]): readonly number[] {
   return times.toSorted((a, b) => a - b);
 }
 
 /** The neuron is -1 where the model has none of that id. */
 function timesOfNeurons(connectome: Connectome, times: Static<typeof BY_ID>) {
-  const selection = selectionOf(connectome);
+  const selection = neuronIndexOf(connectome);
   return Object.entries(times).map(([id, own]) => ({ id, own, neuron: selection.withId(id) ?? -1 }));
 }

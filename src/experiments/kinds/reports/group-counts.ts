@@ -10,7 +10,6 @@ import type { GroupColumn, GroupCounts, ReportTask, ReportWindow, TrialView } fr
 export interface RespondingNeurons {
   /** Places, in the task's list of neurons, of those with at least one spike; ascending. */
   readonly places: Uint32Array;
-  /** Spikes of each of them. */
   readonly spikes: Uint32Array;
 }
 
@@ -36,36 +35,31 @@ export function respondingOf(task: ReportTask, trial: TrialView): RespondingNeur
   return { places: Uint32Array.from(places), spikes: Uint32Array.from(spikes) };
 }
 
-/** Numbers under ascending keys, none twice. */
-interface Keyed {
-  readonly keys: Uint32Array;
-  readonly values: Uint32Array;
-}
+type Keyed<K extends string, V extends string> = Readonly<Record<K | V, Uint32Array>>;
 
-/** The keys of both, ascending, with the value of each, or what both values make. */
-export function joined(first: Keyed, second: Keyed, both: (first: number, second: number) => number): Keyed {
-  const keys = new Uint32Array(first.keys.length + second.keys.length);
-  const values = new Uint32Array(keys.length);
+/**
+ * Joins what was read of two parts of a trial.
+ * @param key member with ascending keys, none twice  @param value member with the value of each
+ * @param both makes one of the values of a key that stands in both; their sum by default
+ */
+export function joined<K extends string, V extends string>(
+  [key, value]: readonly [key: K, value: V],
+  { [key]: keys, [value]: values }: Keyed<K, V>,
+  { [key]: others, [value]: othersValues }: Keyed<K, V>,
+  both = (first: number, second: number) => first + second,
+): Keyed<K, V> {
+  const joinedKeys = new Uint32Array(keys.length + others.length);
+  const joinedValues = new Uint32Array(joinedKeys.length);
   let [at, other, length] = [0, 0, 0];
-  while (at < first.keys.length || other < second.keys.length) {
-    const [key, otherKey] = [first.keys[at] ?? Infinity, second.keys[other] ?? Infinity];
-    keys[length] = Math.min(key, otherKey);
-    if (key < otherKey) values[length++] = first.values[at++]!;
-    else if (otherKey < key) values[length++] = second.values[other++]!;
-    else values[length++] = both(first.values[at++]!, second.values[other++]!);
+  while (at < keys.length || other < others.length) {
+    const [own, next] = [keys[at] ?? Infinity, others[other] ?? Infinity];
+    joinedKeys[length] = Math.min(own, next);
+    if (own < next) joinedValues[length++] = values[at++]!;
+    else if (next < own) joinedValues[length++] = othersValues[other++]!;
+    else joinedValues[length++] = both(values[at++]!, othersValues[other++]!);
   }
-  return { keys: keys.slice(0, length), values: values.slice(0, length) };
-}
-
-export function sumOf(first: number, second: number): number {
-  return first + second;
-}
-
-/** Neurons that respond in two parts of a trial. */
-export function joinedNeurons(first: RespondingNeurons, second: RespondingNeurons): RespondingNeurons {
-  const keyed = ({ places: keys, spikes: values }: RespondingNeurons): Keyed => ({ keys, values });
-  const { keys, values } = joined(keyed(first), keyed(second), sumOf);
-  return { places: keys, spikes: values };
+  const parts = { [key]: joinedKeys.slice(0, length), [value]: joinedValues.slice(0, length) };
+  return parts as Keyed<K, V>;
 }
 
 /** Rows of counters for groups, in the order in which groups are asked for. */

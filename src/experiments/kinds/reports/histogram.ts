@@ -5,7 +5,7 @@ import { MAXIMUM_DURATION_MS, stepsOf, TIME_STEP_MS } from '../../document/field
 import { GROUPS, type ReportDocument, reportSchema } from '../../document/kind-schemas.js';
 import type { GroupKind, GroupTable, ReportTask, ReportWindow } from '../report-kind.js';
 import { rounded } from '../rounded.js';
-import { Counters, GroupRows, joined, joinedNeurons, respondingOf, sumOf } from './group-counts.js';
+import { Counters, GroupRows, joined, respondingOf } from './group-counts.js';
 import {
   neuronSeconds,
   rate,
@@ -27,7 +27,6 @@ export interface HistogramTask extends ReportTask {
 export interface HistogramReading extends RateReading {
   /** The cells with at least one spike, ascending: group * bins + bin. The last bin may be short. */
   readonly cells: Uint32Array;
-  /** Spikes of each of them. */
   readonly cellSpikes: Uint32Array;
 }
 
@@ -128,11 +127,11 @@ export const histogram = {
     for (const place of responding.places) marks[neurons[place]!] = 0;
     return { type: 'histogram', ...responding, ...runLengths(Uint32Array.from(cells).sort()) };
   },
-  join(_, first, second) {
-    const keyed = ({ cells: keys, cellSpikes: values }: HistogramReading) => ({ keys, values });
-    const { keys, values } = joined(keyed(first), keyed(second), sumOf);
-    return { type: 'histogram', ...joinedNeurons(first, second), cells: keys, cellSpikes: values };
-  },
+  join: (_, first, second) => ({
+    type: 'histogram',
+    ...joined(['places', 'spikes'], first, second),
+    ...joined(['cells', 'cellSpikes'], first, second),
+  }),
   sum(task, options) {
     const { binSteps } = task;
     const bins = binCount(task, binSteps);

@@ -80,11 +80,10 @@ export const latency = {
     }
     return { type: 'latency', places, firstSpikes };
   },
-  join(_, first, second) {
-    const keyed = ({ places: keys, firstSpikes: values }: LatencyReading) => ({ keys, values });
-    const { keys, values } = joined(keyed(first), keyed(second), (earlier) => earlier);
-    return { type: 'latency', places: keys, firstSpikes: values };
-  },
+  join: (_, first, second) => ({
+    type: 'latency',
+    ...joined(['places', 'firstSpikes'], first, second, (earlier) => earlier),
+  }),
   sum(task, { groups, trials }) {
     const rows = new GroupRows(groups);
     const first = new Counters(rows, Uint32Array, trials);

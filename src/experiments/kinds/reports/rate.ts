@@ -17,7 +17,7 @@ import { rounded, roundedMeanSd } from '../rounded.js';
 import {
   Counters,
   GroupRows,
-  joinedNeurons,
+  joined,
   numberColumn,
   respondingOf,
   type RespondingNeurons,
@@ -167,7 +167,7 @@ export const rate = {
     respondingOf: (group) => (group as RateGroup).responding?.mean.toFixed(1) ?? '',
   },
   read: (task, trial) => ({ type: 'rate', ...respondingOf(task, trial) }),
-  join: (_, first, second) => ({ type: 'rate', ...joinedNeurons(first, second) }),
+  join: (_, first, second) => ({ type: 'rate', ...joined(['places', 'spikes'], first, second) }),
   sum: (task, options) => rateSum(task, options),
   isReadout: () => true,
   controlled: {

@@ -2,6 +2,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { getOrInsert } from '../../../get-or-insert.js';
 import { gzip } from '../../../gzip.js';
 import { Environment } from '../../config/environment.js';
 import { API_VERSIONS, apiPath, type ApiVersion } from '../../http/api-versions.js';
@@ -59,14 +60,9 @@ export class OpenApiController {
   async openapi(@Res() reply: FastifyReply): Promise<void> {
     const path = reply.request.routeOptions.url!;
     const url = publicAddress(reply.request, this.environment.PUBLIC_URL);
-    const key = `${path} ${url}`;
     // Made once for all who ask at the same time.
-    let body = this.#bodies.get(key);
-    if (body === undefined) {
-      body = describedAt(url, this.#documents.get(path)!);
-      this.#bodies.set(key, body);
-    }
-    (await body).send(reply);
+    const make = () => describedAt(url, this.#documents.get(path)!);
+    (await getOrInsert(this.#bodies, `${path} ${url}`, make)).send(reply);
   }
 }
 

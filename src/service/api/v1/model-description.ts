@@ -1,18 +1,17 @@
 import type { Connectome, ConnectomeMetadata } from '../../../connectome/connectome.js';
 import { isFlyWire, modelId } from '../../../connectome/model-id.js';
-import { dataCitations, licenceOf, SIGN_RULE_TEXTS } from '../../../connectome/model-origin.js';
+import {
+  dataCitations,
+  licenceOf,
+  MODEL_CITATION,
+  SIGN_RULE_TEXTS,
+} from '../../../connectome/model-origin.js';
 import type { Population } from '../../../connectome/populations.js';
 import { drivesOf } from '../../../presets/drives.js';
 import { availableStimuli } from '../../../presets/presets.js';
 import { NETWORK } from '../../../simulation/network.js';
 import { ENGINE_VERSION } from '../../../presets/experiment.js';
 import { type Field, FIELDS } from '../../../presets/fields.js';
-
-const MODEL_CITATION = {
-  text: 'Shiu et al. 2024',
-  doi: '10.1038/s41586-024-07763-9',
-  subject: 'the network model',
-};
 
 const SILENT_CHANNELS =
   'The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. ' +

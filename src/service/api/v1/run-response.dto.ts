@@ -18,18 +18,6 @@ const DURATIONS_MS = FIELDS.duration_ms.allowed;
 const LONGEST_MS = DURATIONS_MS.at(-1)!;
 const WITHOUT_LAST = FIELD_NAMES.slice(0, -1).join(', ');
 
-const SPIKES = object(undefined, {
-  total: count('Spikes of all neurons.'),
-  stimulated_neurons: count('Neurons that receive the stimulus.'),
-  responding_neurons: count('Neurons with at least one spike, including stimulated ones.'),
-  mean_rate_hz: number('Mean rate of the responding neurons, in Hz; 0 if none responds.', { minimum: 0 }),
-  digest: text(
-    'SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned ' +
-      'integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.',
-    { pattern: '^[0-9a-f]{64}$' },
-  ),
-});
-
 /** An object of numbers that describes those of the default brain, and allows others. */
 function openObject(members: readonly (readonly [name: string, schema: Schema])[]): Schema {
   return {
@@ -38,46 +26,6 @@ function openObject(members: readonly (readonly [name: string, schema: Schema])[
     additionalProperties: { type: 'number' },
   };
 }
-
-const CHANNEL_RATES = openObject(
-  CHANNEL_IDS.map((id) => [
-    id,
-    number(`Mean rate of the neurons of channel ${id} over the run or the frame, in Hz.`, { minimum: 0 }),
-  ]),
-);
-const DRIVE_VALUES = openObject(
-  DRIVES.map(({ id, minimum, maximum, formula }) => [
-    id,
-    number(`Engineered body drive, without unit: ${formula}.`, { minimum, maximum }),
-  ]),
-);
-
-const FRAME = object(undefined, {
-  t: integer(`Start of the frame in ms; it lasts ${FRAME_MS} ms.`, {
-    minimum: 0,
-    maximum: LONGEST_MS - FRAME_MS,
-  }),
-  total: count('Spikes within the frame.'),
-  channels: ref('ChannelRates', 'Rates within the frame, in Hz.'),
-  steps: listOf(
-    `Step of each spike, ${STEPS_PER_MS} steps a millisecond, counted from the start of the run; ascending.`,
-    integer(undefined, { minimum: 0, maximum: LONGEST_MS * STEPS_PER_MS - 1 }),
-  ),
-  spikes: listOf(
-    'The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.',
-    count(),
-  ),
-});
-
-const TOP_TYPE = object(undefined, {
-  type: text('Cell type; for neurons without a type, "untyped" and their super-class.'),
-  super_class: text('Super-class of the type.'),
-  neurons: count('Neurons of the type.', 1),
-  responding: count('Neurons of the type with at least one spike.', 1),
-  spikes: count('Spikes of the type.', 1),
-  rate_hz: number('Mean rate of all neurons of the type, in Hz.', { minimum: 0 }),
-  stimulated: count('Neurons of the type that receive the stimulus.'),
-});
 
 /** Members of both views: the ids of the run and of the model, the fields of the request, the reading. */
 const DRIVE_MEMBERS = {
@@ -105,26 +53,66 @@ const DRIVE_MEMBERS = {
     'Engineered drives for an animated body, rounded to 4 decimals. They are not biology.',
   ),
 };
-const DRIVE_RUN = object('The body of POST /api/v1/run?view=drive.', DRIVE_MEMBERS);
-
-const FULL_RUN = object('The body of POST /api/v1/run?view=full: the same, followed by two more members.', {
-  ...DRIVE_MEMBERS,
-  frames: listOf(`The run in frames of ${FRAME_MS} ms. Together they contain every spike.`, ref('Frame'), {
-    minItems: DURATIONS_MS[0] / FRAME_MS,
-    maxItems: LONGEST_MS / FRAME_MS,
-  }),
-  top_types: listOf('Cell types with the most spikes, sorted by spikes, then by name.', ref('TopType'), {
-    maxItems: MAX_TOP_TYPES,
-  }),
-});
 
 /** The schemas of a run by the names that the OpenAPI description gives them. */
 export const RUN_SCHEMAS: Readonly<Record<string, Schema>> = {
-  DriveRun: DRIVE_RUN,
-  FullRun: FULL_RUN,
-  Spikes: SPIKES,
-  ChannelRates: CHANNEL_RATES,
-  Drives: DRIVE_VALUES,
-  Frame: FRAME,
-  TopType: TOP_TYPE,
+  DriveRun: object('The body of POST /api/v1/run?view=drive.', DRIVE_MEMBERS),
+  FullRun: object('The body of POST /api/v1/run?view=full: the same, followed by two more members.', {
+    ...DRIVE_MEMBERS,
+    frames: listOf(`The run in frames of ${FRAME_MS} ms. Together they contain every spike.`, ref('Frame'), {
+      minItems: DURATIONS_MS[0] / FRAME_MS,
+      maxItems: LONGEST_MS / FRAME_MS,
+    }),
+    top_types: listOf('Cell types with the most spikes, sorted by spikes, then by name.', ref('TopType'), {
+      maxItems: MAX_TOP_TYPES,
+    }),
+  }),
+  Spikes: object(undefined, {
+    total: count('Spikes of all neurons.'),
+    stimulated_neurons: count('Neurons that receive the stimulus.'),
+    responding_neurons: count('Neurons with at least one spike, including stimulated ones.'),
+    mean_rate_hz: number('Mean rate of the responding neurons, in Hz; 0 if none responds.', { minimum: 0 }),
+    digest: text(
+      'SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned ' +
+        'integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.',
+      { pattern: '^[0-9a-f]{64}$' },
+    ),
+  }),
+  ChannelRates: openObject(
+    CHANNEL_IDS.map((id) => [
+      id,
+      number(`Mean rate of the neurons of channel ${id} over the run or the frame, in Hz.`, { minimum: 0 }),
+    ]),
+  ),
+  Drives: openObject(
+    DRIVES.map(({ id, minimum, maximum, formula }) => [
+      id,
+      number(`Engineered body drive, without unit: ${formula}.`, { minimum, maximum }),
+    ]),
+  ),
+  Frame: object(undefined, {
+    t: integer(`Start of the frame in ms; it lasts ${FRAME_MS} ms.`, {
+      minimum: 0,
+      maximum: LONGEST_MS - FRAME_MS,
+    }),
+    total: count('Spikes within the frame.'),
+    channels: ref('ChannelRates', 'Rates within the frame, in Hz.'),
+    steps: listOf(
+      `Step of each spike, ${STEPS_PER_MS} steps a millisecond, counted from the start of the run; ascending.`,
+      integer(undefined, { minimum: 0, maximum: LONGEST_MS * STEPS_PER_MS - 1 }),
+    ),
+    spikes: listOf(
+      'The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.',
+      count(),
+    ),
+  }),
+  TopType: object(undefined, {
+    type: text('Cell type; for neurons without a type, "untyped" and their super-class.'),
+    super_class: text('Super-class of the type.'),
+    neurons: count('Neurons of the type.', 1),
+    responding: count('Neurons of the type with at least one spike.', 1),
+    spikes: count('Spikes of the type.', 1),
+    rate_hz: number('Mean rate of all neurons of the type, in Hz.', { minimum: 0 }),
+    stimulated: count('Neurons of the type that receive the stimulus.'),
+  }),
 };

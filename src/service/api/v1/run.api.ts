@@ -1,5 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiBody, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
 import {
   ApiEndpoint,
   component,
@@ -25,7 +24,6 @@ import {
 export class RunRequest extends (Object as new () => Partial<Experiment>) {}
 addFields(RunRequest, FIELDS);
 
-/** The query of POST /api/v1/run. */
 export class RunQuery extends (Object as new () => { readonly view?: View }) {}
 addFields(RunQuery, QUERY_FIELDS);
 
@@ -65,54 +63,48 @@ const RUN_HEADERS: HeaderDescriptions = {
   },
 };
 
-/** Documents POST /api/v1/run. */
-export function ApiRun(): MethodDecorator {
-  return applyDecorators(
-    ApiBody({
-      type: RunRequest,
-      required: false,
-      description: 'The experiment: uncompressed JSON of at most 8 KiB.',
-      examples: {
-        default: { summary: 'The default experiment', value: {} },
-        loom: {
-          summary: 'An approaching object',
-          value: { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 },
-        },
-        silence: { summary: 'No stimulus', value: { stimulus: 'none', duration_ms: 50 } },
+export const ApiRun = ApiEndpoint({
+  operationId: 'runExperiment',
+  summary: 'Runs an experiment.',
+  description:
+    'Applies a stimulus, simulates the whole brain and returns its activity. Every field is optional; an empty ' +
+    'object, or no body, runs the default experiment.',
+  body: {
+    type: RunRequest,
+    required: false,
+    description: 'The experiment: uncompressed JSON of at most 8 KiB.',
+    examples: {
+      default: { summary: 'The default experiment', value: {} },
+      loom: {
+        summary: 'An approaching object',
+        value: { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 },
       },
-    }),
-    ApiEndpoint({
-      operationId: 'runExperiment',
-      summary: 'Runs an experiment.',
-      description:
-        'Applies a stimulus, simulates the whole brain and returns its activity. Every field is optional; an empty ' +
-        'object, or no body, runs the default experiment.',
-      answers: {
-        200: {
-          description: 'The run: FullRun with view=full, DriveRun with view=drive.',
-          headers: { ...RATE_HEADERS, ...RUN_HEADERS, ...VARY_HEADER },
-          content: {
-            'application/json': {
-              schema: { oneOf: [component('FullRun'), component('DriveRun')] },
-              examples: {
-                drive: {
-                  summary: 'Response to {"stimulus": "loom"} with view=drive',
-                  value: EXAMPLES.driveRun,
-                },
-              },
+      silence: { summary: 'No stimulus', value: { stimulus: 'none', duration_ms: 50 } },
+    },
+  },
+  answers: {
+    200: {
+      description: 'The run: FullRun with view=full, DriveRun with view=drive.',
+      headers: { ...RATE_HEADERS, ...RUN_HEADERS, ...VARY_HEADER },
+      content: {
+        'application/json': {
+          schema: { oneOf: [component('FullRun'), component('DriveRun')] },
+          examples: {
+            drive: {
+              summary: 'Response to {"stimulus": "loom"} with view=drive',
+              value: EXAMPLES.driveRun,
             },
           },
         },
       },
-      failures: ERROR_CODES_OF_V1.filter((code) => code !== 'NOT_FOUND' && code !== 'METHOD_NOT_ALLOWED'),
-      failureHeaders: RATE_HEADERS,
-      failureDescriptions: {
-        BODY_TOO_LARGE: { meaning: 'The request body is larger than 8 KiB.' },
-        RATE_LIMITED: {
-          meaning:
-            'The client sent more runs within a minute than it may; Retry-After says when to try again.',
-        },
-      },
-    }),
-  );
-}
+    },
+  },
+  failures: ERROR_CODES_OF_V1.filter((code) => code !== 'NOT_FOUND' && code !== 'METHOD_NOT_ALLOWED'),
+  failureHeaders: RATE_HEADERS,
+  failureDescriptions: {
+    BODY_TOO_LARGE: { meaning: 'The request body is larger than 8 KiB.' },
+    RATE_LIMITED: {
+      meaning: 'The client sent more runs within a minute than it may; Retry-After says when to try again.',
+    },
+  },
+});

@@ -18,7 +18,7 @@ export class RunController {
   constructor(private readonly runs: RunService) {}
 
   @Post()
-  @ApiRun()
+  @ApiRun
   @HttpCode(200)
   @UseGuards(RunLimitGuard)
   async run(

@@ -8,6 +8,7 @@ import { presetOf } from '../../../presets/presets.js';
 import { CodedError } from '../../../errors.js';
 import { withTimeout } from '../../../with-timeout.js';
 import { ModelHealth } from '../../health/model-health.js';
+import { clientGone } from '../../http/request-watch.js';
 import type { QueuedRun } from '../../../scheduling/experiment-queue.js';
 import type { QueuedResult } from '../../../scheduling/queued-run.js';
 import type { RunBody } from '../../../presets/run-body.js';
@@ -153,7 +154,7 @@ export class RunService {
     running.clients++;
     let stopListening: (() => void) | undefined;
     const gone = new Promise<never>((_, reject) => {
-      stopListening = whenGone(() => reject(new CodedError('RUN_CANCELLED', 'The client has gone.')));
+      stopListening = whenGone(() => reject(clientGone()));
     });
     try {
       return await withTimeout(RUN_TIMEOUT_MS, Promise.race([running.result, gone]), () => {

@@ -93,7 +93,6 @@ export function serverTiming(reply: FastifyReply) {
   return { 'server-timing': `total;dur=${reply.elapsedTime.toFixed(2)}` };
 }
 
-/** Sends the bytes of an answer; text is gzipped where the client accepts that. */
 export async function sendAnswer(held: HeldAnswer, format: Format, reply: FastifyReply): Promise<void> {
   const { mediaType, parameters } = FORMATS[format];
   const gzipped = TEXT_FORMATS.includes(format) && acceptsGzip(reply.request);

@@ -1,5 +1,3 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiBody } from '@nestjs/swagger';
 import {
   ApiEndpoint,
   component,
@@ -13,7 +11,7 @@ import { bodyTooLargeMessage } from '../../http/error-of.js';
 import { DOCUMENT_LIMIT_BYTES } from '../../limits/limits.js';
 import { PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../http/error-examples.js';
 import { IDEMPOTENCY_KEY } from '../../http/request-headers.js';
-import { FORMATS } from '../../../experiments/formats/formats.js';
+import { FORMATS, type TableFormat } from '../../../experiments/formats/formats.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 
 export const BUDGET_HEADERS: HeaderDescriptions = {
@@ -72,21 +70,14 @@ export const OTHER_FORMATS: Readonly<Record<string, object>> = {
     },
     examples: { rates: { summary: 'Of the first example', value: EXAMPLES.csv } },
   },
-  [FORMATS.arrow.mediaType]: {
-    schema: {
-      type: 'string',
-      contentMediaType: FORMATS.arrow.mediaType,
-      description: 'One table as an Arrow IPC stream.',
-    } as object,
-  },
-  [FORMATS.parquet.mediaType]: {
-    schema: {
-      type: 'string',
-      contentMediaType: FORMATS.parquet.mediaType,
-      description: 'One table as a Parquet file.',
-    } as object,
-  },
+  ...binaryTable('arrow', 'One table as an Arrow IPC stream.'),
+  ...binaryTable('parquet', 'One table as a Parquet file.'),
 };
+
+function binaryTable(format: TableFormat, description: string) {
+  const contentMediaType = FORMATS[format].mediaType;
+  return { [contentMediaType]: { schema: { type: 'string', contentMediaType, description } } };
+}
 
 const BODY_LIMIT = `${DOCUMENT_LIMIT_BYTES / 2 ** 20} MiB`;
 
@@ -125,70 +116,65 @@ export const ACCEPT_HEADER = {
 /** Failures that no experiment has. */
 const NO_FAILURES: readonly PublicErrorCode[] = ['STIMULUS_UNAVAILABLE', 'NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 
-/** Documents POST /api/v2/experiments. */
-export function ApiExperiments(): MethodDecorator {
-  return applyDecorators(
-    ApiBody({
-      required: false,
-      description: `The experiment, in JSON of at most ${BODY_LIMIT}, not compressed.`,
-      schema: component('Experiment'),
-      examples: EXAMPLES.requests,
-    }),
-    ApiEndpoint({
-      operationId: 'runOpenExperiment',
-      summary: 'Runs an open experiment.',
-      description:
-        'Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is ' +
-        'optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and ' +
-        'what the experiment costs. Where rows of events do not fit into an answer, it has whole trials up ' +
-        'to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With ' +
-        'Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.',
-      requestHeaders: {
-        ...ACCEPT_HEADER,
-        Prefer: textHeader(
-          'respond-async (RFC 7240) makes the experiment a job: it is answered with 202 at once, and has larger limits.',
-        ),
-        'Idempotency-Key': textHeader(
-          'With Prefer: respond-async: a string chosen by the client, such as a random UUID. A request that is repeated ' +
-            'with the same key and document begins no second job; it is answered with the state of the first. Keys are kept ' +
-            'for each client, by default for a day.',
-          IDEMPOTENCY_KEY.source,
-        ),
-      },
-      answers: {
-        200: {
-          description: 'The results, or with dry_run=true what is known without them.',
-          headers: { ...BUDGET_HEADERS, ...RESULT_HEADERS },
-          content: {
-            [FORMATS.json.mediaType]: {
-              schema: { anyOf: [component('ExperimentAnswer'), component('DryRunAnswer')] },
-              examples: {
-                answer: { summary: 'Of the first example', value: EXAMPLES.answer },
-                dryRun: { summary: 'Of the same, with dry_run=true', value: EXAMPLES.dryRun },
-              },
-            },
-            ...OTHER_FORMATS,
+export const ApiExperiments = ApiEndpoint({
+  operationId: 'runOpenExperiment',
+  summary: 'Runs an open experiment.',
+  description:
+    'Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is ' +
+    'optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and ' +
+    'what the experiment costs. Where rows of events do not fit into an answer, it has whole trials up ' +
+    'to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With ' +
+    'Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.',
+  body: {
+    required: false,
+    description: `The experiment, in JSON of at most ${BODY_LIMIT}, not compressed.`,
+    schema: component('Experiment'),
+    examples: EXAMPLES.requests,
+  },
+  requestHeaders: {
+    ...ACCEPT_HEADER,
+    Prefer: textHeader(
+      'respond-async (RFC 7240) makes the experiment a job: it is answered with 202 at once, and has larger limits.',
+    ),
+    'Idempotency-Key': textHeader(
+      'With Prefer: respond-async: a string chosen by the client, such as a random UUID. A request that is repeated ' +
+        'with the same key and document begins no second job; it is answered with the state of the first. Keys are kept ' +
+        'for each client, by default for a day.',
+      IDEMPOTENCY_KEY.source,
+    ),
+  },
+  answers: {
+    200: {
+      description: 'The results, or with dry_run=true what is known without them.',
+      headers: { ...BUDGET_HEADERS, ...RESULT_HEADERS },
+      content: {
+        [FORMATS.json.mediaType]: {
+          schema: { anyOf: [component('ExperimentAnswer'), component('DryRunAnswer')] },
+          examples: {
+            answer: { summary: 'Of the first example', value: EXAMPLES.answer },
+            dryRun: { summary: 'Of the same, with dry_run=true', value: EXAMPLES.dryRun },
           },
         },
-        202: {
-          description: 'With Prefer: respond-async: the experiment is a job, and this is its state.',
-          headers: {
-            Location: textHeader(
-              'Where the job is. Its name is random: only those who were told can follow or end it.',
-              '^/api/v2/experiments/[\\w-]{24}$',
-            ),
-            'Preference-Applied': constantHeader('The preference that was followed.', 'respond-async'),
-          },
-          content: {
-            [FORMATS.json.mediaType]: {
-              schema: component('JobStatus'),
-              examples: { accepted: { summary: 'Of the first example', value: EXAMPLES.jobs.accepted } },
-            },
-          },
+        ...OTHER_FORMATS,
+      },
+    },
+    202: {
+      description: 'With Prefer: respond-async: the experiment is a job, and this is its state.',
+      headers: {
+        Location: textHeader(
+          'Where the job is. Its name is random: only those who were told can follow or end it.',
+          '^/api/v2/experiments/[\\w-]{24}$',
+        ),
+        'Preference-Applied': constantHeader('The preference that was followed.', 'respond-async'),
+      },
+      content: {
+        [FORMATS.json.mediaType]: {
+          schema: component('JobStatus'),
+          examples: { accepted: { summary: 'Of the first example', value: EXAMPLES.jobs.accepted } },
         },
       },
-      failures: PUBLIC_ERROR_CODES.filter((code) => !NO_FAILURES.includes(code)),
-      failureDescriptions: FAILURES_OF_V2,
-    }),
-  );
-}
+    },
+  },
+  failures: PUBLIC_ERROR_CODES.filter((code) => !NO_FAILURES.includes(code)),
+  failureDescriptions: FAILURES_OF_V2,
+});

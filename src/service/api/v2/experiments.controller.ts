@@ -32,7 +32,7 @@ export class ExperimentsController {
   ) {}
 
   @Post()
-  @ApiExperiments()
+  @ApiExperiments
   @HttpCode(200)
   @RouteConfig(DOCUMENT_ROUTE)
   async run(@Query() query: ExperimentQuery, @Res() reply: FastifyReply): Promise<void> {

@@ -10,7 +10,7 @@ import { CodedError } from '../../../errors.js';
 import type { DocumentLimits, DryRunAnswer } from '../../../scheduling/experiment-thread/messages.js';
 import type { ThreadWork } from '../../../scheduling/experiment-thread/thread-work.js';
 import { siteOf } from '../../limits/client-address.js';
-import { whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
+import { clientGone, whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
 import { ModelHealth } from '../../health/model-health.js';
 import type { JobState } from '../../../jobs/job.js';
 import { JobsService } from '../../../jobs/jobs-service.js';
@@ -58,35 +58,20 @@ export class ExperimentsService {
   async prepareJob(request: FastifyRequest, from: number) {
     const model = this.health.modelForRuns();
     const limits = this.#limitsOfJob;
-    const text = textOf(request);
-    const work = model.experiments.openDocument(siteOf(request), text);
-    return this.#ask(request, work, async () => {
-      const planned = await work.call('planJob', text, from, limits);
-      work.end();
-      return { model: model.id, planned, limits, from };
-    });
+    const planned = await this.#read(request, (work, text) => work.call('planJob', text, from, limits));
+    return { model: model.id, planned, limits, from };
   }
 
   /** The answer without results. */
   async dryRun(request: FastifyRequest, order: AnswerOrder, isJob: boolean): Promise<DryRunAnswer> {
     const limits = isJob ? this.#limitsOfJob : this.#limitsOf(order.format);
-    const text = textOf(request);
-    const work = this.health.modelForRuns().experiments.openDocument(siteOf(request), text);
-    return this.#ask(request, work, async () => {
-      const answer = await work.call('dryRun', text, order, limits);
-      work.end();
-      return answer;
-    });
+    return this.#read(request, (work, text) => work.call('dryRun', text, order, limits));
   }
 
   /** A session that was found good; of its document, or of another one. */
-  async planSession(request: FastifyRequest, text = textOf(request)): Promise<SessionPlan> {
-    const work = this.health.modelForRuns().experiments.openDocument(siteOf(request), text);
-    return this.#ask(request, work, async () => {
-      const plan = await work.call('planSession', text, this.#limitsOf('json'));
-      work.end();
-      return plan;
-    });
+  async planSession(request: FastifyRequest, document = textOf(request)): Promise<SessionPlan> {
+    const limits = this.#limitsOf('json');
+    return this.#read(request, (work, text) => work.call('planSession', text, limits), document);
   }
 
   /**
@@ -121,11 +106,19 @@ export class ExperimentsService {
     });
   }
 
+  /** Has the thread read a document, with which it has nothing more to do. */
+  async #read<T>(
+    request: FastifyRequest,
+    read: (work: ThreadWork, text: string | undefined) => Promise<T>,
+    text = textOf(request),
+  ): Promise<T> {
+    const work = this.health.modelForRuns().experiments.openDocument(siteOf(request), text);
+    return this.#ask(request, work, () => read(work, text).finally(() => work.end()));
+  }
+
   /** A document waits for its turn. Meanwhile its client may leave, the model fail, or a shutdown be over. */
   async #ask<T>(request: FastifyRequest, work: ThreadWork, ask: () => Promise<T>): Promise<T> {
-    const stopListening = whenEnded(request, () =>
-      work.stop(new CodedError('RUN_CANCELLED', 'The client has gone.')),
-    );
+    const stopListening = whenEnded(request, () => work.stop(clientGone()));
     try {
       const answer = await withoutIdleLimit(request, ask);
       this.health.ending.throwIfAborted();

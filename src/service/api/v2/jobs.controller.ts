@@ -1,5 +1,5 @@
-import { Controller, Delete, Get, Header, Param, Query, Res, applyDecorators } from '@nestjs/common';
-import { ApiTags, ApiParam } from '@nestjs/swagger';
+import { Controller, Delete, Get, Header, Param, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { ApiVersion } from '../../http/api-versions.js';
 import { siteOf } from '../../limits/client-address.js';
@@ -42,15 +42,13 @@ const FAILURES_OF_JOBS = {
 
 /** Documents an operation on a job. */
 function ApiJob(operation: Operation): MethodDecorator {
-  return applyDecorators(
-    ApiParam({
-      name: 'job',
-      description: 'Name of the job: the end of the Location that POST answered with.',
-      schema: { type: 'string' },
-      example: EXAMPLES.jobs.job,
-    }),
-    ApiEndpoint({ ...operation, failureDescriptions: FAILURES_OF_JOBS }),
-  );
+  const parameter = {
+    name: 'job',
+    description: 'Name of the job: the end of the Location that POST answered with.',
+    schema: { type: 'string' as const },
+    example: EXAMPLES.jobs.job,
+  };
+  return ApiEndpoint({ ...operation, parameter, failureDescriptions: FAILURES_OF_JOBS });
 }
 
 function stateAnswer(description: string, name: string, value: object): Operation['answers'] {
@@ -59,9 +57,18 @@ function stateAnswer(description: string, name: string, value: object): Operatio
   return { 200: { description, content } };
 }
 
-/** Documents GET /api/v2/experiments/{job}. */
-export function ApiJobStatus(): MethodDecorator {
-  return ApiJob({
+/** Experiments that became jobs. */
+@ApiTags('Jobs')
+@Controller({ path: 'experiments/:job', version: '2' satisfies ApiVersion })
+export class JobsController {
+  constructor(
+    private readonly jobs: JobsService,
+    private readonly experiments: ExperimentsService,
+    private readonly admission: Admission,
+  ) {}
+
+  @Get()
+  @ApiJob({
     operationId: 'getJob',
     summary: 'Says how far a job is.',
     description:
@@ -69,23 +76,27 @@ export function ApiJobStatus(): MethodDecorator {
       'left. Asking once a second is often enough.',
     answers: stateAnswer('The state of the job.', 'running', EXAMPLES.jobs.running),
     failures: ['NOT_FOUND', 'JOBS_UNAVAILABLE'],
-  });
-}
+  })
+  @Header('cache-control', 'no-store')
+  async status(@Param('job') id: string): Promise<object> {
+    return statusOf(await this.jobs.state(id));
+  }
 
-/** Documents DELETE /api/v2/experiments/{job}. */
-export function ApiJobDismissal(): MethodDecorator {
-  return ApiJob({
+  @Delete()
+  @ApiJob({
     operationId: 'dismissJob',
     summary: 'Ends a job.',
     description: 'Ends a job that is not finished, and removes its results. May be repeated.',
     answers: stateAnswer('The job has ended.', 'dismissed', EXAMPLES.jobs.dismissed),
     failures: ['NOT_FOUND', 'JOBS_UNAVAILABLE'],
-  });
-}
+  })
+  @Header('cache-control', 'no-store')
+  async dismiss(@Param('job') id: string): Promise<object> {
+    return statusOf(await this.jobs.dismiss(id));
+  }
 
-/** Documents GET /api/v2/experiments/{job}/results. */
-export function ApiJobResults(): MethodDecorator {
-  return ApiJob({
+  @Get('results')
+  @ApiJob({
     operationId: 'getJobResults',
     summary: 'Gives the results of a job.',
     description:
@@ -129,35 +140,7 @@ export function ApiJobResults(): MethodDecorator {
       'DEADLINE_PASSED',
       'WORKER_LOST',
     ],
-  });
-}
-
-/** Experiments that became jobs. */
-@ApiTags('Jobs')
-@Controller({ path: 'experiments/:job', version: '2' satisfies ApiVersion })
-export class JobsController {
-  constructor(
-    private readonly jobs: JobsService,
-    private readonly experiments: ExperimentsService,
-    private readonly admission: Admission,
-  ) {}
-
-  @Get()
-  @ApiJobStatus()
-  @Header('cache-control', 'no-store')
-  async status(@Param('job') id: string): Promise<object> {
-    return statusOf(await this.jobs.state(id));
-  }
-
-  @Delete()
-  @ApiJobDismissal()
-  @Header('cache-control', 'no-store')
-  async dismiss(@Param('job') id: string): Promise<object> {
-    return statusOf(await this.jobs.dismiss(id));
-  }
-
-  @Get('results')
-  @ApiJobResults()
+  })
   async results(
     @Param('job') id: string,
     @Query() query: ResultsQuery,

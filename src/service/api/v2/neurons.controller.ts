@@ -7,55 +7,53 @@ import type { ApiVersion } from '../../http/api-versions.js';
 import { siteOf } from '../../limits/client-address.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
 import { sendAnswer } from './answer-bytes.js';
-import { answerFormat, WholeNumber, Word } from './results-query.js';
+import { answerFormat, Text, WholeNumber, Word } from './results-query.js';
 import { ApiEndpoint, component, textHeader, ApiRevalidated } from '../../http/api-operation.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
+import { getOrInsert } from '../../../get-or-insert.js';
 import type { NeuronPatterns } from '../../../connectome/neuron-search.js';
-import { LABELS } from '../../../connectome/selection.js';
+import { LABELS } from '../../../connectome/neuron-index.js';
 import { NAMED_SIDES } from '../../../connectome/set-selector.js';
 import { OptionalField } from '../../http/request-fields.js';
 import { StaticBody } from '../../http/static-body.js';
 
-/** Documents GET /api/v2/neurons. */
-export function ApiNeurons(): MethodDecorator {
-  return ApiEndpoint({
-    operationId: 'findNeurons',
-    summary: 'Finds neurons by their labels or root ids.',
-    description:
-      'Neurons that have all labels that are given, or those with given ids, with their number by type and side. Where ' +
-      'no neuron has a label, the answer is empty and suggests names that come near.',
-    requestHeaders: {
-      Accept: textHeader('application/json or text/csv, with weights; `format` overrides it.'),
-    },
-    answers: {
-      200: {
-        description: 'The neurons.',
-        headers: {
-          Vary: textHeader('The format follows Accept; the body is gzipped where the client accepts that.'),
+const ApiNeurons = ApiEndpoint({
+  operationId: 'findNeurons',
+  summary: 'Finds neurons by their labels or root ids.',
+  description:
+    'Neurons that have all labels that are given, or those with given ids, with their number by type and side. Where ' +
+    'no neuron has a label, the answer is empty and suggests names that come near.',
+  requestHeaders: {
+    Accept: textHeader('application/json or text/csv, with weights; `format` overrides it.'),
+  },
+  answers: {
+    200: {
+      description: 'The neurons.',
+      headers: {
+        Vary: textHeader('The format follows Accept; the body is gzipped where the client accepts that.'),
+      },
+      content: {
+        [FORMATS.json.mediaType]: {
+          schema: component('NeuronSearch'),
+          examples: { type: { summary: 'Of ?type=DNp01', value: EXAMPLES.neurons } },
         },
-        content: {
-          [FORMATS.json.mediaType]: {
-            schema: component('NeuronSearch'),
-            examples: { type: { summary: 'Of ?type=DNp01', value: EXAMPLES.neurons } },
-          },
-          [FORMATS.csv.mediaType]: {
-            schema: {
-              type: 'string',
-              description: 'A row for each neuron: root_id, type, class, sub_class, super_class, side.',
-            },
+        [FORMATS.csv.mediaType]: {
+          schema: {
+            type: 'string',
+            description: 'A row for each neuron: root_id, type, class, sub_class, super_class, side.',
           },
         },
       },
     },
-    failures: ['INVALID_PARAMETER', 'NOT_ACCEPTABLE', 'MODEL_LOADING', 'MODEL_FAILED'],
-    failureDescriptions: {
-      INVALID_PARAMETER: { example: { error: 'limit must be an integer from 0 to 10000, got "all".' } },
-      NOT_ACCEPTABLE: {
-        example: { error: 'Accept must allow application/json or text/csv, got "image/png".', path: '' },
-      },
+  },
+  failures: ['INVALID_PARAMETER', 'NOT_ACCEPTABLE', 'MODEL_LOADING', 'MODEL_FAILED'],
+  failureDescriptions: {
+    INVALID_PARAMETER: { example: { error: 'limit must be an integer from 0 to 10000, got "all".' } },
+    NOT_ACCEPTABLE: {
+      example: { error: 'Accept must allow application/json or text/csv, got "image/png".', path: '' },
     },
-  });
-}
+  },
+});
 
 /** In characters. The longest label of release 783 has 31. */
 const LONGEST_PATTERN = 100;
@@ -65,13 +63,7 @@ export const DEFAULT_LIMIT = 1000;
 const LARGEST_LIMIT = 10_000;
 
 function Pattern(what: string, example: string): PropertyDecorator {
-  return OptionalField(
-    {
-      accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= LONGEST_PATTERN,
-      allowed: `a text of 1 to ${LONGEST_PATTERN} characters, given once`,
-    },
-    { type: String, description: `${what}; * stands for any text.`, example },
-  );
+  return Text(LONGEST_PATTERN, { description: `${what}; * stands for any text.`, example });
 }
 
 /** The query of GET /api/v2/neurons. All that is given must agree. */
@@ -133,7 +125,7 @@ export class NeuronsController {
   constructor(private readonly health: ModelHealth) {}
 
   @Get()
-  @ApiNeurons()
+  @ApiNeurons
   async neurons(@Query() query: NeuronQuery, @Res() reply: FastifyReply): Promise<void> {
     const { request } = reply;
     const format = answerFormat(query.format, request, ['json', 'csv']) as 'json' | 'csv';
@@ -169,19 +161,13 @@ export class NodeSetsController {
     failures: ['MODEL_LOADING', 'MODEL_FAILED'],
   })
   async nodeSets(@Res() reply: FastifyReply): Promise<void> {
-    const body = await this.#bodyOf(this.health.model(), siteOf(reply.request));
-    body.send(reply);
-  }
-
-  #bodyOf(model: LoadedModel, client: string): Promise<StaticBody> {
-    let body = this.#bodies.get(model);
-    if (body === undefined) {
-      body = model.experiments
-        .query(client, (work) => work.call('nodeSets'))
-        .then((json) => StaticBody.json(json));
-      this.#bodies.set(model, body);
-      body.catch(() => this.#bodies.delete(model));
-    }
-    return body;
+    const model = this.health.model();
+    const body = getOrInsert(this.#bodies, model, ({ experiments }) =>
+      experiments
+        .query(siteOf(reply.request), (work) => work.call('nodeSets'))
+        .then((json) => StaticBody.json(json)),
+    );
+    body.catch(() => this.#bodies.delete(model));
+    (await body).send(reply);
   }
 }

@@ -1,4 +1,5 @@
 import Negotiator from 'negotiator';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import {
   COLUMN_NAMES,
@@ -25,7 +26,17 @@ export function Word(words: readonly string[], description: string, example = wo
   );
 }
 
-/** A whole number from 0. */
+/** A text that is not empty. */
+export function Text(maximumLength: number, schema: ApiPropertyOptions): PropertyDecorator {
+  return OptionalField(
+    {
+      accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= maximumLength,
+      allowed: `a text of 1 to ${maximumLength} characters, given once`,
+    },
+    { type: String, ...schema } as ApiPropertyOptions,
+  );
+}
+
 export function WholeNumber(maximum: number, standard: number, description: string): PropertyDecorator {
   return OptionalField(
     {

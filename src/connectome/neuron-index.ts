@@ -1,4 +1,5 @@
-/** Finds the neurons of a connectome by the values of their labels and by their ids. */
+/** An index of the neurons of a connectome by the values of their labels and by their ids. */
+import { getOrInsert } from '../get-or-insert.js';
 import type { InParts } from '../parts.js';
 import { SIDES, type Connectome, type ConnectomeMetadata } from './connectome.js';
 import { NeuronSet } from './neuron-set.js';
@@ -31,7 +32,7 @@ export function labelOf({ metadata, typeIndices, classIndices, sides }: NamedNeu
 export type LabelPatterns = { readonly [L in Label]?: string | readonly string[] };
 
 /** The neurons of one connectome by label and id, each of which is indexed when it is first asked for. */
-export class NeuronSelection {
+export class NeuronIndex {
   readonly #neuronsByLabel = new Map<Label, Map<string, NeuronSet>>();
   #neuronById: Map<string, number> | undefined;
   #all: NeuronSet | undefined;
@@ -96,33 +97,23 @@ export class NeuronSelection {
   }
 
   #index(label: Label): Map<string, NeuronSet> {
-    const known = this.#neuronsByLabel.get(label);
-    if (known !== undefined) return known;
-    const { neuronCount } = this.neurons;
-    const valueOf = labelOf(this.neurons, label);
-    const lists = new Map<string, number[]>();
-    for (let i = 0; i < neuronCount; i++) {
-      const list = lists.get(valueOf(i));
-      if (list === undefined) lists.set(valueOf(i), [i]);
-      else list.push(i);
-    }
-    const byLabel = new Map<string, NeuronSet>();
-    for (const [value, list] of lists) byLabel.set(value, NeuronSet.of(Uint32Array.from(list), neuronCount));
-    this.#neuronsByLabel.set(label, byLabel);
-    return byLabel;
+    return getOrInsert(this.#neuronsByLabel, label, () => {
+      const { neuronCount } = this.neurons;
+      const valueOf = labelOf(this.neurons, label);
+      const lists = new Map<string, number[]>();
+      for (let i = 0; i < neuronCount; i++) getOrInsert(lists, valueOf(i), (): number[] => []).push(i);
+      return new Map(
+        Array.from(lists, ([value, list]) => [value, NeuronSet.of(Uint32Array.from(list), neuronCount)]),
+      );
+    });
   }
 }
 
 const NO_NEURONS = new Uint32Array(0);
 
 /** One for each connectome, so its neurons are indexed once. */
-export function selectionOf(connectome: NamedNeurons): NeuronSelection {
-  let selection = SELECTIONS.get(connectome);
-  if (selection === undefined) {
-    selection = new NeuronSelection(connectome);
-    SELECTIONS.set(connectome, selection);
-  }
-  return selection;
+export function neuronIndexOf(connectome: NamedNeurons): NeuronIndex {
+  return getOrInsert(SELECTIONS, connectome, () => new NeuronIndex(connectome));
 }
 
-const SELECTIONS = new WeakMap<NamedNeurons, NeuronSelection>();
+const SELECTIONS = new WeakMap<NamedNeurons, NeuronIndex>();

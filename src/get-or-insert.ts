@@ -1,0 +1,12 @@
+/** The value of a key, made and kept where there is none: Map.prototype.getOrInsertComputed, which Node does not have yet. */
+export function getOrInsert<K, V>(
+  map: { get(key: K): V | undefined; set(key: K, value: NoInfer<V>): unknown },
+  key: K,
+  make: (key: K) => V,
+): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make(key);
+  map.set(key, made);
+  return made;
+}
