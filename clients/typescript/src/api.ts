@@ -557,7 +557,7 @@ export interface components {
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices in `frames`. The atlas at this path never changes.
-             * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json
+             * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-2.json
              */
             atlas_url: string;
             /** @description Stimuli of this connectome; `none` is always allowed as well. */
