@@ -16,13 +16,16 @@ import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Union
+from typing import IO, TYPE_CHECKING, Any, Union
 
 from .documents import Json
 from .errors import LabConnectionError, LabError
 from .frames import fastest_ending, table_frame
 from .responses import broken, error_of, parsed, read, read_line
-from .results import Result
+from .results import ROWS_LEFT_OUT, Result
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _EXTENSIONS = {".csv": "csv", ".arrow": "arrow", ".parquet": "parquet", ".ndjson": "ndjson", ".json": "json"}
 #: Opens an answer with the members of a query.
@@ -161,25 +164,33 @@ def _summed(totals: tuple[Json, bytes | None] | None, more: Json, data: bytes) -
 
 
 def save(ask: Ask, path: Path, query: Mapping[str, str | None], *, truncate: bool) -> Path:
-    """Saves all of an answer in the format of the path's ending."""
-    query = {**query, "truncate": _flag(truncate)}
-    with _replacing(path) as file:
-        if path.suffix in (".json", ".ndjson"):
-            is_truncated = _save_lines(_lines_of_pages(ask, query), file, as_one=path.suffix == ".json")
-        else:
-            pages = _pages(ask, {**query, "format": _EXTENSIONS[path.suffix]})
-            with contextlib.closing(pages):
-                is_truncated = _save_table(pages, file, path)
-    if is_truncated:
+    """Saves all of an answer in the format of the path's ending, and warns where rows are missing."""
+    if _saved(ask, path, query, truncate=truncate):
         warnings.warn(f"{path} lacks rows beyond the limit of the service, as truncate=True allowed.", stacklevel=3)
     return path
 
 
-def frame_of(ask: Ask, table: str, *, truncate: bool) -> Any:
+def frame_of(ask: Ask, table: str, *, truncate: bool) -> DataFrame:
     """A table as a DataFrame, by way of a file: all pages of it, without the objects of JSON."""
-    ending = fastest_ending()
     with tempfile.TemporaryDirectory() as folder:
-        return table_frame(save(ask, Path(folder) / f"table{ending}", {"table": table}, truncate=truncate))
+        path = Path(folder) / f"table{fastest_ending()}"
+        if _saved(ask, path, {"table": table}, truncate=truncate):
+            warnings.warn(ROWS_LEFT_OUT, stacklevel=3)
+        return table_frame(path)
+
+
+def _saved(ask: Ask, path: Path, query: Mapping[str, str | None], *, truncate: bool) -> bool:
+    """Saves all of an answer.
+
+    Returns:
+        Whether rows were left out.
+    """
+    query = {**query, "truncate": _flag(truncate)}
+    with _replacing(path) as file:
+        if path.suffix in (".json", ".ndjson"):
+            return _save_lines(_lines_of_pages(ask, query), file, as_one=path.suffix == ".json")
+        with contextlib.closing(_pages(ask, {**query, "format": _EXTENSIONS[path.suffix]})) as pages:
+            return _save_table(pages, file, path)
 
 
 def _save_lines(lines: Iterator[tuple[Json, bytes | None]], file: IO[bytes], *, as_one: bool) -> bool:

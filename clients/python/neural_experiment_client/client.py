@@ -182,16 +182,16 @@ class Lab:
         complete = completed(document)
         headers = {"Prefer": "respond-async", "Idempotency-Key": f'"{uuid.uuid4()}"'}
 
-        def begun() -> Job:
+        def begun() -> Json:
             with self._post(complete, {}, headers) as response:
                 # A service that knows no jobs would answer at once.
                 if response.status != http.HTTPStatus.ACCEPTED:
                     raise LabError("The service computes no jobs.", status=response.status)
-                state = parsed(read(response))
-            kept_jobs.remember(self.url, state["jobID"], complete.get("name"), state["created"])
-            return Job(self, state["jobID"])
+                return parsed(read(response))
 
-        return self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
+        state = self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
+        kept_jobs.remember(self.url, state["jobID"], complete.get("name"), state["created"])
+        return Job(self, state["jobID"])
 
     def job(self, name: str) -> Job:
         """A job that was begun before, by its name (`Job.name`)."""

@@ -89,7 +89,7 @@ class Job:
             LabError: the job failed, was ended, or is not known (any more).
         """
         self._finish(progress, every_s)
-        return self.results(truncate=truncate)
+        return result_of(self._results, truncate=truncate)
 
     def table(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import warnings
@@ -21,7 +22,7 @@ def remember(url: str, name: str, title: str | None, begun: str) -> None:
         with open(descriptor, "a", encoding="utf-8") as file:
             file.write(json.dumps({"url": url, "name": name, "title": title, "begun": begun}) + "\n")
     except OSError as failure:
-        warnings.warn(f"Lab.jobs() will not list the job {name}: {failure}", stacklevel=4)
+        warnings.warn(f"Lab.jobs() will not list the job {name}: {failure}", stacklevel=3)
 
 
 def remembered(url: str) -> list[Json]:
@@ -43,9 +44,15 @@ def forget(is_gone: Callable[[Json], bool]) -> None:
 
 def _all() -> list[Json]:
     try:
-        return [json.loads(line) for line in _path().read_text("utf-8").splitlines()]
+        lines = _path().read_text("utf-8").splitlines()
     except FileNotFoundError:
         return []
+    jobs = []
+    for line in lines:
+        # Whoever was killed while it was written lost a job, not the list.
+        with contextlib.suppress(ValueError):
+            jobs.append(json.loads(line))
+    return jobs
 
 
 def _path() -> Path:

@@ -29,7 +29,7 @@ _BRAIN_IN_CONTAINER = "/brain.connectome"
 _READY_WITHIN_S = 120
 _ENDED_WITHIN_S = 10
 #: Nobody else is to be protected from this user: limits are off, or at their highest.
-_WITHOUT_LIMITS = {
+_WITHOUT_LIMITS: dict[str, object] = {
     "RATE_LIMIT": 0,
     "EXPERIMENT_BRAIN_SECONDS_PER_MINUTE": 0,
     "EXPERIMENT_BRAIN_SECONDS": 1_000_000,
@@ -57,7 +57,9 @@ class LocalLab(Lab):
     ) -> None:
         port = _free_port()
         super().__init__(f"http://127.0.0.1:{port}")
-        wanted = {**_WITHOUT_LIMITS, "LOG_LEVEL": "error", "METRICS_PORT": 0, "SHUTDOWN_MS": 0, **(variables or {})}
+        # One worker more than cores, since the service keeps one free of experiments.
+        own = {"WORKERS": _cores() + 1, "LOG_LEVEL": "error", "METRICS_PORT": 0, "SHUTDOWN_MS": 0}
+        wanted = {**_WITHOUT_LIMITS, **own, **(variables or {})}
         if image is None:
             start = _from_checkout(checkout, brain, port, wanted)
         else:
@@ -241,6 +243,12 @@ def _node() -> str:
     if node is None:
         raise FileNotFoundError("Lab.local() needs Node, whose command `node` is not on the PATH.")
     return node
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _free_port() -> int:

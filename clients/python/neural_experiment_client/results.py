@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+ROWS_LEFT_OUT = "Rows beyond the limit of the service are left out, as truncate=True allowed."
+
 
 class Result:
     """The answer to an experiment.
@@ -187,7 +189,7 @@ class Result:
                     columns[name] += table[name]
                 truncated = truncated or table.get("truncated", False)
         if truncated:
-            warnings.warn("Rows beyond the limit of the service are left out, as truncate=True allowed.", stacklevel=3)
+            warnings.warn(ROWS_LEFT_OUT, stacklevel=3)
         return pandas_module().DataFrame(columns)
 
     def _reports(self, kinds: tuple[str, ...]) -> list[str]:
@@ -214,14 +216,14 @@ class Result:
     def _groups(self, kinds: tuple[str, ...]) -> Iterator[tuple[Json, str, Json, bool]]:
         """Groups of all conditions: what a row begins with, report, group, whether it was not run."""
         labels = self._labels(kinds)
-        for condition, is_unchanged in self.conditions():
+        for condition, is_unchanged in self._conditions():
             for report in self._reports(kinds):
                 for group in condition["reports"][report]:
                     own = {label: group.get(label, "") for label in labels}
                     head = {**self._parameters(condition), "report": report, **own, "neurons": group["neurons"]}
                     yield head, report, group, is_unchanged
 
-    def conditions(self) -> list[tuple[Json, bool]]:
+    def _conditions(self) -> list[tuple[Json, bool]]:
         """The conditions that were run, then the unchanged ones (True): their own parameters, else their baseline.
 
         An unchanged condition is left out where the answer does not have its baseline, or where two axes take groups

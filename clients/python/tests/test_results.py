@@ -4,11 +4,12 @@ import json
 import math
 import statistics
 import warnings
+from pathlib import Path
 
 import pytest
 from conftest import require
 
-from neural_experiment_client import Result
+from neural_experiment_client import Result, kept_jobs
 from neural_experiment_client.uncertainty import student_t_95, uncertainty
 
 
@@ -160,6 +161,9 @@ def test_jobs_are_listed_until_the_service_forgets_them(lab, document, capsys, m
     said = capsys.readouterr().err
     assert f"Waiting for <Job {job.name!r} at {lab.url}>. An interrupt ends the waiting, not the job." in said
     assert "successful: 100 %" in said
+    # Whoever was killed while a job was written lost that job alone.
+    with open(kept_jobs._path(), "a", encoding="utf-8") as file:
+        file.write('{"url": "http://')
     (row,) = lab.jobs()
     assert {**row, "begun": ""} == {
         "name": job.name, "title": "Screen", "begun": "", "status": "successful", "progress": 100,
@@ -173,3 +177,12 @@ def test_jobs_are_listed_until_the_service_forgets_them(lab, document, capsys, m
         warnings.simplefilter("error")
         job.end()
         lab.jobs()
+
+
+def test_warnings_point_to_the_line_that_asked(lab, document):
+    asked = {**document, "reports": {"cells": ["motor", "nobody"]}, "on_missing": "skip"}
+    job = lab.submit(**asked)
+    for ask in (lambda: job.wait(progress=False, every_s=0.05), job.results, lambda: lab.run(**asked)):
+        with pytest.warns(UserWarning, match="nobody") as caught:
+            ask()
+        assert {Path(each.filename).name for each in caught} == {"test_results.py"}
