@@ -11,7 +11,7 @@ import { reportHtml } from '../experiments/figures/report-html.js';
 import { defineCommand, type OptionValues, type Terminal, UsageError } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
-import { writeWhole } from './write-whole.js';
+import { writeAtomically } from './atomic-file.js';
 import { answerTable } from './experiment/answer-table.js';
 import { findingsOf } from './experiment/collected-answer.js';
 import { ComputedAnswer, type FileOrder, Interrupted } from './experiment/computed-answer.js';
@@ -86,12 +86,12 @@ export const command = defineCommand({
     if (draw !== undefined || html !== undefined) {
       const findings = findingsOf(answer, await source.neurons());
       if (plot !== undefined && draw !== undefined) {
-        await writeWhole(plot, await draw(figureOfFile(findings)));
+        await writeAtomically(plot, await draw(figureOfFile(findings)));
         progress.note(`Wrote the plot to ${plot}.`);
       }
       if (html !== undefined) {
         const { totals } = answer;
-        await writeWhole(html, reportHtml({ findings, totals, program: programName() }));
+        await writeAtomically(html, reportHtml({ findings, totals, program: programName() }));
         progress.note(`Wrote the report to ${html}.`);
       }
     }

@@ -38,7 +38,7 @@ import {
   text,
   UsageError,
 } from './command.js';
-import { writeWhole } from './write-whole.js';
+import { writeAtomically } from './atomic-file.js';
 
 const NAME = {
   test: (text: string) => /^(?=\S)[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<=\S)$/u.test(text),
@@ -128,7 +128,7 @@ export const command = defineCommand({
     const bytes = encodeConnectome(layOut(brain, { signRule, populations }));
     progress.begin(`Writing ${out}`, 0, 'items');
     // Read the file back, so that a bad disk or a bug shows now and not in the service.
-    const { metadata, digest } = await writeWhole(out, bytes, async (unfinished) =>
+    const { metadata, digest } = await writeAtomically(out, bytes, async (unfinished) =>
       openConnectome(await readConnectomeFile(unfinished)),
     );
     for (const sentence of notes) progress.note(`Note: ${sentence}`);

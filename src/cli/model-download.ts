@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connectionTable, datasetNames, DEFAULT_DATASET, filesOf, readDataset } from '../compiler/dataset.js';
 import { downloadTables, MANIFEST_FILE, readManifest } from '../compiler/download.js';
 import { address, defineCommand, directory, file, flag, text } from './command.js';
-import { writeWhole } from './write-whole.js';
+import { writeAtomically } from './atomic-file.js';
 
 export const command = defineCommand({
   name: 'model:download',
@@ -26,7 +26,7 @@ export const command = defineCommand({
     const note = (sentence: string) => progress.note(sentence);
     const files = await downloadTables({ dir: out, baseUrl, files: expected, allowChanged, progress, note });
     const record = { dataset: options.dataset, baseUrl, files };
-    await writeWhole(join(out, MANIFEST_FILE), `${JSON.stringify(record, null, 2)}\n`);
+    await writeAtomically(join(out, MANIFEST_FILE), `${JSON.stringify(record, null, 2)}\n`);
     print(files.map((each) => `${each.sha256}  ${each.file} (${each.bytes} bytes)\n`).join(''));
     for (const { unpack } of published)
       if (unpack !== undefined) print(`Unpack it: cd ${out} && ${unpack}\n`);

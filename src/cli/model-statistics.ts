@@ -5,7 +5,7 @@ import { totalsOf } from '../compiler/statistics/statistics.js';
 import { measureStatistics } from '../compiler/statistics/measure-statistics.js';
 import { readTables } from '../compiler/tables.js';
 import { defineCommand, directory, text } from './command.js';
-import { writeWhole } from './write-whole.js';
+import { writeAtomically } from './atomic-file.js';
 
 export const command = defineCommand({
   name: 'model:statistics',
@@ -27,7 +27,7 @@ export const command = defineCommand({
     let bytes = 0;
     for (const [name, content] of encodeStatistics(statistics)) {
       progress.begin(`Writing ${name}`, 0, 'items');
-      await writeWhole(join(out, name), content);
+      await writeAtomically(join(out, name), content);
       bytes += content.length;
     }
     const { groups, pairs, neurons, connections, synapses } = totalsOf(statistics);

@@ -3,7 +3,7 @@ import { API_DESCRIPTIONS, assembleApplication } from '../service/application.js
 import { readEnvironment } from '../service/config/environment.js';
 import { describeApi } from '../service/api/openapi/openapi-document.js';
 import { defineCommand, file, text } from './command.js';
-import { writeWhole } from './write-whole.js';
+import { writeAtomically } from './atomic-file.js';
 
 const VERSIONS = API_DESCRIPTIONS.map(({ version }) => version);
 
@@ -17,7 +17,7 @@ export const command = defineCommand({
   async run({ api, out }, _, { print }) {
     const description = API_DESCRIPTIONS.find(({ version }) => version === api)!;
     const app = await assembleApplication(readEnvironment({ LOG_LEVEL: 'error' }));
-    await writeWhole(out, `${JSON.stringify(describeApi(app, description), null, 2)}\n`);
+    await writeAtomically(out, `${JSON.stringify(describeApi(app, description), null, 2)}\n`);
     print(`${out}\n`);
   },
 });

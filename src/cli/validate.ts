@@ -26,7 +26,7 @@ import { report } from '../validation/report.js';
 import { Subject } from '../validation/subject.js';
 import { defineCommand, directory, file, flag, integer, text as textOption, UsageError } from './command.js';
 import { compiledSimulators } from './simulators.js';
-import { attempt, writeWhole } from './write-whole.js';
+import { attempt, writeAtomically } from './atomic-file.js';
 
 const IMAGE_WIDTH = 720;
 
@@ -91,7 +91,7 @@ export const command = defineCommand({
         outcomes: outcomeTable(found),
       };
       const filled = Object.entries(tables).reduce((filled, each) => withTable(filled, ...each), text);
-      if (document !== undefined) await writeWhole(document, filled);
+      if (document !== undefined) await writeAtomically(document, filled);
       print(
         json
           ? `${JSON.stringify({ published: results, outcomes: found })}\n`
@@ -107,10 +107,10 @@ export const command = defineCommand({
       (study) => progress.begin(study, 0, 'items'),
     );
     const written = tablesOf(found);
-    if (document !== undefined) await writeWhole(document, withTables(text, written));
+    if (document !== undefined) await writeAtomically(document, withTables(text, written));
     for (const [name, plot] of images === undefined ? [] : Object.entries(plotsOf(found))) {
       progress.begin(`Drawing ${name}`, 0, 'items');
-      await writeWhole(join(images!, name), `${drawSvg(plot, IMAGE_WIDTH)}\n`);
+      await writeAtomically(join(images!, name), `${drawSvg(plot, IMAGE_WIDTH)}\n`);
     }
     const allTables = Object.entries(written).map(([name, table]) => `${name}\n\n${table}\n`);
     print(json ? `${JSON.stringify(found)}\n` : allTables.join(''));

@@ -13,7 +13,7 @@ import type {
   Selector,
   StimulusPopulation,
 } from '../connectome/populations.js';
-import { labelOf, LABELS, selectionOf } from '../connectome/selection.js';
+import { labelOf, LABELS, neuronIndexOf } from '../connectome/neuron-index.js';
 import { wildcard } from '../connectome/wildcard.js';
 import { CodedError, describeValue } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
@@ -198,7 +198,7 @@ function selectedById(
   where: string,
   remarks: string[],
 ): number[] {
-  const selection = selectionOf(named);
+  const selection = neuronIndexOf(named);
   const byLabel = [...resolver.neuronsIfAny(selector)].sort((a, b) => order[a]! - order[b]!);
   const byId = rootIds!.flatMap((id) => selection.withId(id) ?? []);
   if (byId.length === 0) {

@@ -4,37 +4,11 @@ import type { Partners, PartnerType } from './partners.js';
 
 const NAMED_PARTNERS = 8;
 
-interface CardPartner extends PartnerType {
-  readonly name: string;
-  readonly super_class: string;
-}
+/** Types that are connected with a neuron or a type, and those of them with the most synapses. */
+export type CardPartners = ReturnType<typeof summaryOf>;
 
-export interface CardPartners {
-  readonly types: number;
-  readonly connections: number;
-  readonly synapses: number;
-  /** Those with the most synapses. */
-  readonly strongest: readonly CardPartner[];
-}
-
-export interface CellCard {
-  /** Root id of a neuron, or in a synthetic brain a made-up name. Missing for a type. */
-  readonly id?: string;
-  readonly name: string;
-  readonly super_class: string;
-  /** That of most of the neurons, like sub_class; empty where the tables say nothing. */
-  readonly class: string;
-  readonly sub_class: string;
-  readonly neurons: number;
-  /** Number of neurons by side; sides without neurons are left out. */
-  readonly sides: Readonly<Record<string, number>>;
-  /** Neurons whose outputs excite, whose outputs inhibit, and which have no fast effect. */
-  readonly excitatory: number;
-  readonly inhibitory: number;
-  readonly without_fast_effect: number;
-  readonly inputs: CardPartners;
-  readonly outputs: CardPartners;
-}
+/** A neuron has a root id, or in a synthetic brain a made-up name; a type has none. */
+export type CellCard = ReturnType<typeof cardOf> & { readonly id?: string };
 
 export function cardOfNeuron(connectome: Connectome, partners: Partners, neuron: number): CellCard {
   const card = cardOf(connectome, partners, connectome.typeIndices[neuron]!, [neuron]);
@@ -49,12 +23,7 @@ export function cardOfType(connectome: Connectome, partners: Partners, type: num
   return cardOf(connectome, partners, type, neurons);
 }
 
-function cardOf(
-  connectome: Connectome,
-  partners: Partners,
-  type: number,
-  neurons: readonly number[],
-): Omit<CellCard, 'id'> {
+function cardOf(connectome: Connectome, partners: Partners, type: number, neurons: readonly number[]) {
   const { metadata, classIndices, sides, signs } = connectome;
   const { name, superClass } = metadata.types[type]!;
   const commonest = metadata.classes[mostFrequent(neurons.map((neuron) => classIndices[neuron]!))];
@@ -66,9 +35,11 @@ function cardOf(
   return {
     name,
     super_class: superClass,
+    // Those of most of the neurons; empty where the tables say nothing.
     class: commonest?.class ?? '',
     sub_class: commonest?.subClass ?? '',
     neurons: neurons.length,
+    // Sides without neurons are left out.
     sides: Object.fromEntries(bySide.filter(([, count]) => count !== 0)) as Record<string, number>,
     excitatory: withSign(1),
     inhibitory: withSign(-1),
@@ -78,7 +49,7 @@ function cardOf(
   };
 }
 
-function summaryOf({ metadata }: Connectome, partners: readonly PartnerType[]): CardPartners {
+function summaryOf({ metadata }: Connectome, partners: readonly PartnerType[]) {
   const sum = (member: 'connections' | 'synapses') =>
     partners.reduce((total, each) => total + each[member], 0);
   return {

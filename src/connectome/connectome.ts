@@ -1,4 +1,5 @@
-import type { ChannelPopulation, Citation, StimulusPopulation } from './populations.js';
+import type { Static } from '../schema/json-schema.js';
+import type { METADATA } from './metadata.js';
 
 /** Rules by which data/signs.json assigns a sign to the outputs of a neuron. */
 export const TABLE_SIGN_RULES = ['predicted', 'corrected', 'fast'] as const;
@@ -34,62 +35,15 @@ export interface Wiring {
   readonly signs: Int8Array;
 }
 
-export interface CellType {
-  /** Empty for neurons without a type, which are grouped by super class. */
-  readonly name: string;
-  /** That of most neurons of the type. */
-  readonly superClass: string;
-}
-
-/** Labels of a neuron in the tables, in addition to the type; empty if the tables have none. */
-export interface CellClass {
-  readonly superClass: string;
-  readonly class: string;
-  readonly subClass: string;
-}
-
-export interface SourceFile {
-  readonly file: string;
-  readonly sha256: string;
-}
+/** The data of a connectome that are not arrays, stored as JSON in the file. */
+export type ConnectomeMetadata = Static<typeof METADATA>;
 
 /** Name and origin of a network: a claim of its compiler, which no table can prove. */
-export interface NetworkIdentity {
-  /** For display. */
-  readonly name: string;
-  readonly dataset: string;
-  /** Null where the data set has none; a text such as 1.2.1 where it is no number. */
-  readonly release: number | string | null;
-  readonly wiring: WiringOrigin;
-}
-
-/** The data of a connectome that are not arrays, stored as JSON in the file. */
-export interface ConnectomeMetadata extends NetworkIdentity {
-  readonly signRule: SignRule;
-  /** Pairs of neurons with fewer synapses were omitted. */
-  readonly minimumSynapses: number;
-  readonly neuronCount: number;
-  readonly connectionCount: number;
-  readonly synapseCount: number;
-  /** Licence of a data set other than FlyWire, and whom to cite for it. */
-  readonly licence?: { readonly spdx: string; readonly url: string };
-  readonly citations?: readonly Citation[];
-  /** How the synapses were found, where the data set has several tables and this is not its own. */
-  readonly synapses?: { readonly id: string; readonly title: string };
-  /** Where the transmitters come from that the sign rule reads, or the signs themselves. */
-  readonly signSource?: string;
-  /** Gain of one synapse in mV, where it is not that of the network model. */
-  readonly synapseMv?: number;
-  /** Number of neurons by predicted transmitter, "unknown" for the rest; not in a synthetic brain, which has only signs. */
-  readonly transmitterCounts?: Readonly<Record<string, number>>;
-  /** Sentences on how this file was made. */
-  readonly provenance: readonly string[];
-  readonly sources: readonly SourceFile[];
-  readonly types: readonly CellType[];
-  readonly classes: readonly CellClass[];
-  readonly stimuli: readonly StimulusPopulation[];
-  readonly channels: readonly ChannelPopulation[];
-}
+export type NetworkIdentity = Pick<ConnectomeMetadata, 'name' | 'dataset' | 'release' | 'wiring'>;
+export type SourceFile = ConnectomeMetadata['sources'][number];
+export type CellType = ConnectomeMetadata['types'][number];
+/** Labels of a neuron in the tables, in addition to the type; empty if the tables have none. */
+export type CellClass = ConnectomeMetadata['classes'][number];
 
 /** A larger gain lets any one synapse reach threshold. */
 export const MAXIMUM_SYNAPSE_MV = 10;

@@ -20,9 +20,10 @@ export function labelCounts({ metadata, typeIndices, sides }: Connectome, neuron
   const types = new Map<string, number>();
   for (const type of inOrderOfNames(metadata.types)) {
     const count = ofType[type]!;
+    if (count === 0) continue;
     // Types without a name are several, one for each super class.
     const { name } = metadata.types[type]!;
-    if (count > 0) types.set(name, (types.get(name) ?? 0) + count);
+    types.set(name, (types.get(name) ?? 0) + count);
   }
   return {
     types: Object.fromEntries(types),
@@ -33,11 +34,11 @@ export function labelCounts({ metadata, typeIndices, sides }: Connectome, neuron
 }
 
 /** Sorting takes longer than counting, and is the same for all neurons of a connectome. */
-const ORDERS = new WeakMap<readonly CellType[], readonly number[]>();
+const ORDERS = new WeakMap<readonly CellType[], Uint32Array>();
 
-function inOrderOfNames(types: readonly CellType[]): readonly number[] {
+function inOrderOfNames(types: readonly CellType[]): Uint32Array {
   // By code unit. Equal names are added up, so their order does not matter.
   return getOrInsert(ORDERS, types, () =>
-    [...types.keys()].sort((a, b) => (types[a]!.name < types[b]!.name ? -1 : 1)),
+    Uint32Array.from(types.keys()).sort((a, b) => (types[a]!.name < types[b]!.name ? -1 : 1)),
   );
 }

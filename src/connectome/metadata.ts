@@ -1,61 +1,85 @@
-import { type ConnectomeMetadata, MAXIMUM_SYNAPSE_MV, TABLE_SIGN_RULES, WIRINGS } from './connectome.js';
 import { checkOf } from '../schema/check.js';
-import type { Schema } from '../schema/json-schema.js';
-import { CHANNEL_KINDS, POPULATION_ID } from './populations.js';
+import {
+  integer,
+  listOf,
+  mapOf,
+  number,
+  object,
+  oneOf,
+  type Schema,
+  type SchemaOf,
+  text as textOf,
+} from '../schema/json-schema.js';
+import { type ConnectomeMetadata, MAXIMUM_SYNAPSE_MV, TABLE_SIGN_RULES, WIRINGS } from './connectome.js';
+import {
+  CHANNEL_KINDS,
+  type ChannelPopulation,
+  type Citation,
+  POPULATION_ID,
+  type StimulusPopulation,
+} from './populations.js';
 
-const text = { type: 'string' };
-const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-
-function listOf(items: Schema): Schema {
-  return { type: 'array', items };
-}
+const text = textOf();
+const count = integer(undefined, { minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const POSITIVE = { exclusiveMinimum: 0 };
 
 /** Unknown members are allowed: a later version may add some. */
-function objectOf(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []) {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', properties, required };
+function open<const M extends Readonly<Record<string, Schema>>>(members: M) {
+  return object(undefined, members, { additionalProperties: true });
 }
 
-const population = {
+const POPULATION = {
   /** Part of URLs, tables and documents, so it contains nothing that needs escaping. */
-  id: { type: 'string', pattern: POPULATION_ID },
+  id: textOf(undefined, { pattern: POPULATION_ID }),
   label: text,
   description: text,
-  selectors: listOf({ type: 'object' }),
-  citations: listOf({ type: 'object' }),
+  selectors: listOf(undefined, { type: 'object' }),
+  citations: listOf(undefined, { type: 'object' }),
   /** A rate is a mean over them. */
   neuronCount: { ...count, minimum: 1 },
 };
 
-const metadataSchema = objectOf(
-  {
-    name: text,
-    dataset: text,
-    release: { ...count, type: ['integer', 'string', 'null'] },
-    wiring: { enum: [...WIRINGS] },
-    signRule: { enum: [...TABLE_SIGN_RULES, 'as given'] },
-    minimumSynapses: count,
-    neuronCount: count,
-    connectionCount: count,
-    synapseCount: count,
-    licence: objectOf({ spdx: text, url: text }),
-    citations: listOf(objectOf({ text, doi: text, subject: text })),
-    synapses: objectOf({ id: text, title: text }),
-    signSource: text,
-    synapseMv: { type: 'number', exclusiveMinimum: 0, maximum: MAXIMUM_SYNAPSE_MV },
-    /** A synthetic brain has none. */
-    transmitterCounts: { type: 'object', additionalProperties: count },
-    provenance: listOf(text),
-    sources: listOf(objectOf({ file: text, sha256: text })),
-    types: listOf(objectOf({ name: text, superClass: text })),
-    classes: listOf(objectOf({ superClass: text, class: text, subClass: text })),
-    stimuli: listOf(objectOf({ ...population, nominalRateHz: { type: 'number', exclusiveMinimum: 0 } })),
-    channels: listOf(objectOf({ ...population, kind: { enum: [...CHANNEL_KINDS] } })),
-  },
-  ['transmitterCounts', 'licence', 'citations', 'synapses', 'signSource', 'synapseMv'],
-);
+export const METADATA = open({
+  /** For display. */
+  name: text,
+  dataset: text,
+  /** Null where the data set has none; a text such as 1.2.1 where it is no number. */
+  release: { ...count, type: ['integer', 'string', 'null'] } as SchemaOf<number | string | null>,
+  wiring: oneOf(undefined, WIRINGS),
+  signRule: oneOf(undefined, [...TABLE_SIGN_RULES, 'as given']),
+  /** Pairs of neurons with fewer synapses were omitted. */
+  minimumSynapses: count,
+  neuronCount: count,
+  connectionCount: count,
+  synapseCount: count,
+  /** Licence of a data set other than FlyWire, and whom to cite for it. */
+  'licence?': open({ spdx: text, url: text }),
+  'citations?': listOf(undefined, open({ text, doi: text, subject: text }) as SchemaOf<Citation>),
+  /** How the synapses were found, where the data set has several tables and this is not its own. */
+  'synapses?': open({ id: text, title: text }),
+  /** Where the transmitters come from that the sign rule reads, or the signs themselves. */
+  'signSource?': text,
+  /** Gain of one synapse in mV, where it is not that of the network model. */
+  'synapseMv?': number(undefined, { ...POSITIVE, maximum: MAXIMUM_SYNAPSE_MV }),
+  /** Number of neurons by predicted transmitter, "unknown" for the rest; not in a synthetic brain, which has only signs. */
+  'transmitterCounts?': mapOf(undefined, count),
+  /** Sentences on how this file was made. */
+  provenance: listOf(undefined, text),
+  sources: listOf(undefined, open({ file: text, sha256: text })),
+  /** An empty name is that of neurons without a type, which are grouped by super class; else it is that of most neurons. */
+  types: listOf(undefined, open({ name: text, superClass: text })),
+  classes: listOf(undefined, open({ superClass: text, class: text, subClass: text })),
+  stimuli: listOf(
+    undefined,
+    open({ ...POPULATION, nominalRateHz: number(undefined, POSITIVE) }) as SchemaOf<StimulusPopulation>,
+  ),
+  channels: listOf(
+    undefined,
+    open({ ...POPULATION, kind: oneOf(undefined, CHANNEL_KINDS) }) as SchemaOf<ChannelPopulation>,
+  ),
+});
 
-const check = checkOf(metadataSchema, 'the document');
+const check = checkOf(METADATA, 'the document');
 
 /**
  * @returns the first error in the metadata of a file, as a phrase, or null. A file with a correct digest may still come

@@ -2,7 +2,7 @@ import { type Connectome } from './connectome.js';
 import { labelCounts, type LabelCounts } from './label-counts.js';
 import { nearestNames } from '../schema/nearest-names.js';
 import { NeuronSet } from './neuron-set.js';
-import { type Label, labelOf, type LabelPatterns, LABELS, selectionOf } from './selection.js';
+import { type Label, labelOf, type LabelPatterns, LABELS, neuronIndexOf } from './neuron-index.js';
 import { type Synonym, synonymOf } from './synonyms.js';
 
 /** Criteria of a search for neurons: all of them must agree. */
@@ -33,7 +33,7 @@ export function searchNeurons(
   patterns: NeuronPatterns,
   page: { readonly from: number; readonly limit: number },
 ): NeuronSearchResult {
-  const selection = selectionOf(connectome);
+  const selection = neuronIndexOf(connectome);
   const ids = patterns.root_id?.map((id) => ({ id, neuron: selection.withId(id) }));
   const matching = [selection.withLabels(patterns)];
   if (ids !== undefined) {

@@ -8,7 +8,7 @@ import { type Connections, type Direction, DIRECTIONS, neighboursOf } from './ne
 import { isFlyWire } from './model-id.js';
 import { NeuronSet } from './neuron-set.js';
 import { type NodeSet, type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
-import { type Label, LABELS, type NamedNeurons, type NeuronSelection, selectionOf } from './selection.js';
+import { type Label, LABELS, type NamedNeurons, type NeuronIndex, neuronIndexOf } from './neuron-index.js';
 import {
   ALL_NEURONS,
   type LabelSelector,
@@ -85,7 +85,7 @@ const NAMES_WITH_SUGGESTIONS = 10;
 
 /** Says which neurons the selectors of one document mean. Sets that are named several times are resolved once. */
 export class NodeSetResolver {
-  readonly #selection: NeuronSelection;
+  readonly #selection: NeuronIndex;
   readonly #references = new Map<string, Found>();
   /** By label and pattern. */
   readonly #labelled = new Map<string, NeuronSet>();
@@ -96,7 +96,7 @@ export class NodeSetResolver {
     private readonly context: SelectorContext,
     private readonly published: PublishedNodeSets = publishedNodeSets(),
   ) {
-    this.#selection = selectionOf(connectome);
+    this.#selection = neuronIndexOf(connectome);
     for (const name of Object.keys(context.node_sets)) {
       if (this.#selection.matchingLabels('type', name).length > 0) {
         throw new CodedError(

@@ -13,7 +13,7 @@ import {
 } from '../schema/json-schema.js';
 import { MAXIMUM_SYNAPSES_PER_CONNECTION } from './connectome.js';
 import { DIRECTIONS } from './neighbours.js';
-import type { Label } from './selection.js';
+import type { Label } from './neuron-index.js';
 import {
   ALL_NEURONS,
   type LabelSelector,

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { readChecked } from './checked-json.js';
 import type { Publication } from './node-sets.js';
-import type { NeuronSelection } from './selection.js';
+import type { NeuronIndex } from './neuron-index.js';
 
 /** Cell types that a name stands for. */
 export interface Synonym {
@@ -24,7 +24,7 @@ const SYNONYMS_FILE = fileURLToPath(new URL('../../data/synonyms.json', import.m
  * @returns undefined where the name stands for no type of the model
  * @throws CodedError INTERNAL
  */
-export function synonymOf(name: string, neurons: NeuronSelection): Synonym | undefined {
+export function synonymOf(name: string, neurons: NeuronIndex): Synonym | undefined {
   byName ??= new Map(readSynonyms());
   const found = byName.get(keyOf(name));
   const types = found?.types.filter((type) => neurons.matchingLabels('type', type).length > 0) ?? [];

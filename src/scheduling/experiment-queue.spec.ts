@@ -1,5 +1,5 @@
 import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
-import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
+import type { TrialProgress, TrialReading, TrialTask } from '../experiments/plan/trial.js';
 import { CodedError } from '../errors.js';
 import { v1Protocol, type PoissonTrain, type Protocol } from '../stimulus/protocol.js';
 import { ExperimentQueue } from './experiment-queue.js';
@@ -281,8 +281,14 @@ describe('two workers, one of them kept for runs', () => {
 
   /** Workers that end a trial when they are told to, and say which event budget it had. */
   function heldWorkers(options: { readonly keepsWorkerForRuns?: boolean } = {}) {
-    const begun: { worker: number; name: string; budget: number | undefined; end(reading?: object): void }[] =
-      [];
+    const begun: {
+      readonly worker: number;
+      readonly name: string;
+      readonly budget?: number | undefined;
+      readonly progress?: TrialProgress | undefined;
+      end(result?: object): void;
+      lose(): void;
+    }[] = [];
     const workers = [0, 1].map((worker): JobWorker => {
       let last: Promise<unknown> = Promise.resolve();
       return {
@@ -290,16 +296,17 @@ describe('two workers, one of them kept for runs', () => {
         run: ((task: V1RunTask | V2TrialTask) => {
           const result = last.then(() => {
             if (!begin(task.flag!)) throw new CodedError('RUN_CANCELLED', 'It was withdrawn.');
-            return new Promise((resolve) => {
+            return new Promise((resolve, reject) => {
               if (task.kind === 'v1-run') {
                 const end = () => resolve(RESULT);
-                begun.push({ worker, name: `run ${task.experiment.seed}`, budget: undefined, end });
+                begun.push({ worker, name: `run ${task.experiment.seed}`, end, lose: reject });
                 return;
               }
               const { inputs, eventBudget } = task.trial.protocol;
               const { name } = inputs[0]!.train as PoissonTrain;
               const end = (more = {}) => resolve({ ...READING, ...more });
-              begun.push({ worker, name, budget: eventBudget, end });
+              const lose = () => reject(new CodedError('WORKER_LOST', 'It ended.'));
+              begun.push({ worker, name, budget: eventBudget, progress: task.progress, end, lose });
             });
           });
           last = result.catch(() => undefined);
@@ -369,6 +376,23 @@ describe('two workers, one of them kept for runs', () => {
     expect([names()[2]!.slice(0, 2), begun[2]!.budget]).toEqual(['b1', 5e7]);
     begun[2]!.end({ spikes: 7 });
     expect(await tried).toEqual({ ...READING, spikes: 7 });
+    await queue.idle();
+  });
+
+  it('a long trial whose worker is lost goes on from its last part, elsewhere or there', async () => {
+    const { queue, begun, trial } = heldWorkers();
+    const long = trial('a1', 10, { durationSteps: 100_000 });
+    await settled();
+    const parts = [10_000, 20_000].map((step) => ({ step, reading: READING }));
+    begun[0]!.end(parts[0]);
+    await settled();
+    begun[1]!.end(parts[1]);
+    await settled();
+    begun[2]!.lose();
+    await settled();
+    expect(begun.map(({ progress }) => progress?.step)).toEqual([undefined, 10_000, 20_000, 20_000]);
+    begun[3]!.end({ spikes: 3 });
+    expect(await long).toEqual({ ...READING, spikes: 3 });
     await queue.idle();
   });
 

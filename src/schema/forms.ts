@@ -1,3 +1,4 @@
+/** Values of JSON, and the forms that `anyOf` lets one have. */
 import { type Definitions, nameOfRef, type Schema } from './json-schema.js';
 
 /** A value that is an object of JSON: no list, not null. */

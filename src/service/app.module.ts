@@ -13,7 +13,7 @@ import { JobsController } from './api/v2/jobs.controller.js';
 import { ModelV2Controller } from './api/v2/model.controller.js';
 import { NeuronsController, NodeSetsController } from './api/v2/neurons.controller.js';
 import { SessionsController } from './api/v2/sessions.controller.js';
-import { ServedJobs } from './api/v2/served-jobs.js';
+import { JobParts } from './api/v2/job-parts.js';
 import { Environment } from './config/environment.js';
 import { Degradations } from './health/degradations.js';
 import { HealthController } from './health/health.controller.js';
@@ -65,10 +65,10 @@ export interface Replacements {
     MetricsServer,
     ModelHealth,
     RunService,
-    ServedJobs,
-    { provide: JobsService, inject: [ServedJobs], useFactory: ({ parts }: ServedJobs) => parts.service },
+    JobParts,
+    { provide: JobsService, inject: [JobParts], useFactory: ({ parts }: JobParts) => parts.service },
     { provide: Sessions, inject: [Limits], useFactory: (limits: Limits) => new Sessions(limits) },
-    { provide: ChunkWorker, inject: [ServedJobs], useFactory: ({ parts }: ServedJobs) => parts.worker },
+    { provide: ChunkWorker, inject: [JobParts], useFactory: ({ parts }: JobParts) => parts.worker },
   ],
 })
 export class AppModule implements OnApplicationShutdown {

@@ -1,12 +1,11 @@
 import { constants } from 'node:os';
-import type { AnswerWriter } from '../../experiments/formats/answer-json.js';
-import { answerWriter } from '../../experiments/formats/answer-writer.js';
+import { answerWriter, type AnswerWriter } from '../../experiments/formats/answer-writer.js';
 import type { TableFormat } from '../../experiments/formats/formats.js';
 import type { TableRequest } from '../../experiments/formats/tables.js';
 import type { ExperimentEvent, ExperimentHead, ExperimentTotals } from '../../experiments/run/result.js';
 import type { FoundCondition } from '../../experiments/figures/figure-kind.js';
 import type { ProgressLine } from '../progress.js';
-import { WholeFile } from '../write-whole.js';
+import { AtomicFile } from '../atomic-file.js';
 import { type CollectedAnswer, foundCondition } from './collected-answer.js';
 import type { ExperimentSource, TrialProgress } from './source.js';
 
@@ -38,7 +37,7 @@ export class ComputedAnswer {
   #totals: ExperimentTotals | undefined;
   /** All of it, where the caller wants it. */
   readonly events: ExperimentEvent[] = [];
-  readonly #files: { readonly file: WholeFile; readonly writer: AnswerWriter }[] = [];
+  readonly #files: { readonly file: AtomicFile; readonly writer: AnswerWriter }[] = [];
   #trialsDone = 0;
   #conditionsDone = 0;
   #seconds = 0;
@@ -125,7 +124,7 @@ export class ComputedAnswer {
     for (const { path, format, ...choice } of this.orders) {
       const connectome = await this.source.neurons();
       const writer = await answerWriter(format, { ...choice, connectome, experiment });
-      this.#files.push({ file: new WholeFile(path), writer });
+      this.#files.push({ file: new AtomicFile(path), writer });
     }
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Connectome } from '../../connectome/connectome.js';
 import { STEPS_PER_MS } from '../../stimulus/protocol.js';
+import type { AnswerWriter } from './answer-writer.js';
 import type {
   ConditionResult,
   DryRun,
@@ -14,18 +15,6 @@ import type {
 
 /** Names of the neurons of a table. */
 export type NeuronNames = Pick<Connectome, 'neuronId'>;
-
-/**
- * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes.
- * It holds one condition at a time.
- */
-export interface AnswerWriter {
-  /**
-   * @returns the bytes that the event adds, in pieces; lazily, so that a slow reader delays their making. An empty
-   *   piece parts two pieces of work, between which the thread may serve others.
-   */
-  write(event: ExperimentEvent): Iterable<Uint8Array>;
-}
 
 const PIECE_CHARACTERS = 64 * 1024;
 const encoder = new TextEncoder();

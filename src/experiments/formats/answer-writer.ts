@@ -1,8 +1,20 @@
-import { JsonWriter, NdjsonWriter, type AnswerWriter } from './answer-json.js';
+import { JsonWriter, NdjsonWriter } from './answer-json.js';
 import type { TableColumn } from '../kinds/table-column.js';
 import type { ExperimentEvent } from '../run/result.js';
 import type { Format, TableFormat } from './formats.js';
 import { tableMetadata, tableOf, type Table, type TableRequest, type TableEncoder } from './tables.js';
+
+/**
+ * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes.
+ * It holds one condition at a time.
+ */
+export interface AnswerWriter {
+  /**
+   * @returns the bytes that the event adds, in pieces; lazily, so that a slow reader delays their making. An empty
+   *   piece parts two pieces of work, between which the thread may serve others.
+   */
+  write(event: ExperimentEvent): Iterable<Uint8Array>;
+}
 
 /**
  * The libraries of Arrow and Parquet are loaded when the first such answer is written.

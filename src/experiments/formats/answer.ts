@@ -1,6 +1,5 @@
 /** From an experiment that runs, or from the outcomes of a job, to the bytes of one answer. */
-import type { AnswerWriter } from './answer-json.js';
-import { answerWriter } from './answer-writer.js';
+import { answerWriter, type AnswerWriter } from './answer-writer.js';
 import { TABLE_FORMATS, type ColumnNames, type Format, type TableName } from './formats.js';
 import { tableOf, type Table } from './tables.js';
 import type { ConditionOutcome } from '../run/outcomes.js';

@@ -18,7 +18,7 @@ import { decodeOutcome, encodeOutcome, type ConditionOutcome } from '../run/outc
 import { neededIndices } from '../run/run-experiment.js';
 import { pageStartOf } from '../run/pages.js';
 import type { ExperimentPlan } from '../plan/plan.js';
-import { ConditionsApart } from '../run/run-chunk.js';
+import { ChunkRunner } from '../run/chunk-runner.js';
 import type { RunTrial } from '../run/condition-run.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
@@ -78,7 +78,7 @@ function immediate(run: RunTrial = runTrial): Source {
 async function job(plan: ExperimentPlan): Promise<(limitRows: number) => Source> {
   const kept = new Map<number, Buffer>();
   const load = async (index: number): Promise<ConditionOutcome> => decodeOutcome(kept.get(index)!);
-  const apart = new ConditionsApart(plan);
+  const apart = new ChunkRunner(plan);
   const { grid } = plan;
   const indices = Array.from({ length: grid.size }, (_, index) => index);
   for (const level of new Set(indices.map((index) => grid.levelOf(index)).sort())) {
@@ -436,7 +436,7 @@ it('a job fails over a condition with more rows than it may keep, and says which
     { ...SHARED, sweep: [{ set: 'seed', values: [1, 2] }] },
     { tableRows: 100 },
   );
-  const apart = new ConditionsApart(plan);
+  const apart = new ChunkRunner(plan);
   const load = () => Promise.reject(new Error('no condition decides on others'));
   const run = async () => {
     await apart.run([1], load, runTrial, { inFlight: 2 }).next();

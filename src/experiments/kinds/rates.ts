@@ -1,7 +1,7 @@
 /** Rates of inputs in a document: one number, or several that hold in turn. */
 import { invalid, type JsonPath, nameOf, refused } from '../../schema/json-path.js';
 import { anyOf, listOf, number, object, type Static } from '../../schema/json-schema.js';
-import { MAXIMUM_RATE_HZ, type RateTable } from '../../stimulus/protocol.js';
+import { MAXIMUM_RATE_HZ, type PoissonTrain, type RateTable } from '../../stimulus/protocol.js';
 import { MOMENT, stepsOf } from '../document/fields.js';
 import type { Count } from './input-kinds.js';
 import { sharedArray } from './shared-array.js';
@@ -114,6 +114,16 @@ export function rateTable(rates: readonly Rate[], scale: number, courses?: Uint1
     steps: sharedArray(steps),
     ratesHz: sharedArray(ratesHz, Float64Array),
   };
+}
+
+/** Settings of an input in a condition, with the seed of the condition. */
+type OwnSettings = Pick<PoissonTrain, 'name' | 'seed' | 'startStep' | 'endStep'>;
+
+export function poissonTrain(
+  { name, seed, startStep, endStep }: OwnSettings,
+  rateHz: PoissonTrain['rateHz'],
+) {
+  return { kind: 'poisson' as const, name, rateHz, seed, startStep, endStep };
 }
 
 /** A rate in words: `at 100 Hz`, `at rates of 0 to 140 Hz in turn`. @param swept members that have no value of their own */

@@ -29,13 +29,16 @@ export function groupSchema<const M extends Readonly<Record<string, Schema>>>(de
   return object(description, { ...LABELS, neurons: count('Neurons of the group.', 1), ...own });
 }
 
+const MEAN_AND_SD = {
+  mean: number('Mean.', { minimum: 0 }),
+  sd: number('Population standard deviation (ddof 0).', { minimum: 0 }),
+};
+/** The schema of MEAN_SD. */
+export const OVER_TRIALS = object('Over the trials of a condition.', MEAN_AND_SD);
+
 /** A number over trials that have a population standard deviation and a value each. */
 export function overTrials<const T extends Schema>(description: string, ofTrials: string, ofTrial: T) {
-  return object(description, {
-    mean: number('Mean.', { minimum: 0 }),
-    sd: number('Population standard deviation (ddof 0).', { minimum: 0 }),
-    trials: listOf(ofTrials, ofTrial),
-  });
+  return object(description, { ...MEAN_AND_SD, trials: listOf(ofTrials, ofTrial) });
 }
 
 export const RATE = overTrials(

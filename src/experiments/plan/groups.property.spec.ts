@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import { labelOf } from '../../connectome/selection.js';
+import { labelOf } from '../../connectome/neuron-index.js';
 import { GROUP_LABELS } from '../document/document.js';
 import { groupsOf } from './groups.js';
 

@@ -1,6 +1,6 @@
 /** Divides neurons into groups by their labels: what a report counts together, what a screen silences together. */
 import { SIDES, type Connectome } from '../../connectome/connectome.js';
-import { labelOf } from '../../connectome/selection.js';
+import { labelOf } from '../../connectome/neuron-index.js';
 import { getOrInsert } from '../../get-or-insert.js';
 import type { GroupLabel } from '../document/document.js';
 

@@ -133,9 +133,9 @@ export class ConditionRun {
         throw new Error(`condition ${this.indices[this.#next]} was to be run before those that decide on it`);
       }
     } finally {
-      // Trials that were not begun never are; those under way are told.
+      // Trials that were not begun never are; those under way are told, if there are any: a reason with its stack takes long.
       this.options.signal?.removeEventListener('abort', this.#forwardAbort);
-      this.#stop.abort();
+      if (this.#trialsDone < this.#trials) this.#stop.abort();
     }
   }
 

@@ -10,7 +10,7 @@ import { phasesOf } from '../plan/phases.js';
 import type { ExperimentPlan } from '../plan/plan.js';
 import { decodeOutcome, encodeOutcome, type ConditionOutcome } from './outcomes.js';
 import type { RunTrial } from './condition-run.js';
-import { ConditionsApart } from './run-chunk.js';
+import { ChunkRunner } from './chunk-runner.js';
 import { neededIndices } from './run-experiment.js';
 import { inOneGo } from './turn.js';
 
@@ -221,7 +221,7 @@ describe('an answer with controls', () => {
       for (let to = phase.length; to > 0; to -= 4) {
         const chunk = phase.slice(Math.max(0, to - 4), to);
         const options = { inFlight: 3, wiringsAtOnce: () => 2 };
-        for await (const [index, outcome] of new ConditionsApart(plan).run(chunk, load, runTrial, options)) {
+        for await (const [index, outcome] of new ChunkRunner(plan).run(chunk, load, runTrial, options)) {
           outcomes.set(index, await encodeOutcome(outcome));
         }
       }

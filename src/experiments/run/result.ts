@@ -21,7 +21,7 @@ import {
 } from '../../schema/json-schema.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { RESOLVED_OF_EDITS } from '../kinds/edit-kinds.js';
-import { CONTROL, MEAN_SD, RATE } from '../kinds/report-answers.js';
+import { CONTROL, MEAN_SD, OVER_TRIALS, RATE } from '../kinds/report-answers.js';
 import type { ReportKind } from '../kinds/report-kind.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { EventColumn } from '../kinds/table-column.js';
@@ -211,10 +211,7 @@ export const RESULT_SCHEMAS: Readonly<Record<string, Schema>> = {
   ResolvedSet: RESOLVED_SET,
   ConditionParameters: CONDITION_NOT_RUN,
   Condition: CONDITION,
-  MeanSd: object('Over the trials of a condition.', {
-    mean: number('Mean.', { minimum: 0 }),
-    sd: number('Population standard deviation (ddof 0).', { minimum: 0 }),
-  }),
+  MeanSd: OVER_TRIALS,
   ...(Object.assign({}, ...ANSWERS_OF_GROUPS) as Readonly<Record<string, Schema>>),
   Rate: RATE,
   Control: CONTROL,

@@ -8,7 +8,7 @@ import type { ExperimentPlan } from '../plan/plan.js';
 import type { ConditionResult } from './result.js';
 import type { ExperimentProgress, RunOptions, RunTrial } from './condition-run.js';
 import { Page } from './pages.js';
-import { ConditionsApart } from './run-chunk.js';
+import { ChunkRunner } from './chunk-runner.js';
 import { runExperiment } from './run-experiment.js';
 import type { TrialReading } from '../plan/trial.js';
 
@@ -245,7 +245,7 @@ describe('runExperiment', () => {
     };
     const options = { inFlight: () => inFlight };
     const load = () => Promise.reject(new Error('nothing decides'));
-    for await (const [index] of new ConditionsApart(plan).run([0, 1, 2, 3], load, counting, options)) {
+    for await (const [index] of new ChunkRunner(plan).run([0, 1, 2, 3], load, counting, options)) {
       if (index === 0) expect(most).toBe(2);
       inFlight = 5;
     }

@@ -2,7 +2,7 @@ import { connectionsBetween, type ConnectionRow } from '../../connectome/connect
 import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
 import { NodeSetResolver } from '../../connectome/node-set-resolver.js';
-import { labelOf } from '../../connectome/selection.js';
+import { labelOf } from '../../connectome/neuron-index.js';
 import { parseSelectors } from '../../experiments/document/parse-selectors.js';
 import { encoderOf } from '../../experiments/formats/answer-writer.js';
 import { MAXIMUM_BATCH_ROWS, type TableBatch } from '../../experiments/formats/tables.js';

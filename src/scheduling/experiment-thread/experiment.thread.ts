@@ -8,7 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { parseDocument } from '../../experiments/document/parse-document.js';
 import { Partners } from '../../connectome/partners.js';
 import { viewConnectome } from '../../connectome/sections.js';
-import { selectionOf } from '../../connectome/selection.js';
+import { neuronIndexOf } from '../../connectome/neuron-index.js';
 import { withoutPauses } from '../../parts.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { HeapWatch } from './heap-watch.js';
@@ -30,7 +30,7 @@ const NICENESS = 5;
 
 const { connectome: buffer, watchdog } = workerData as ThreadData;
 const connectome = viewConnectome(buffer);
-withoutPauses(selectionOf(connectome).indexing());
+withoutPauses(neuronIndexOf(connectome).indexing());
 // The first document would wait for its checks to be compiled, some 100 ms.
 parseDocument({ reports: { any: { node_set: '@all' } } }, { ids: 1, conditions: 1 }, []);
 

@@ -2,7 +2,7 @@ import { CsvEncoder } from '../../experiments/formats/csv.js';
 import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
 import { searchNeurons } from '../../connectome/neuron-search.js';
-import { LABELS } from '../../connectome/selection.js';
+import { LABELS } from '../../connectome/neuron-index.js';
 import type { NeuronSearch } from './messages.js';
 
 const COLUMNS = ['root_id', ...LABELS] as const;

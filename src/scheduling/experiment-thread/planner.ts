@@ -6,7 +6,7 @@ import { parseDocument } from '../../experiments/document/parse-document.js';
 import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.js';
 import { planInParts, type ExperimentPlan } from '../../experiments/plan/plan.js';
 import { parseSessionDocument, planSession, type SessionPlan } from '../../experiments/plan/session-plan.js';
-import { ConditionsApart } from '../../experiments/run/run-chunk.js';
+import { ChunkRunner } from '../../experiments/run/chunk-runner.js';
 import { inTurns, type Turn } from '../../experiments/run/turn.js';
 import { parseJson } from '../../json-text.js';
 import { refuseRepeatedMember } from '../../repeated-member.js';
@@ -23,7 +23,7 @@ interface PlanningWork {
 
 interface PlannedJob {
   readonly plan: ExperimentPlan;
-  readonly conditions: ConditionsApart;
+  readonly conditions: ChunkRunner;
 }
 
 /** Makes plans of documents, those of one client one after another: a plan that is being made takes memory. */
@@ -62,7 +62,7 @@ export class Planner {
     if (known !== undefined) return known.catch(() => this.planOfJob(work, job));
     const planning = this.afterOthers(work.client, async () => {
       const plan = await this.#planOf(work, document, limits);
-      return { plan, conditions: new ConditionsApart(plan) };
+      return { plan, conditions: new ChunkRunner(plan) };
     });
     this.#jobs.set(id, planning);
     planning.catch(() => {

@@ -30,6 +30,9 @@ import type { WorkHandler } from './work-handler.js';
 /** Pieces that are made while nobody has asked for them yet. */
 const PIECES_AHEAD = 1;
 
+/** One error for all: taking its stack for each request takes longer than planning a small document. */
+const REQUEST_OVER = new CodedError('RUN_CANCELLED', 'The request is over.');
+
 /** Computes the trials of a work. */
 export interface TrialRunner {
   /** Trials that may be computed at once. */
@@ -60,6 +63,7 @@ export class ThreadWork {
   /** Why nothing more can be asked of it. */
   #over: Error | undefined;
   #isEnded = false;
+  #hasLastPiece = false;
   #trials = 0;
   #trialsDone = 0;
   readonly #work: Work = {};
@@ -145,7 +149,7 @@ export class ThreadWork {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.link.send(this.id, 'end');
-    this.#reject(new CodedError('RUN_CANCELLED', 'The request is over.'));
+    this.#reject(REQUEST_OVER);
     this.leave();
     this.onEnd();
   }
@@ -193,14 +197,15 @@ export class ThreadWork {
 
   async #next(): Promise<AnswerPiece | OutcomePiece | undefined> {
     const piece = await this.call('next');
-    if (piece !== undefined && 'written' in piece) this.#written = piece.written;
+    if (piece === undefined) this.#hasLastPiece = true;
+    else if ('written' in piece) this.#written = piece.written;
     return piece;
   }
 
   async *#pieces<Piece>(): AsyncGenerator<Piece, void, undefined> {
     const ahead: Promise<Piece | undefined>[] = [];
     for (;;) {
-      while (ahead.length <= PIECES_AHEAD) {
+      while (ahead.length <= PIECES_AHEAD && !this.#hasLastPiece) {
         const piece = this.#next() as Promise<Piece | undefined>;
         // A failure is met when it is its turn, or not at all.
         piece.catch(() => undefined);

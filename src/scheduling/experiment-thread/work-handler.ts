@@ -21,7 +21,7 @@ import { priceMs } from '../../experiments/plan/prices.js';
 import type { SessionPlan } from '../../experiments/plan/session-plan.js';
 import { decodeOutcome, encodeOutcome, type ConditionOutcome } from '../../experiments/run/outcomes.js';
 import { pageText } from '../../experiments/run/pages.js';
-import type { ConditionsApart } from '../../experiments/run/run-chunk.js';
+import type { ChunkRunner } from '../../experiments/run/chunk-runner.js';
 import { neededIndices } from '../../experiments/run/run-experiment.js';
 import type { RunTrial } from '../../experiments/run/condition-run.js';
 import type { Turn } from '../../experiments/run/turn.js';
@@ -305,7 +305,7 @@ export class WorkHandler {
 
   async *#computeOutcomes(
     plan: ExperimentPlan,
-    conditions: ConditionsApart,
+    conditions: ChunkRunner,
     indices: readonly number[],
   ): AsyncGenerator<OutcomePiece, void, undefined> {
     const load = async (index: number): Promise<ConditionOutcome> => {

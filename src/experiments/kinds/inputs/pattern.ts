@@ -9,6 +9,7 @@ import {
   checkEnd,
   checkRate,
   checkScale,
+  poissonTrain,
   rateSchema,
   ratesCourse,
   rateTable,
@@ -99,14 +100,7 @@ export const pattern = {
     const work = varyingWork(table(rates, 1), inRows);
     return { of: (_, { input: { scale = 1 }, startStep, endStep }) => work(startStep, endStep, 1, scale) };
   },
-  trainOf: (_, { name, input: { rates, scale = 1 }, rows, seed, startStep, endStep }) => ({
-    kind: 'poisson',
-    name,
-    rateHz: table(rates, scale, rows),
-    seed,
-    startStep,
-    endStep,
-  }),
+  trainOf: (_, { input: { rates, scale = 1 }, rows, ...own }) => poissonTrain(own, table(rates, scale, rows)),
 } satisfies InputKind<Static<typeof SCHEMA>>;
 
 function table(rates: Static<typeof ROWS>, scale: number, rows?: Uint16Array) {

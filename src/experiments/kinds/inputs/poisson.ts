@@ -6,6 +6,7 @@ import {
   checkEnd,
   checkRate,
   checkScale,
+  poissonTrain,
   RATE_HZ,
   rateSchema,
   ratesCourse,
@@ -48,12 +49,6 @@ export const poisson = {
           : varying!(startStep, endStep, neurons, scale),
     };
   },
-  trainOf: (_, { name, input: { rate_hz: rate, scale = 1 }, seed, startStep, endStep }) => ({
-    kind: 'poisson',
-    name,
-    rateHz: typeof rate === 'number' ? rate * scale : rateTable([rate], scale),
-    seed,
-    startStep,
-    endStep,
-  }),
+  trainOf: (_, { input: { rate_hz: rate, scale = 1 }, ...own }) =>
+    poissonTrain(own, typeof rate === 'number' ? rate * scale : rateTable([rate], scale)),
 } satisfies InputKind<Static<typeof SCHEMA>>;

@@ -1,5 +1,5 @@
 import type { Connectome } from '../../../connectome/connectome.js';
-import { selectionOf } from '../../../connectome/selection.js';
+import { neuronIndexOf } from '../../../connectome/neuron-index.js';
 import { ROOT_ID } from '../../../connectome/selector-schema.js';
 import { selectorWords } from '../../../connectome/set-selector.js';
 import { firstNotBelow, placeOf } from '../../../connectome/sorted-array.js';
@@ -124,6 +124,6 @@ function ascending(times: readonly number[]): readonly number[] {
 
 /** The neuron is -1 where the model has none of that id. */
 function timesOfNeurons(connectome: Connectome, times: Static<typeof BY_ID>) {
-  const selection = selectionOf(connectome);
+  const selection = neuronIndexOf(connectome);
   return Object.entries(times).map(([id, own]) => ({ id, own, neuron: selection.withId(id) ?? -1 }));
 }

@@ -11,7 +11,7 @@ import { bodyTooLargeMessage } from '../../http/error-of.js';
 import { DOCUMENT_LIMIT_BYTES } from '../../limits/limits.js';
 import { PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../http/error-examples.js';
 import { IDEMPOTENCY_KEY } from '../../http/request-headers.js';
-import { FORMATS } from '../../../experiments/formats/formats.js';
+import { FORMATS, type TableFormat } from '../../../experiments/formats/formats.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 
 export const BUDGET_HEADERS: HeaderDescriptions = {
@@ -70,21 +70,14 @@ export const OTHER_FORMATS: Readonly<Record<string, object>> = {
     },
     examples: { rates: { summary: 'Of the first example', value: EXAMPLES.csv } },
   },
-  [FORMATS.arrow.mediaType]: {
-    schema: {
-      type: 'string',
-      contentMediaType: FORMATS.arrow.mediaType,
-      description: 'One table as an Arrow IPC stream.',
-    } as object,
-  },
-  [FORMATS.parquet.mediaType]: {
-    schema: {
-      type: 'string',
-      contentMediaType: FORMATS.parquet.mediaType,
-      description: 'One table as a Parquet file.',
-    } as object,
-  },
+  ...binaryTable('arrow', 'One table as an Arrow IPC stream.'),
+  ...binaryTable('parquet', 'One table as a Parquet file.'),
 };
+
+function binaryTable(format: TableFormat, description: string) {
+  const contentMediaType = FORMATS[format].mediaType;
+  return { [contentMediaType]: { schema: { type: 'string', contentMediaType, description } } };
+}
 
 const BODY_LIMIT = `${DOCUMENT_LIMIT_BYTES / 2 ** 20} MiB`;
 

@@ -12,7 +12,7 @@ import { ApiEndpoint, component, textHeader, ApiRevalidated } from '../../http/a
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 import { getOrInsert } from '../../../get-or-insert.js';
 import type { NeuronPatterns } from '../../../connectome/neuron-search.js';
-import { LABELS } from '../../../connectome/selection.js';
+import { LABELS } from '../../../connectome/neuron-index.js';
 import { NAMED_SIDES } from '../../../connectome/set-selector.js';
 import { OptionalField } from '../../http/request-fields.js';
 import { StaticBody } from '../../http/static-body.js';

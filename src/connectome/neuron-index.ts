@@ -1,4 +1,4 @@
-/** Finds the neurons of a connectome by the values of their labels and by their ids. */
+/** An index of the neurons of a connectome by the values of their labels and by their ids. */
 import { getOrInsert } from '../get-or-insert.js';
 import type { InParts } from '../parts.js';
 import { SIDES, type Connectome, type ConnectomeMetadata } from './connectome.js';
@@ -32,7 +32,7 @@ export function labelOf({ metadata, typeIndices, classIndices, sides }: NamedNeu
 export type LabelPatterns = { readonly [L in Label]?: string | readonly string[] };
 
 /** The neurons of one connectome by label and id, each of which is indexed when it is first asked for. */
-export class NeuronSelection {
+export class NeuronIndex {
   readonly #neuronsByLabel = new Map<Label, Map<string, NeuronSet>>();
   #neuronById: Map<string, number> | undefined;
   #all: NeuronSet | undefined;
@@ -112,8 +112,8 @@ export class NeuronSelection {
 const NO_NEURONS = new Uint32Array(0);
 
 /** One for each connectome, so its neurons are indexed once. */
-export function selectionOf(connectome: NamedNeurons): NeuronSelection {
-  return getOrInsert(SELECTIONS, connectome, () => new NeuronSelection(connectome));
+export function neuronIndexOf(connectome: NamedNeurons): NeuronIndex {
+  return getOrInsert(SELECTIONS, connectome, () => new NeuronIndex(connectome));
 }
 
-const SELECTIONS = new WeakMap<NamedNeurons, NeuronSelection>();
+const SELECTIONS = new WeakMap<NamedNeurons, NeuronIndex>();

@@ -1,10 +1,10 @@
 import { smallConnectome } from '../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from './format.js';
-import { type LabelPatterns, LABELS, NeuronSelection } from './selection.js';
+import { type LabelPatterns, LABELS, NeuronIndex } from './neuron-index.js';
 
 /** Twelve neurons for each of ten stimuli, four for each channel, then a hundred without a type; sides take turns. */
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer);
-const selection = new NeuronSelection(connectome);
+const selection = new NeuronIndex(connectome);
 const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
 const matching = (patterns: LabelPatterns) => [...selection.withLabels(patterns).toIndices()];
 
@@ -34,7 +34,7 @@ describe('a selection from an open connectome', () => {
     own.typeIndices = connectome.typeIndices.slice();
     own.classIndices = connectome.classIndices.slice();
     own.sides = connectome.sides.slice();
-    const ahead = new NeuronSelection(own);
+    const ahead = new NeuronIndex(own);
     expect([...ahead.indexing()]).toHaveLength(LABELS.length);
     expect(reads).toBe(connectome.neuronCount);
     own.typeIndices.fill(0);

@@ -12,17 +12,17 @@ import { dirname } from 'node:path';
 import { CodedError } from '../errors.js';
 
 /**
- * Writes a file in one piece, as WholeFile does.
+ * Writes a file in one piece, as AtomicFile does.
  * @param verify checks the file before it gets its name; if it throws, an existing file stays unchanged
  * @returns what verify found
  * @throws CodedError USAGE where it cannot be written
  */
-export async function writeWhole<T = void>(
+export async function writeAtomically<T = void>(
   path: string,
   content: Uint8Array | string,
   verify?: (unfinished: string) => Promise<T>,
 ): Promise<T> {
-  const file = new WholeFile(path, verify === undefined);
+  const file = new AtomicFile(path, verify === undefined);
   try {
     file.write(content);
     const found = await verify?.(file.unfinished);
@@ -39,7 +39,7 @@ export async function writeWhole<T = void>(
  * new file. Pipes, terminals and devices such as /dev/null are written directly. All methods throw CodedError USAGE where
  * it cannot be written.
  */
-export class WholeFile {
+export class AtomicFile {
   /** Where it is written before it is finished. */
   readonly unfinished: string;
   readonly #target: string;

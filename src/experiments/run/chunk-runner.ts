@@ -9,7 +9,7 @@ import { WholeConditions } from './pages.js';
 export type LoadOutcome = (index: number) => Promise<ConditionOutcome>;
 
 /** The conditions of one plan. What baselines decide is kept between the chunks. */
-export class ConditionsApart {
+export class ChunkRunner {
   readonly #baselines: Baselines;
   /** Deciders whose outcome the baselines have. */
   readonly #known = new Set<number>();

@@ -13,17 +13,17 @@ import { join } from 'node:path';
 import { smallConnectomeFile } from '../../test/support/small-connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
-import { writeWhole } from './write-whole.js';
+import { writeAtomically } from './atomic-file.js';
 
-describe('writeWhole', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'write-whole-'));
+describe('writeAtomically', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'atomic-file-'));
   const path = join(dir, 'out.connectome');
   const verify = async (file: string) => void openConnectome(await readConnectomeFile(file));
   const good = readFileSync(smallConnectomeFile());
 
   it('gives a file its name when it has been verified', async () => {
     const seen: string[] = [];
-    await writeWhole(path, good, async (unfinished) => {
+    await writeAtomically(path, good, async (unfinished) => {
       seen.push(...readdirSync(dir));
       await verify(unfinished);
     });
@@ -33,7 +33,7 @@ describe('writeWhole', () => {
 
   it('leaves the file that was there where the new one arrives broken, as from a bad disk', async () => {
     writeFileSync(path, good);
-    await expect(writeWhole(path, good.subarray(0, -64), verify)).rejects.toMatchObject({
+    await expect(writeAtomically(path, good.subarray(0, -64), verify)).rejects.toMatchObject({
       code: 'CONNECTOME_INVALID',
     });
     expect(readFileSync(path).equals(good)).toBe(true);
@@ -41,37 +41,37 @@ describe('writeWhole', () => {
   });
 
   it('leaves a link what it is and replaces the file that it leads to', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'write-whole-'));
+    const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
     const [file, link] = [join(folder, 'file'), join(folder, 'link')];
     writeFileSync(file, 'old');
     symlinkSync('file', link);
-    await writeWhole(link, 'new');
+    await writeAtomically(link, 'new');
     expect(readFileSync(file, 'utf8')).toBe('new');
     expect(readlinkSync(link)).toBe('file');
     expect(readdirSync(folder)).toEqual(['file', 'link']);
   });
 
   it('writes into a pipe instead of putting a file in its place', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'write-whole-'));
+    const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] });
     const read = reader.stdout.setEncoding('utf8').toArray();
-    await writeWhole(pipe, 'x'.repeat(50_000));
+    await writeAtomically(pipe, 'x'.repeat(50_000));
     expect((await read).join('')).toHaveLength(50_000);
     expect(lstatSync(pipe).isFIFO()).toBe(true);
     expect(readdirSync(folder)).toEqual(['pipe']);
   });
 
   it('says that a directory is no file', async () => {
-    await expect(writeWhole(dir, 'x')).rejects.toMatchObject({
+    await expect(writeAtomically(dir, 'x')).rejects.toMatchObject({
       code: 'USAGE',
       message: `${dir} cannot be written: it is a directory.`,
     });
   });
 
   it('says why a file cannot be written', async () => {
-    await expect(writeWhole(join(path, 'below'), 'x')).rejects.toMatchObject({
+    await expect(writeAtomically(join(path, 'below'), 'x')).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringMatching(/below cannot be written: E.*\.$/) as string,
     });

@@ -16,7 +16,7 @@ import { RedisJobStore } from '../../../jobs/redis-job-store.js';
 
 const MS_PER_SECOND = 1000;
 
-interface JobParts {
+interface Parts {
   readonly service: JobsService;
   readonly worker: ChunkWorker;
   readonly queue: ChunkQueue;
@@ -25,8 +25,8 @@ interface JobParts {
 
 /** The jobs that this process knows: in its memory, or in a Redis that all replicas share. */
 @Injectable()
-export class ServedJobs implements OnApplicationBootstrap, OnApplicationShutdown {
-  readonly parts: JobParts;
+export class JobParts implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly parts: Parts;
 
   constructor(
     private readonly environment: Environment,
@@ -64,7 +64,7 @@ export class ServedJobs implements OnApplicationBootstrap, OnApplicationShutdown
   }
 }
 
-function localJobs(environment: Environment, limits: JobLimits, health: ModelHealth): JobParts {
+function localJobs(environment: Environment, limits: JobLimits, health: ModelHealth): Parts {
   const queue = new MemoryChunkQueue();
   const store = new MemoryJobStore({ ...limits, keptBytes: environment.JOBS_KEPT_BYTES });
   const worker = new ChunkWorker(health, store, queue);
@@ -76,7 +76,7 @@ function sharedJobs(
   limits: JobLimits,
   health: ModelHealth,
   degradations: Degradations,
-): JobParts {
+): Parts {
   const redis = new JobsRedis(environment.REDIS_JOBS_URL, {
     onAway: (why) => {
       const reason =
