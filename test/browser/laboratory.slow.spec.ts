@@ -48,6 +48,24 @@ const EVENTS = {
   sweep: [{ set: 'inputs.loom.rate_hz', values: [100, 200] }],
 };
 
+/** Members of all parts of the form. */
+const EVERYTHING = {
+  name: 'Everything',
+  node_sets: { eyes: 'S_loom' },
+  inputs: {
+    loom: { node_set: 'eyes', rate_hz: 100 },
+    given: { node_set: 'S_food', module: 'spikes', times_ms: [1] },
+  },
+  silence: ['C_stop', { node_set: 'C_walk', start_ms: 10, end_ms: 20 }],
+  constants: { synapse_mv: 0.3 },
+  connection_overrides: { cut: { source: '@all', target: 'C_escape', weight: 0.5 } },
+  duration_ms: 40,
+  trials: 2,
+  reports: { escape: DOSE.reports.escape },
+  sweep: [{ set: 'inputs.loom.rate_hz', values: [50, 100] }],
+  controls: { shuffle: 'weights', count: 2 },
+};
+
 describeWith(['chromium'], 'the laboratory', () => {
   const served = serve();
 
@@ -169,8 +187,9 @@ describeWith(['chromium'], 'the laboratory', () => {
     for (const fact of facts) expect(text).toContain(fact);
     const png = await download(page, 'png');
     expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
-    // Two pixels for each unit of the figure.
-    expect(png.bytes.readUInt32BE(16)).toBe(2 * 900);
+    // 183 mm at 300 dots per inch.
+    const pixels = Math.round((183 / 25.4) * 300);
+    expect(png.bytes.readUInt32BE(16)).toBe(pixels);
     for (const fact of facts) expect(png.bytes.includes(fact)).toBe(true);
     // A browser that refuses chunks with a wrong checksum reads it.
     const width = await page.evaluate(async (base64) => {
@@ -179,9 +198,36 @@ describeWith(['chromium'], 'the laboratory', () => {
       await image.decode();
       return image.naturalWidth;
     }, png.bytes.toString('base64'));
-    expect(width).toBe(2 * 900);
+    expect(width).toBe(pixels);
     const report = (await download(page, 'html')).bytes.toString();
     for (const fact of [id, 'Dose of loom']) expect(report).toContain(fact);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('saves figures in the width, text and colours of the reader, also as PDF', async () => {
+    const { page, problems } = await open(DOSE);
+    await priced(page);
+    const loaded: string[] = [];
+    page.on('request', (request) => loaded.push(request.url()));
+    await run(page);
+    // The writer of PDF and its fonts come when they are needed.
+    expect(loaded.filter((url) => /pdf|[.]ttf/i.test(url))).toEqual([]);
+    await page.getByText('Size and colours of the figure').click();
+    await page.getByLabel('Width').selectOption('89');
+    await page.getByLabel('Text').selectOption('7');
+    await page.getByLabel('Colours').selectOption('grey');
+    const pdf = (await download(page, 'pdf')).bytes;
+    const [, width, height] = /\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/
+      .exec(pdf.toString('latin1'))!
+      .map((points) => (Number(points) * 25.4) / 72) as [number, number, number];
+    expect(Math.abs(width - 89)).toBeLessThan(0.2);
+    expect(pdf.toString('latin1')).toContain('Arimo-Regular');
+    const svg = (await download(page, 'svg')).bytes.toString();
+    const size = /width="([\d.]+)mm" height="([\d.]+)mm"/.exec(svg)!.slice(1).map(Number);
+    expect(Math.abs(size[0]! - width) + Math.abs(size[1]! - height)).toBeLessThan(0.1);
+    expect(svg).not.toContain('#b93c0a');
+    expect((await download(page, 'pdf')).bytes.equals(pdf)).toBe(true);
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -939,6 +985,129 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('completes the names of own sets, and renames a set wherever it is used', async () => {
+    const { page, problems } = await open({
+      duration_ms: 50,
+      trials: 1,
+      // A set may have the name of a type, which a label means all the same.
+      node_sets: { C_stop: 'S_loom', both: ['C_stop:left', { type: 'C_stop', except: 'C_stop' }] },
+      inputs: { C_stop: { node_set: 'C_stop', rate_hz: 100 } },
+      silence: ['C_stop:right'],
+      reports: { all: { node_set: ['C_escape', 'both'] } },
+    });
+    await page.getByRole('combobox', { name: 'Add neurons to what is silenced' }).fill('C_st');
+    await page.locator('#neuron-names option[value=C_stop]').waitFor({ state: 'attached' });
+    await page.getByRole('combobox', { name: 'Add neurons to what is silenced' }).fill('');
+    const set = page.getByRole('group', { name: 'Set C_stop', exact: true });
+    await set.getByRole('textbox', { name: 'Name' }).fill('lobula');
+    await page.keyboard.press('Tab');
+    expect(await documentOn(page)).toEqual({
+      node_sets: { lobula: 'S_loom', both: ['lobula:left', { type: 'C_stop', except: 'lobula' }] },
+      inputs: { C_stop: { node_set: 'lobula', rate_hz: 100 } },
+      silence: ['lobula:right'],
+      duration_ms: 50,
+      trials: 1,
+      reports: { all: { node_set: ['C_escape', 'both'] } },
+    });
+    await expectText(page, '#cost', /brain seconds/);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('waits for a job with controls, and shows what it measured among them', async () => {
+    const held = { ...DOSE, sweep: undefined, controls: { shuffle: 'weights', count: 3 } };
+    const { page, problems } = await open(held);
+    await priced(page);
+    await page.getByLabel('Run as a job').check();
+    await page.locator('#run:enabled').click();
+    await page.waitForFunction(() => location.hash.startsWith('#job='));
+    await expectText(page, '#progress-text', /^1 condition of 3 trials/);
+    await page.getByLabel('Show').selectOption('measured among controls');
+    const { conditions } = await answerOf(held);
+    const means = conditions[0].reports.escape.map(
+      ({ control }: { control: { mean: number } }) => control.mean,
+    );
+    const cells = await page.locator('#rates tbody td:nth-child(4)').allInnerTexts();
+    for (const [at, mean] of means.entries()) expect(cells[at]).toContain(`controls ${mean.toFixed(2)} ±`);
+    expect(await page.locator('#figure .measured').count()).toBeGreaterThan(0);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('is led from nothing to a saved figure by keys alone', async () => {
+    const { page, problems } = await open();
+    /** Presses the Tab key until the control has the focus. */
+    const tabTo = async (name: string, selector = 'button, input, select, summary') => {
+      for (let presses = 0; presses < 150; presses++) {
+        await page.keyboard.press('Tab');
+        const isThere = await page.evaluate(
+          ([wanted, css]) => {
+            const focused = document.activeElement!;
+            const label = focused.closest('label')?.querySelector('span')?.textContent;
+            const text = focused.getAttribute('aria-label') ?? label ?? focused.textContent;
+            return focused.matches(css!) && text!.trim() === wanted;
+          },
+          [name, selector] as const,
+        );
+        if (isThere) return;
+      }
+      throw new Error(`The Tab key does not lead to ${name}`);
+    };
+    await tabTo('New experiment');
+    await page.keyboard.press('Enter');
+    await tabTo('Add an input');
+    await page.keyboard.press('Enter');
+    await tabTo('Add neurons to input input');
+    await page.keyboard.type('S_loom');
+    await page.keyboard.press('Enter');
+    await tabTo('Slide rate');
+    await page.keyboard.press('ArrowRight');
+    const { rate_hz: rateHz } = (await documentOn(page)).inputs.input;
+    expect(rateHz).toBeGreaterThan(100);
+    await tabTo('Duration (ms)');
+    await page.keyboard.type('50');
+    await tabTo('Add a report');
+    await page.keyboard.press('Enter');
+    await tabTo('Add neurons to report report');
+    await page.keyboard.type('C_escape');
+    await page.keyboard.press('Enter');
+    await tabTo('Groups');
+    await page.keyboard.press('ArrowDown');
+    await priced(page);
+    await page.locator('#run:enabled').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await expectText(page, '#progress-text', /brain seconds/);
+    expect(await page.evaluate(() => document.activeElement!.id)).toBe('outcome-heading');
+    await tabTo('SVG');
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+    const svg = readFileSync(await saved.path(), 'utf8');
+    expect(svg).toContain(await page.locator('#identity dd').first().innerText());
+    expect(await documentOn(page)).toMatchObject({
+      inputs: { input: { node_set: 'S_loom', rate_hz: rateHz } },
+    });
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('has no finding of axe while nothing is shown, all is open, controls are, or a figure is saved', async () => {
+    const { page } = await open({}, { width: 1440, colorScheme: 'light' });
+    await page.getByRole('button', { name: 'New experiment' }).click();
+    expect(await axeFindings(page)).toEqual([]);
+    await follow(page, pathOf(EVERYTHING).slice('/laboratory'.length));
+    await expectText(page, '#cost', /^2 conditions/);
+    await page.locator('details:not([open])').evaluateAll((all) => {
+      for (const part of all) (part as HTMLDetailsElement).open = true;
+    });
+    expect(await axeFindings(page)).toEqual([]);
+    // A number has its name alone, without what its slider says.
+    await page.getByRole('textbox', { name: 'Rate (Hz)', exact: true }).waitFor();
+    await run(page);
+    await page.getByLabel('Show').selectOption('measured among controls');
+    await page.getByText('Size and colours of the figure').click();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.close();
+  });
+
   it('shows on a small brain what is stimulated, silenced and read', async () => {
     const { page } = await open({ ...DOSE, silence: ['C_walk'] }, { width: 1440 });
     await expectText(page, '#brain-legend', /stimulated: 12[^]*silenced: \d+[^]*read: \d+/);
@@ -1012,6 +1181,38 @@ describeWith(['chromium'], 'the laboratory', () => {
     ]);
     return { name: saved.suggestedFilename(), bytes: readFileSync(await saved.path()) };
   }
+});
+
+describeWith(['chromium'], 'the laboratory on the brain that ships', () => {
+  const served = serve('default');
+
+  it('draws what was published behind a dose of @sugar', async () => {
+    const dose = {
+      inputs: { sugar: { node_set: '@sugar' } },
+      duration_ms: 20,
+      trials: 1,
+      reports: { MN9: { node_set: '@MN9', group_by: ['side'] } },
+      sweep: [{ set: 'inputs.sugar.rate_hz', values: [10, 50, 100] }],
+    };
+    const { page, problems } = await served.open(
+      `/laboratory#document=${encodeURIComponent(JSON.stringify(dose))}`,
+    );
+    await page.locator('#run:enabled').click();
+    await expectText(page, '#progress-text', /brain seconds/);
+    const titles = await page.locator('#figure circle title').allTextContents();
+    expect(titles.filter((title) => title.startsWith('published'))).toEqual([
+      'published, right at 10: 0 Hz',
+      'published, right at 50: 19.4 Hz',
+      'published, right at 100: 65.7 Hz',
+      'published, left at 100: 49.7 Hz',
+    ]);
+    // One number of neurons: that of the model that is served.
+    const [neurons] = /\d+(?= neurons)/.exec(await page.locator('#draft .resolved').first().innerText())!;
+    await expectText(page, '#figure-note', new RegExp(`Here @sugar has ${neurons} neurons`));
+    await expectText(page, '#examples', new RegExp(`${neurons} for the 21 of @sugar`));
+    expect(problems).toEqual([]);
+    await page.close();
+  });
 });
 
 function jobIn(address: string): string {

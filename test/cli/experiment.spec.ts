@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PAPER } from '../../src/experiments/figures/draw.js';
+import { escaped, PAPER } from '../../src/experiments/figures/draw.js';
 import { runBuilt, runCommand, startBuilt, type CommandResult } from '../support/commands.js';
 import { startGateway } from '../support/gateway.js';
 import { startReadyService, type Service } from '../support/service.js';
@@ -586,6 +586,13 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     expect(svg).not.toContain(PAPER.series[0]!);
     const png = await files('png', '--dpi', '200');
     expect(png.subarray(1, 4).toString()).toBe('PNG');
+    // The facts of the run travel along, and 200 dots per inch in dots per metre.
+    const { id, model, experiment: complete } = JSON.parse((await experiment([file, '--json'])).stdout);
+    for (const fact of [`Model\0\0\0\0\0${model}`, id, JSON.stringify(complete)]) {
+      expect(png.includes(fact)).toBe(true);
+      expect(svg).toContain(escaped(fact.replace(/^Model\0+/, 'Model: ')));
+    }
+    expect(png.readUInt32BE(png.indexOf('pHYs') + 4)).toBe(Math.round((200 * 1000) / 25.4));
     expect(Math.abs(png.readUInt32BE(16) - 1000)).toBeLessThanOrEqual(2);
     expect(png.readUInt32BE(20) / png.readUInt32BE(16)).toBeCloseTo(heightMm / widthMm, 2);
     const pdf = (await files('pdf')).toString('latin1');

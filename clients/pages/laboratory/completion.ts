@@ -1,4 +1,4 @@
-/** Completes names of cell types and published sets wherever neurons are named. */
+/** Completes names of cell types, published sets and sets of the document wherever neurons are named. */
 import { byId, element } from '../dom.js';
 import { service } from '../service/client.js';
 
@@ -10,17 +10,20 @@ const MOST_NAMES = 40;
 let pause: ReturnType<typeof setTimeout> | undefined;
 let asked = new AbortController();
 
-/** Fills the list with what begins like the text of the field that is used. */
-export function completeNames(): void {
+/**
+ * Fills the list with what begins like the text of the field that is used.
+ * @param ownNames names of the sets that the document defines, which come first
+ */
+export function completeNames(ownNames: () => readonly string[]): void {
   document.addEventListener('input', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.getAttribute('list') !== NAMES) return;
     clearTimeout(pause);
     asked.abort();
-    pause = setTimeout(() => void fill(target.value.trim()), PAUSE_MS);
+    pause = setTimeout(() => void fill(target.value.trim(), ownNames()), PAUSE_MS);
   });
 }
 
-async function fill(text: string): Promise<void> {
+async function fill(text: string, own: readonly string[]): Promise<void> {
   const { signal } = (asked = new AbortController());
   if (text === '' || text.includes(':')) return;
   try {
@@ -31,7 +34,9 @@ async function fill(text: string): Promise<void> {
       : Object.keys(
           (await service.neurons({ type: `${text.replaceAll('*', '')}*`, limit: 1 }, { signal })).types,
         );
-    const fitting = names.filter((name) => name.toLowerCase().startsWith(text.toLowerCase()));
+    const fitting = [...new Set([...own, ...names])].filter((name) =>
+      name.toLowerCase().startsWith(text.toLowerCase()),
+    );
     byId(NAMES).replaceChildren(...fitting.slice(0, MOST_NAMES).map((value) => element('option', { value })));
   } catch {
     // Names can be typed without it; the service says what it does not know.

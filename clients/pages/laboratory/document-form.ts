@@ -25,6 +25,7 @@ import {
 } from './json.js';
 import { svgElement } from './figure.js';
 import { KEY, neuronList } from './neuron-list.js';
+import { withSetRenamed } from './selectors.js';
 import { axisText, axisValues, COURSE, NUMBER, NUMBERS, PLAIN, type Writing } from './values.js';
 import { GROUPINGS, labelOf, REPORT_LABELS, sentenceOf, valueText } from './words.js';
 
@@ -604,7 +605,12 @@ export class DocumentForm {
       // A name that is half typed would be one of the document.
       input.addEventListener('change', () => {
         const others = without(all, [name]);
-        this.#change(renamed(this.#document, member, name, freeName(input.value, others)));
+        const free = freeName(input.value, others);
+        this.#change(
+          member === 'node_sets'
+            ? withSetRenamed(this.#document, name, free)
+            : renamed(this.#document, member, name, free),
+        );
       });
       const controls =
         isMembers(value) || member === 'node_sets'
@@ -777,9 +783,9 @@ export class DocumentForm {
   }
 }
 
-/** A control with its name, and a sentence on it that shows while it is used. */
+/** A control with its name, and a sentence on it that shows while it is used. What else is put there is not part of the name. */
 function labelled(label: string, control: HTMLElement, sentence: string, look: string): HTMLElement {
-  const whole = element('label', { class: look }, element('span', {}, label), control);
+  const whole = element('div', { class: look }, element('label', {}, element('span', {}, label), control));
   if (sentence !== '') {
     control.setAttribute('aria-description', sentence);
     whole.append(element('small', { class: 'sentence', 'aria-hidden': 'true' }, sentence));
@@ -813,7 +819,7 @@ export function faultElement(
 /** The message with the label of its control in the place of the name that the document has for it. */
 function inWordsOf(target: HTMLElement, message: string, path: string): string {
   if (target.dataset['path'] !== path) return message;
-  const label = target.closest('.control')?.querySelector(':scope > span')?.textContent;
+  const label = target.closest('.control')?.querySelector('label > span')?.textContent;
   if (label == null) return message;
   const row = target.closest('.row')?.getAttribute('aria-label');
   const name = keysOf(path).reduce(

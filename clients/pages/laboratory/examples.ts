@@ -1,12 +1,10 @@
 /** Published experiments to begin with: the documents of examples/, by the names of their files. */
-import { nameOnSide } from '../../../src/connectome/set-selector.js';
 import { grouped } from '../dom.js';
 import { service } from '../service/client.js';
 import { isList, isMembers, type Json, type Members } from './json.js';
+import { namesIn, ownSetsOf } from './selectors.js';
 
 const FILES = import.meta.glob<Members>('../../../examples/*.json', { eager: true, import: 'default' });
-/** Members whose texts are selectors. */
-const SELECTORS = ['node_set', 'each', 'source', 'target', 'silence'];
 const CHANGED = 'Changed: ';
 const LONGEST_NAME = 120;
 
@@ -59,7 +57,8 @@ export async function standings(): Promise<Standing[]> {
   };
   return Promise.all(
     EXAMPLES.map(async ({ document }) => {
-      const names = [...new Set(selectorsIn(document))].filter((name) => name !== '@all');
+      const own = ownSetsOf(document);
+      const names = namesIn(document).filter((name) => name !== '@all' && !own.includes(name));
       const of = async (name: string) =>
         name.startsWith('@') ? (sets.get(name)?.neurons ?? 0) : countOf(name);
       const found = await Promise.all(names.map(async (name) => ({ name, count: await of(name) })));
@@ -77,11 +76,4 @@ export async function standings(): Promise<Standing[]> {
       return { canRun: true, text };
     }),
   );
-}
-
-function selectorsIn(value: Json, isSelector = false): string[] {
-  if (typeof value === 'string') return isSelector ? [nameOnSide(value)?.name ?? value] : [];
-  if (isList(value)) return value.flatMap((item) => selectorsIn(item, isSelector));
-  if (!isMembers(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => selectorsIn(member, SELECTORS.includes(name)));
 }

@@ -1,5 +1,14 @@
 /** Figures on the page, and the files that are saved of them. */
 import { PAPER, type Palette } from '../../../src/experiments/figures/draw.js';
+import type { Figure } from '../../../src/experiments/figures/figure.js';
+import {
+  type FigureFile,
+  figureFile,
+  type Look,
+  MM_PER_INCH,
+  USUAL_DPI,
+} from '../../../src/experiments/figures/figure-file.js';
+import { pngWith } from '../../../src/experiments/figures/provenance.js';
 import { readTheme } from '../theme.js';
 
 const ON_DARK = ['#ffb347', '#5cc8ff', '#7bd88f', '#c98bff', '#f2e15c', '#ff8fc2'];
@@ -23,19 +32,26 @@ export function svgElement(source: string): SVGSVGElement {
   return document.importNode(documentElement as unknown as SVGSVGElement, true);
 }
 
-export function svgFile(source: string): Blob {
-  return new Blob([`<?xml version="1.0" encoding="UTF-8"?>\n${source}\n`], { type: 'image/svg+xml' });
+/** A file of what is drawn on the page, in the size and colours of the reader. PDF and its fonts are loaded when they are needed. */
+export async function figureBlob(format: 'svg' | 'png' | 'pdf', figure: Figure, look: Look): Promise<Blob> {
+  const file = figureFile(figure, look);
+  const { svg } = file;
+  if (format === 'svg') {
+    return new Blob([`<?xml version="1.0" encoding="UTF-8"?>\n${svg}\n`], { type: 'image/svg+xml' });
+  }
+  if (format === 'pdf') return (await import('./figure-pdf.js')).pdfBlob(file, figure);
+  const png = new Uint8Array(await (await pictureOf(file)).arrayBuffer());
+  return new Blob([pngWith(png, figure.metadata!, USUAL_DPI)], { type: 'image/png' });
 }
 
-/** @param scale pixels of the picture for each unit of the figure */
-export async function pngFile(source: string, scale: number): Promise<Blob> {
+async function pictureOf({ svg, widthMm }: FigureFile): Promise<Blob> {
   const image = new Image();
   // The policy of the page lets pictures come from data: addresses, not from blobs.
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(source)}`;
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement('canvas');
-  canvas.width = image.naturalWidth * scale;
-  canvas.height = image.naturalHeight * scale;
+  canvas.width = Math.round((widthMm / MM_PER_INCH) * USUAL_DPI);
+  canvas.height = Math.round(canvas.width * (image.naturalHeight / image.naturalWidth));
   canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob === null ? reject(new Error('The browser made no PNG.')) : resolve(blob))),

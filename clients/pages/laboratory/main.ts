@@ -26,6 +26,7 @@ import {
 import { Live } from './live.js';
 import { NeuronSearch } from './neuron-search.js';
 import { OutcomePanel } from './outcome-panel.js';
+import { ownSetsOf } from './selectors.js';
 
 const DRY_RUN_PAUSE_MS = 350;
 /** Lines of the text field; a longer document scrolls. */
@@ -66,7 +67,7 @@ new NeuronSearch((place, selector) => {
   if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
   else form.add(place, selector);
 });
-completeNames();
+completeNames(() => ownSetsOf(form.document));
 offerExamples();
 offerCommands();
 listen();

@@ -1,9 +1,10 @@
 /** Shows the outcome of an experiment as it arrives: progress, figure, table, files, and what to cite. */
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/run/result.js';
 import { drawSvg } from '../../../src/experiments/figures/draw.js';
-import { figuresOf, trialsText } from '../../../src/experiments/figures/experiment-figures.js';
+import { figuresOf, titled } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
+import type { Look } from '../../../src/experiments/figures/figure-file.js';
 import { haveSameNeurons } from '../../../src/connectome/model-id.js';
 import { eventReports, measuredReports } from '../../../src/experiments/figures/report-figures.js';
 import { eventKindOf } from '../../../src/experiments/kinds/report-kinds.js';
@@ -13,20 +14,16 @@ import { fetchNeuronIndex, type NeuronIndex } from '../service/neuron-labels.js'
 import type { AnswerLine, AnswerSource, ConditionLine, Progress } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
 import { focusCell, focusedCell, makeReadable } from './cell-reader.js';
-import { pngFile, screenPalette, svgElement, svgFile } from './figure.js';
+import { figureBlob, screenPalette, svgElement } from './figure.js';
 import { findingsOf } from './findings.js';
-import { csvHeading, pngWith, provenanceOf, svgWith } from './provenance.js';
 import { withPublished } from './published.js';
 import { fillRatesTable } from './rates-table.js';
-import { fileName, save, tableFile, type TableFormat } from './saving.js';
+import { csvHeading, fileName, save, tableFile } from './saving.js';
 
 /** Many conditions may come within one picture of the screen. */
 const REDRAW_PAUSE_MS = 150;
 /** Rows of the table at first; more make a page slow. */
 const FIRST_ROWS = 300;
-/** Width of a figure that is saved, and pixels of a PNG for each of its units. */
-const SAVED_WIDTH = 900;
-const PNG_SCALE = 2;
 
 type State = 'running' | 'stopped' | 'broken' | 'done';
 
@@ -387,45 +384,46 @@ export class OutcomePanel {
     const findings = this.#findings;
     const kind = findings && this.#kind(findings);
     if (findings === undefined || kind === undefined) return;
-    const { head } = findings;
-    const name = fileName(head.experiment.name, head.id, format);
-    const facts = provenanceOf(head);
-    if (format === 'html') {
-      if (this.#totals === undefined) {
-        this.#say('The report can be saved when the experiment is done.');
-        return;
-      }
-      const { reportHtml } = await import('../../../src/experiments/figures/report-html.js');
-      const { name: program, version } = await import('../../../package.json');
-      const html = reportHtml({ findings, totals: this.#totals, program: `${program} ${version}` });
-      save(new Blob([html], { type: 'text/html' }), name);
+    if (format === 'html' && this.#totals === undefined) {
+      this.#say('The report can be saved when the experiment is done.');
       return;
+    }
+    const { experiment, id } = findings.head;
+    try {
+      const file = await this.#fileOf(format, findings, kind);
+      if (file !== undefined) save(file, fileName(experiment.name, id, format));
+    } catch (error) {
+      this.#say(`The file was not saved: ${asFailure(error).message}`);
+    }
+  }
+
+  async #fileOf(format: string, findings: Findings, kind: FigureKind): Promise<Blob | undefined> {
+    const { head } = findings;
+    if (format === 'html') {
+      const { reportHtml } = await import('../../../src/experiments/figures/report-html.js');
+      const { name, version } = await import('../../../package.json');
+      const html = reportHtml({ findings, totals: this.#totals!, program: `${name} ${version}` });
+      return new Blob([html], { type: 'text/html' });
     }
     if (format === 'csv' || format === 'arrow') {
-      try {
-        if (eventKindOf({ type: kind.table }) !== undefined) await this.#identify(head.model);
-        const table = await tableFile(format as TableFormat, kind.table, this.#found()!, this.#neurons);
-        // Arrow has the same in its schema.
-        save(format === 'csv' ? new Blob([csvHeading(facts), table], { type: table.type }) : table, name);
-      } catch (error) {
-        this.#say(`The file was not saved: ${asFailure(error).message}`);
-      }
-      return;
+      if (eventKindOf({ type: kind.table }) !== undefined) await this.#identify(head.model);
+      const table = await tableFile(format, kind.table, this.#found()!, this.#neurons);
+      // Arrow has the same in its schema.
+      return format === 'csv' ? new Blob([csvHeading(head), table], { type: table.type }) : table;
     }
     const figure = this.#shownFigure();
-    if (figure === undefined) return;
-    const titled = {
-      ...figure,
-      title: facts['Title']!,
-      subtitles: [
-        `${trialsText(head.experiment)}, ${head.model}, ${head.wiring} wiring`,
-        `experiment ${head.id}`,
-      ],
-      note: `${figure.note} ${head.side_convention}`,
-    };
-    const source = svgWith(drawSvg(titled, SAVED_WIDTH), facts);
-    save(format === 'svg' ? svgFile(source) : await pngWith(await pngFile(source, PNG_SCALE), facts), name);
+    return figure && figureBlob(format as 'svg' | 'png' | 'pdf', titled(head, figure), lookChosen());
   }
+}
+
+/** Size, text and colours of figures that are saved. */
+function lookChosen(): Look {
+  const chosen = (name: string) => byId<HTMLSelectElement>(`save-${name}`).value;
+  return {
+    widthMm: Number(chosen('width')),
+    textPt: Number(chosen('text')),
+    colours: chosen('colours') || undefined,
+  };
 }
 
 function kindsOf({ head }: Findings): Choice {

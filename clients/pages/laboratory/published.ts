@@ -1,16 +1,13 @@
 /** Published numbers behind the figure of the experiment that they are of. */
 import type { Figure, Mark, Panel } from '../../../src/experiments/figures/figure.js';
-import type { ExperimentHead } from '../../../src/experiments/run/result.js';
+import type { ExperimentHead, ResolvedSet } from '../../../src/experiments/run/result.js';
 import { PUBLISHED_MN9 } from '../../../src/validation/published-rates.js';
 
 /** Left and right here are those of release 783, which calls the paper's right sugar neurons left. */
 const SIDES = { right: PUBLISHED_MN9.other, left: PUBLISHED_MN9.same } as const;
 
-const NOTE =
-  'Rings without a line: Shiu et al. 2024, Fig. 1D, on all pairs of release 630, with 20 sugar neurons of one side.';
-
 /** The figure with the published points as rings where it is that of Fig. 1D, at whatever doses and in whatever trials. */
-export function withPublished(figure: Figure, { experiment }: ExperimentHead): Figure {
+export function withPublished(figure: Figure, { experiment, resolved }: ExperimentHead): Figure {
   const { inputs, sweep = [], silence, connection_overrides: overrides, constants, wiring } = experiment;
   const [[name, input] = ['', undefined], ...others] = Object.entries(inputs);
   const [axis, ...more] = sweep;
@@ -20,7 +17,9 @@ export function withPublished(figure: Figure, { experiment }: ExperimentHead): F
   const isEdited = [...silence, overrides, constants, wiring].some((edit) => edit !== undefined);
   if (!isSugar || !isDose || isEdited) return figure;
   const sections = figure.sections.map((section) => ({ ...section, panels: section.panels.map(marked) }));
-  return { ...figure, sections, note: `${figure.note} ${NOTE}` };
+  const neurons = (resolved[`inputs.${name}`] as ResolvedSet).neurons;
+  const note = `Published: Shiu et al. 2024, Fig. 1D, on all pairs of release 630, sugar neurons of one side. Here @sugar has ${neurons} neurons.`;
+  return { ...figure, sections, note: `${figure.note} ${note}` };
 }
 
 function marked(panel: Panel): Panel {
@@ -33,6 +32,12 @@ function marked(panel: Panel): Panel {
     const titled = points.map(([x, hz]) => [x, hz, `published, ${side} at ${x}: ${hz} Hz`] as const);
     return [{ mark: 'dots', points: titled, paint: entry.paint, isRing: true }];
   });
+  if (marks.length === 0) return panel;
   const top = Math.max(panel.y.domain[1], ...Object.values(SIDES).flatMap((all) => all.map(([, hz]) => hz)));
-  return { ...panel, marks: [...marks, ...panel.marks], y: { ...panel.y, domain: [panel.y.domain[0], top] } };
+  return {
+    ...panel,
+    marks: [...marks, ...panel.marks],
+    y: { ...panel.y, domain: [panel.y.domain[0], top] },
+    legend: [...panel.legend!, { label: 'published', paint: 'text', sample: 'ring' }],
+  };
 }

@@ -6,10 +6,10 @@ import type { FoundCondition } from '../../../src/experiments/figures/figure-kin
 import { rounded } from '../../../src/experiments/figures/figure.js';
 import { measuredReports, measureOf } from '../../../src/experiments/figures/report-figures.js';
 import {
+  conditionLabel,
   controlText,
   groupLabel,
-  parameterLabel,
-  valueLabel,
+  parameterTitle,
 } from '../../../src/experiments/figures/condition-labels.js';
 
 /** @param most rows that are shown  @returns how many there are in all */
@@ -25,7 +25,7 @@ export function fillRatesTable(
   const value = values.size === 1 ? [...values][0]! : 'Mean ± population sd';
   const ofControls = experiment.controls === undefined ? [] : ['Controls'];
   const titles = [
-    ...parameters.map(titleOf),
+    ...parameters.map(parameterTitle),
     'Report',
     'Group',
     value,
@@ -54,7 +54,7 @@ export function fillRatesTable(
         element(
           'tr',
           {},
-          ...parameters.map((name) => element('td', {}, valueLabel(condition.parameters[name]!))),
+          ...parameters.map((name) => element('td', {}, conditionLabel(name, condition.parameters[name]!))),
           element('td', {}, report),
           element('td', {}, groupLabel(group)),
           element('td', {}, valueText(condition, report, group)),
@@ -71,8 +71,4 @@ export function fillRatesTable(
 function titleOfValue(experiment: ExperimentDocument, report: string): string {
   const { label, unit } = measureOf(experiment, report);
   return `${label} (${unit})`;
-}
-
-function titleOf(parameter: string): string {
-  return parameter === 'silence' ? 'Silenced' : parameterLabel(parameter);
 }

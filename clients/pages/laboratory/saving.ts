@@ -1,9 +1,11 @@
 /** Saves what is shown: the figure, and its numbers in the formats of the service, byte for byte the same. */
 import type { Findings } from '../../../src/experiments/figures/figure-kind.js';
 import { type LabelledNeurons, tableMetadata, tableOf } from '../../../src/experiments/formats/tables.js';
+import { factLines, provenanceOf } from '../../../src/experiments/figures/provenance.js';
+import type { ExperimentHead } from '../../../src/experiments/run/result.js';
 import type { NeuronIndex } from '../service/neuron-labels.js';
 
-export type TableFormat = 'csv' | 'arrow';
+type TableFormat = 'csv' | 'arrow';
 
 const MEDIA_TYPES: Readonly<Record<TableFormat, string>> = {
   csv: 'text/csv',
@@ -35,6 +37,13 @@ export async function tableFile(
   }
   pieces.push(...encoder.end());
   return new Blob(pieces as BlobPart[], { type: MEDIA_TYPES[format] });
+}
+
+/** Lines before the header of a table; readers skip lines that begin with #. */
+export function csvHeading(head: ExperimentHead): string {
+  return factLines(provenanceOf(head))
+    .map((line) => `# ${line}\r\n`)
+    .join('');
 }
 
 /** Gives a file to the reader. */

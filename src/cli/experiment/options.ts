@@ -1,6 +1,7 @@
 /** The options of `npm run experiment`. Short, because --help has 80 columns. */
 import { extname } from 'node:path';
 import { GROUP_LABELS } from '../../experiments/document/fields.js';
+import { GREY } from '../../experiments/figures/figure-file.js';
 import { COLUMN_NAMES, TABLE_FORMATS } from '../../experiments/formats/formats.js';
 import { TABLES } from '../../experiments/kinds/report-kinds.js';
 import { address, choice, file, flag, integer, text } from '../command.js';
@@ -17,8 +18,6 @@ const endingIn = (...extensions: readonly string[]) => ({
   says: `a file that ends in ${extensions.map((each) => `.${each}`).join(', ')}`,
 });
 
-/** Stands for a palette without hues. */
-export const GREY = 'grey';
 const COLOURS = {
   test: (given: string) => given === GREY || /^#[0-9a-f]{6}(,#[0-9a-f]{6})*$/i.test(given),
   says: `${GREY}, or colours such as #b93c0a,#0a5fa8`,

@@ -2,18 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describeValue } from '../../errors.js';
-import { drawSvg, PAPER, type Palette } from '../../experiments/figures/draw.js';
 import type { Figure } from '../../experiments/figures/figure.js';
-import { UsageError } from '../command.js';
+import { figureFile, MM_PER_INCH, USUAL_DPI } from '../../experiments/figures/figure-file.js';
+import type { Fonts } from '../../experiments/figures/figure-pdf.js';
+import { pngWith } from '../../experiments/figures/provenance.js';
 import { attempt } from '../atomic-file.js';
-import { extensionOf, GREY } from './options.js';
+import { UsageError } from '../command.js';
+import { extensionOf } from './options.js';
 
-/** Width of a figure where none is given, in units of 1/96 inch, and the text of such a figure. */
-const WIDTH = 900;
-const TEXT_UNITS = 12;
-const USUAL_TEXT_PT = 9;
-const MM_PER_INCH = 25.4;
-const PT_PER_INCH = 72;
 const MOST_PIXELS = 100_000_000;
 
 export interface PlotOptions {
@@ -35,28 +31,19 @@ export type Plotter = (figure: Figure) => Promise<string | Uint8Array>;
  * @throws CodedError USAGE for a font that cannot be read, UsageError for one that is none
  */
 export function plotter(path: string, options: PlotOptions): Plotter {
-  const { 'plot-width': widthMm, 'font-size': textPt = USUAL_TEXT_PT, font, dpi = 300 } = options;
-  const unitMm = (textPt * MM_PER_INCH) / PT_PER_INCH / TEXT_UNITS;
-  const width = widthMm === undefined ? WIDTH : widthMm / unitMm;
-  const palette = paletteOf(options.colours);
+  const { 'plot-width': widthMm, 'font-size': textPt, font, colours, dpi = USUAL_DPI } = options;
   const format = extensionOf(path);
   if (format === 'svg') {
-    const isSized = widthMm !== undefined || textPt !== USUAL_TEXT_PT;
-    const own = { palette, ...(font !== undefined && { font }), ...(isSized && { unitMm }) };
-    return async (figure) => `${drawSvg(figure, width, own)}\n`;
+    return async (figure) => `${figureFile(figure, { widthMm, textPt, colours, font }).svg}\n`;
   }
   const fonts = fontsOf(font);
   return async (figure) => {
-    const svg = drawSvg(figure, width, { palette, font: 'sans-serif', unitMm });
-    if (format === 'png') return pngOf(svg, dpi, width * unitMm, fonts);
-    return (await import('./plot-pdf.js')).pdfOf(svg, figure, unitMm, fonts);
+    const file = figureFile(figure, { widthMm, textPt, colours, font: 'sans-serif' });
+    if (format === 'png')
+      return pngWith(await pngOf(file.svg, dpi, file.widthMm, fonts), figure.metadata!, dpi);
+    const { pdfOf } = await import('../../experiments/figures/figure-pdf.js');
+    return pdfOf(file, figure, fonts);
   };
-}
-
-/** Bytes of fonts, which the package brings along unless there is one of one's own. */
-export interface Fonts {
-  readonly regular: Uint8Array;
-  readonly bold: Uint8Array;
 }
 
 function fontsOf(file: string | undefined): Fonts {
@@ -105,19 +92,4 @@ async function pngOf(svg: string, dpi: number, widthMm: number, fonts: Fonts): P
   } finally {
     image.free();
   }
-}
-
-/** @param given `grey`, or colours of series that commas separate */
-function paletteOf(given: string | undefined): Palette {
-  if (given === undefined) return PAPER;
-  if (given !== GREY) return { ...PAPER, series: given.split(',') };
-  const text = '#000000';
-  return {
-    ...PAPER,
-    text,
-    muted: '#4d4d4d',
-    line: '#d9d9d9',
-    series: ['#1a1a1a', '#767676', '#474747', '#8c8c8c', '#333333', '#5e5e5e'],
-    heat: ['#ffffff', '#d0d0d0', '#a0a0a0', '#707070', '#404040', '#101010'],
-  };
 }

@@ -1,4 +1,5 @@
-/** Names of swept parameters, their values and the groups of reports, on paper and on the page. */
+/** Names of swept parameters, their values, trials and the groups of reports, on paper and on the page. */
+import type { ExperimentDocument } from '../document/document.js';
 import { GROUP_LABELS } from '../document/fields.js';
 import { editKindOf, sweptNumbers } from '../kinds/edit-kinds.js';
 import type { Control } from '../kinds/report-answers.js';
@@ -68,6 +69,16 @@ export function valueLabel(value: ParameterValue): string {
   return typeof value === 'number' ? String(value) : groupLabel(value);
 }
 
+/** Heading of a column with the values of a parameter. */
+export function parameterTitle(parameter: string): string {
+  return parameter === 'silence' ? 'Silenced' : parameterLabel(parameter);
+}
+
+/** The value of a parameter beside those of other conditions: `100`, `LC4 left`, `nothing silenced`. */
+export function conditionLabel(parameter: string, value: ParameterValue): string {
+  return value === null ? settingText(parameter, value) : valueLabel(value);
+}
+
 /**
  * A condition by its parameters, without those that are the axes of a figure:
  * `rate of sugar 100 Hz, CB0889 silenced`. Empty where there are no others.
@@ -97,4 +108,10 @@ export function parameterWords(parameter: string): readonly [name: string, unit:
   const label = parameterLabel(parameter);
   const [, name = label, unit = ''] = WITH_UNIT.exec(label) ?? [];
   return [name === parameter ? name : name.charAt(0).toLowerCase() + name.slice(1), unit];
+}
+
+/** `30 trials of 1000 ms`; without the time where a sweep sets it. */
+export function trialsText({ trials, duration_ms: durationMs, sweep = [] }: ExperimentDocument): string {
+  const hasOneDuration = !sweep.some((axis) => 'set' in axis && axis.set === 'duration_ms');
+  return `${trials} ${trials === 1 ? 'trial' : 'trials'}${hasOneDuration ? ` of ${durationMs} ms` : ''}`;
 }

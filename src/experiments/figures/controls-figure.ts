@@ -9,7 +9,7 @@ const BINS = 24;
 const PANEL_PX = 90;
 const MAX_PANELS = 12;
 
-export function controlsFigure({ controls }: ExperimentDocument): FigureKind {
+export function controlsFigure({ controls, trials }: ExperimentDocument): FigureKind {
   return {
     name: 'measured among controls',
     table: 'rates',
@@ -18,7 +18,11 @@ export function controlsFigure({ controls }: ExperimentDocument): FigureKind {
         Object.entries(groups).flatMap(([report, all]) =>
           (all as readonly RateGroup[]).flatMap((group) => {
             const title = `${report} ${groupSuffix(group)}`.trim();
-            return panelOf(group, [title, otherSettingsText(parameters, [])].filter(Boolean).join(', '));
+            return panelOf(
+              group,
+              [title, otherSettingsText(parameters, [])].filter(Boolean).join(', '),
+              trials,
+            );
           }),
         ),
       );
@@ -37,7 +41,7 @@ export function controlsFigure({ controls }: ExperimentDocument): FigureKind {
   };
 }
 
-function panelOf({ control, rate_hz: rate }: RateGroup, name: string): Panel[] {
+function panelOf({ control, rate_hz: rate }: RateGroup, name: string, trials: number): Panel[] {
   const values = (control?.values ?? []).filter((value) => value !== null);
   if (control === undefined || rate === null || values.length === 0) return [];
   const measured = rate.mean;
@@ -76,8 +80,8 @@ function panelOf({ control, rate_hz: rate }: RateGroup, name: string): Panel[] {
         { mark: 'dots', points: [[measured, top, `${name}: ${rounded(measured)} Hz, ${tested}`]], paint: 0 },
       ],
       legend: [
-        { label: 'measured', paint: 0 },
-        { label: 'controls', paint: 1 },
+        { label: `measured, mean of n = ${trials} ${trials === 1 ? 'trial' : 'trials'}`, paint: 0 },
+        { label: `controls, n = ${values.length}`, paint: 1, sample: 'bar' },
       ],
     },
   ];

@@ -1,8 +1,9 @@
 /** Histograms over time: a line of steps for each group, and the stimulation below. */
+import type { ExperimentDocument } from '../document/document.js';
+import type { ReportDocument } from '../document/kind-schemas.js';
 import type { TimeCourse } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
-import type { FigureKind } from './figure-kind.js';
-import { sentences } from './figure-kind.js';
+import { type BinRow, type FigureKind, sentences } from './figure-kind.js';
 import { DASHES, type Mark, MAX_SERIES, type Panel, rounded, type Section } from './figure.js';
 import { seriesName } from './measure-figures.js';
 import { stimulusPanel, withStimulus } from './stimulus-panel.js';
@@ -17,47 +18,62 @@ interface Course {
 
 /** @param course of reports that have one */
 export function courseFigure(course: TimeCourse): FigureKind {
+  const reportsIn = ({ reports }: ExperimentDocument) =>
+    Object.entries(reports).filter(([, report]) => groupKindOf(report)?.course === course);
   return {
     ...course,
+    bins: {
+      unit: course.unit,
+      // One by one: reports of many neurons have very many.
+      *rows({ head: { experiment }, conditions }): Iterable<BinRow> {
+        for (const [report, document] of reportsIn(experiment)) {
+          for (const condition of conditions) {
+            for (const group of condition.groups[report] ?? []) {
+              for (const [bin, mean] of (course.of(group) ?? []).entries()) {
+                const [fromMs, toMs] = [startOfBin(document, bin), startOfBin(document, bin + 1)];
+                yield { report, condition, group, fromMs, toMs, mean };
+              }
+            }
+          }
+        }
+      },
+    },
     draw({ head: { experiment }, conditions }) {
       const { trials } = experiment;
-      const reports = Object.entries(experiment.reports).filter(
-        ([, report]) => groupKindOf(report)?.course === course,
-      );
+      const reports = reportsIn(experiment);
       let isCut = false;
-      const sections = reports.flatMap(
-        ([report, { start_ms: startMs, end_ms: endMs, bin_ms: binMs = 1 }]): Section[] => {
-          const all = conditions.flatMap((condition) =>
-            (condition.groups[report] ?? []).map((group): Course => ({
-              label: seriesName({ group, condition }, []),
-              bins: course.of(group) ?? [],
-            })),
-          );
-          const shown = all.filter(({ bins }) => bins.length > 0).slice(0, MAX_SERIES);
-          isCut ||= all.length > shown.length;
-          if (shown.length === 0) return [];
-          const most = shown.reduce((bins, { bins: own }) => Math.max(bins, own.length), 0);
-          const startOf = (bin: number) => Math.min(startMs + bin * binMs, endMs ?? Infinity);
-          const panel: Panel = {
-            title: `${report} (${course.unit})`,
-            height: COURSE_PX,
-            x: { label: 'Time (ms)', domain: [startMs, startOf(most)] },
-            y: { label: '', domain: [0, highestOf(shown)], hasGrid: true },
-            marks: [...stepsOf(shown, startOf), ...titledBins(shown, startOf, most, course.unit)],
-            legend: [
-              ...(shown.length === 1 && shown[0]!.label === 'all'
-                ? []
-                : shown.map(({ label }, paint) => ({ label, paint, dash: DASHES[paint]! }))),
-              {
-                label: `mean over neurons and n = ${trials} ${trials === 1 ? 'trial' : 'trials'}, bins of ${binMs} ms`,
-                paint: 'none',
-              },
-            ],
-          };
-          const stimulus = stimulusPanel(experiment, conditions[0]!, [startMs, startOf(most)]);
-          return [{ panels: withStimulus(panel, stimulus), smallestWidth: Infinity, sharesX: true }];
-        },
-      );
+      const sections = reports.flatMap(([report, document]): Section[] => {
+        const { start_ms: startMs, bin_ms: binMs = 1 } = document;
+        const all = conditions.flatMap((condition) =>
+          (condition.groups[report] ?? []).map((group): Course => ({
+            label: seriesName({ group, condition }, []),
+            bins: course.of(group) ?? [],
+          })),
+        );
+        const shown = all.filter(({ bins }) => bins.length > 0).slice(0, MAX_SERIES);
+        isCut ||= all.length > shown.length;
+        if (shown.length === 0) return [];
+        const most = shown.reduce((bins, { bins: own }) => Math.max(bins, own.length), 0);
+        const startOf = (bin: number) => startOfBin(document, bin);
+        const panel: Panel = {
+          title: `${report} (${course.unit})`,
+          height: COURSE_PX,
+          x: { label: 'Time (ms)', domain: [startMs, startOf(most)] },
+          y: { label: '', domain: [0, highestOf(shown)], hasGrid: true },
+          marks: [...stepsOf(shown, startOf), ...titledBins(shown, startOf, most, course.unit)],
+          legend: [
+            ...(shown.length === 1 && shown[0]!.label === 'all'
+              ? []
+              : shown.map(({ label }, paint) => ({ label, paint, dash: DASHES[paint]! }))),
+            {
+              label: `mean over neurons and n = ${trials} ${trials === 1 ? 'trial' : 'trials'}, bins of ${binMs} ms`,
+              paint: 'none',
+            },
+          ],
+        };
+        const stimulus = stimulusPanel(experiment, conditions[0]!, [startMs, startOf(most)]);
+        return [{ panels: withStimulus(panel, stimulus), smallestWidth: Infinity, sharesX: true }];
+      });
       if (sections.length === 0) return undefined;
       return {
         label: `${reports.map(([report]) => `${report} (${course.unit})`).join(', ')} over time, with the stimulation; the table has the numbers.`,
@@ -71,6 +87,14 @@ export function courseFigure(course: TimeCourse): FigureKind {
       };
     },
   };
+}
+
+/** In ms; the last bin may be shorter. */
+function startOfBin(
+  { start_ms: startMs, end_ms: endMs, bin_ms: binMs = 1 }: ReportDocument,
+  bin: number,
+): number {
+  return Math.min(startMs + bin * binMs, endMs ?? Infinity);
 }
 
 /** An outline for each series, filled where there is one. */

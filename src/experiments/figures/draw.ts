@@ -10,6 +10,7 @@ import {
   type Panel,
   type Section,
 } from './figure.js';
+import { factLines } from './provenance.js';
 
 export interface Palette {
   readonly background: string;
@@ -139,10 +140,16 @@ export function drawSvg(
       'font-family': font,
       'font-size': FONT_PX,
     },
-    figure.metadata === undefined ? '' : element('metadata', {}, escaped(figure.metadata)),
+    ...metadataOf(figure),
     element('rect', { ...size, fill: palette.background }),
     ...drawn,
   );
+}
+
+/** Title and facts for those who read a file, not its picture. */
+function metadataOf({ title, metadata }: Figure): string[] {
+  if (title === undefined || metadata === undefined) return [];
+  return [titleOf(title), element('metadata', {}, factLines(metadata).map(escaped).join('\n'))];
 }
 
 /** A panel whose ids are their last digits; titles of marks have them whole. */
@@ -468,7 +475,7 @@ function legendOf(
 ): { svg: string; height: number } {
   let [x, y] = [GAP, top];
   const drawn = legend.map((entry) => {
-    const shown = shortened(entry.label, width - 50);
+    const shown = shortened(entry.label, width - 26 - 2 * GAP);
     const needed = 26 + shown.length * 7 + 14;
     if (x > GAP && x + needed > width) [x, y] = [GAP, y + LINE];
     const drawnEntry = sampleOf(entry, x, y + 8, palette) + text(shown, x + 26, y + 12, palette.text);

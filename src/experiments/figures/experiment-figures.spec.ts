@@ -34,6 +34,8 @@ function findings(
     head: {
       id: 'id',
       model: 'model',
+      wiring: 'measured',
+      side_convention: 'Left is left.',
       experiment: { ...DOCUMENT, ...experiment },
     } as unknown as ExperimentHead,
     conditions: conditions.map((each, index) => ({
@@ -256,6 +258,22 @@ describe('a figure that a reviewer reads', () => {
     );
     const [panel] = panelsOf(found);
     expect(legendOf(panel!).slice(0, -1)).toEqual(['T3', 'T4', 'T5', 'T6', 'T7', 'T8']);
+  });
+
+  it('leaves silent lines out where there are too many, and says how many it draws', () => {
+    const found = findings(
+      { sweep: [{ set: 'seed', values: [0, 1] }] },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        groups: {
+          cells: Array.from({ length: 9 }, (_, at) => spread(at < 3 ? 10 : 0, 0, [1, 2], { type: `T${at}` })),
+        },
+      })),
+    );
+    const [kind] = figuresOf(found.head.experiment);
+    const { note, sections } = kind!.draw(found, ({ values }) => values[0]!)!;
+    expect(legendOf(sections[0]!.panels[0]!).slice(0, -1)).toEqual(['T0', 'T1', 'T2']);
+    expect(note).toContain('Of cells the 3 of 9 lines that change most are drawn; the table has all.');
   });
 
   it('keeps silent controls beside the group that they belong to, each with its n', () => {

@@ -2,11 +2,21 @@
 import type { ExperimentDocument } from '../document/document.js';
 import { editsOf } from '../kinds/edit-kinds.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
+import type { ExperimentHead } from '../run/result.js';
+import { trialsText } from './condition-labels.js';
 import { controlsFigure } from './controls-figure.js';
-import { type Chosen, type FigureKind, type Findings, MAX_FIGURES, type MeasuredRow } from './figure-kind.js';
+import {
+  type Chosen,
+  type FigureKind,
+  type Findings,
+  MAX_FIGURES,
+  type MeasuredRow,
+  sentences,
+} from './figure-kind.js';
 import type { Figure } from './figure.js';
 import { courseFigure } from './course-figure.js';
 import { measureFigures } from './measure-figures.js';
+import { provenanceOf } from './provenance.js';
 import { rasterFigure } from './raster-figure.js';
 import { eventReports, isTraced } from './report-figures.js';
 import { traceFigure } from './trace-figure.js';
@@ -54,36 +64,40 @@ export function drawnFigures(
 
 /** All that is worth a file; of a sweep its first figure. */
 export function figureOfFile(findings: Findings): Figure {
-  const { id, model, wiring, experiment } = findings.head;
-  const { name = 'Open experiment', sweep = [] } = experiment;
+  const { experiment } = findings.head;
+  const { sweep = [] } = experiment;
   const kinds = figuresOf(experiment);
   const isSwept = sweep.some((axis) => !('values' in axis) || axis.values.length > 1);
   const figures = drawnFigures(findings, isSwept ? kinds.slice(0, 1) : kinds)
     .map(({ figure }) => figure)
     .slice(0, MAX_FIGURES);
-  const swept = sweep.flatMap((axis) => ('set' in axis ? [axis.set] : []));
+  return titled(findings.head, {
+    label: figures.map(({ label }) => label).join(' '),
+    sections: figures.flatMap(({ sections }) => sections),
+    note: [...new Set(figures.map(({ note }) => note))].join(' '),
+  });
+}
+
+/** A figure for a file, which has no page around it that could say what it is of. */
+export function titled(head: ExperimentHead, figure: Figure): Figure {
+  const { id, model, wiring, experiment, side_convention: sides } = head;
+  const swept = (experiment.sweep ?? []).flatMap((axis) => ('set' in axis ? [axis.set] : []));
   const edited = editsOf(experiment)
     .map(([, kind, value]) => kind.words(value, swept))
     .filter((words) => words !== '')
     .join('; ');
+  const metadata = provenanceOf(head);
   return {
-    title: name,
+    ...figure,
+    title: metadata['Title']!,
     subtitles: [
-      `${trialsText(experiment)}, ${model}`,
+      `${trialsText(experiment)}, ${model}, ${wiring} wiring`,
       ...(edited === '' ? [] : [edited]),
       `experiment ${id}`,
     ],
-    metadata: JSON.stringify({ id, model, wiring, experiment }),
-    label: figures.map(({ label }) => label).join(' '),
-    sections: figures.flatMap(({ sections }) => sections),
-    note: [...new Set(figures.map(({ note }) => note))].join(' '),
+    note: sentences(figure.note, sides),
+    metadata,
   };
-}
-
-/** `30 trials of 1000 ms`; without the time where a sweep sets it. */
-export function trialsText({ trials, duration_ms: durationMs, sweep = [] }: ExperimentDocument): string {
-  const hasOneDuration = !sweep.some((axis) => 'set' in axis && axis.set === 'duration_ms');
-  return `${trials} ${trials === 1 ? 'trial' : 'trials'}${hasOneDuration ? ` of ${durationMs} ms` : ''}`;
 }
 
 function selectionsOf(

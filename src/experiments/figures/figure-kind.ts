@@ -42,6 +42,13 @@ export interface MeasuredRow {
   readonly group: GroupResult;
 }
 
+/** A mean in a bin of time, of a group of a report in a condition. */
+export interface BinRow extends MeasuredRow {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly mean: number;
+}
+
 export interface FigureKind {
   readonly name: string;
   /** Has the numbers of the figure. */
@@ -51,6 +58,8 @@ export interface FigureKind {
   draw(findings: Findings, chosen: Chosen): Figure | undefined;
   /** All numbers of groups behind the figure, in its order; another figure of the same numbers has none. */
   rows?(findings: Findings, chosen: Chosen): readonly MeasuredRow[];
+  /** The same where the numbers are those of bins of time, with their unit. */
+  readonly bins?: { readonly unit: string; rows(findings: Findings): Iterable<BinRow> };
 }
 
 /** The values of the axes beside those that a figure shows, as one text for each choice. */

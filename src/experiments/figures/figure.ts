@@ -3,6 +3,8 @@
  * height of a panel, and no colours, which belong to a palette; draw.ts makes SVG of it.
  */
 
+import type { Facts } from './provenance.js';
+
 /** A colour by its purpose: the place of a series, or a part of the page. */
 export type Paint = number | 'text' | 'muted' | 'line' | 'none';
 
@@ -133,8 +135,8 @@ export interface Figure {
   readonly note: string;
   /** For those who can point at it. */
   readonly hint?: string;
-  /** JSON that a file takes along. */
-  readonly metadata?: string;
+  /** Facts that a file takes along. */
+  readonly metadata?: Facts;
 }
 
 /** Dashes tell series apart as well, for those who do not see the hues. */

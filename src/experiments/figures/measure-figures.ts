@@ -6,14 +6,13 @@ import { editKindOf } from '../kinds/edit-kinds.js';
 import type { Measure } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
-import type { ParameterValue } from '../run/result.js';
 import {
+  conditionLabel,
   otherSettingsText,
   groupLabel,
   groupSuffix,
   parameterLabel,
   settingText,
-  valueLabel,
 } from './condition-labels.js';
 import {
   otherSettingsChoice,
@@ -180,7 +179,7 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
         label: `${measure.label} of ${drawn.flatMap(({ names }) => names).join(', ')} over ${parameterLabel(xAxis.set)} and ${parameterLabel(yAxis.set)}.`,
         sections: drawn.map(({ section }) => section),
         note: sentences(
-          'Colours and numbers are means over the trials; ± is the population standard deviation.',
+          'Colours and numbers are means over the trials; ±, where there is room for it, is the population standard deviation.',
           silent,
           leftOut(omitted, 'less active'),
         ),
@@ -252,7 +251,6 @@ function curves(
       curvesPanel(`${report} (${unit})`, series, xLabel, unit, { n, hasTickAtEachX: true }),
     );
   if (panels.length === 0) return undefined;
-  const isCut = drawn.some(({ series, all }) => all > series.length);
   return {
     label: `${panels.map(({ title }) => title).join(', ')} over ${xLabel}; the table has the numbers.`,
     sections: [{ panels, smallestWidth: 420, largestWidth: 840 }],
@@ -260,19 +258,25 @@ function curves(
       'Lines are means over the trials, bands one population standard deviation.',
       ...drawn.map(({ series }) => equalSeries(series)),
       silent,
-      isCut && `Of each report the ${MAX_SERIES} lines that change most are drawn; the table has all.`,
+      ...drawn.map(
+        ({ report, series, all }) =>
+          all > series.length &&
+          `Of ${report} the ${series.length} of ${all} lines that change most are drawn; the table has all.`,
+      ),
     ),
   };
 }
 
-/** As many lines as can be told apart, in their order: those that change most, the higher ones of equals. */
+/** As many lines as can be told apart, in their order: those that change most, the higher ones of equals. A silent one only where all are. */
 function mostChanging(series: readonly Series[]): readonly Series[] {
+  if (series.length <= MAX_SERIES) return series;
   const ranked = series.map((each, at) => {
     const means = each.points.map(({ mean }) => mean);
     const highest = means.reduce((a, b) => Math.max(a, b), 0);
     return { each, at, highest, change: highest - means.reduce((a, b) => Math.min(a, b), Infinity) };
   });
-  return ranked
+  const active = ranked.filter(({ highest }) => highest > 0);
+  return (active.length > 0 ? active : ranked)
     .sort((a, b) => b.change - a.change || b.highest - a.highest || a.at - b.at)
     .slice(0, MAX_SERIES)
     .sort((a, b) => a.at - b.at)
@@ -324,7 +328,6 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
     const others = all.filter((entry) => entry !== baseline).sort((a, b) => rank(b) - rank(a));
     return { baseline, entries: baseline === undefined ? others : [baseline, ...others] };
   };
-  const barLabel = (value: ParameterValue) => (value === null ? settingText(as, value) : valueLabel(value));
   return {
     ...measure,
     choices: (findings, chosen) => [
@@ -342,7 +345,7 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
       if (entries.length === 0 && baseline?.value == null) return undefined;
       const shown = entries.slice(0, MAX_BARS);
       const barOf = ({ condition, value }: Entry): Bar => ({
-        label: barLabel(condition.parameters[as]!),
+        label: conditionLabel(as, condition.parameters[as]!),
         mean: value!.mean,
         sd: value!.sd,
       });

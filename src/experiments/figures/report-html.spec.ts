@@ -179,3 +179,22 @@ it('says which rows a long table lacks, and which answer is no whole one', () =>
   expect(rowsOf(html)).toHaveLength(1000);
   expect(html).toContain('no: conditions or rows are missing');
 });
+
+it('has the bins of a histogram in a table, in the order of the figure', () => {
+  const reports = {
+    MN9: { type: 'histogram', node_set: '@MN9', group_by: ['side'], start_ms: 0, end_ms: 100, bin_ms: 40 },
+  } as unknown as ExperimentDocument['reports'];
+  const bins = (side: string, ...bins_hz: number[]) => group(side, 20, { bins_hz });
+  const html = reported(
+    findings({ reports }, [{ groups: { MN9: [bins('left', 10, 20, 0), bins('right', 5, 0, 2.5)] } }]),
+  );
+  expect(html).toContain('<caption>Rates in time, behind Figure 2</caption>');
+  expect(rowsOf(html, 1)).toEqual([
+    ['MN9', 'left', '0', '40', '10'],
+    ['MN9', 'left', '40', '80', '20'],
+    ['MN9', 'left', '80', '100', '0'],
+    ['MN9', 'right', '0', '40', '5'],
+    ['MN9', 'right', '40', '80', '0'],
+    ['MN9', 'right', '80', '100', '2.5'],
+  ]);
+});

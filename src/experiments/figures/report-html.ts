@@ -5,10 +5,10 @@
 import type { ExperimentDocument } from '../document/document.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
 import type { ExperimentHead, ExperimentTotals, GroupResult, ResolvedSet } from '../run/result.js';
-import { groupLabel, parameterLabel, settingText, valueLabel } from './condition-labels.js';
+import { conditionLabel, groupLabel, parameterTitle, trialsText } from './condition-labels.js';
 import { drawSvg, escaped } from './draw.js';
-import { drawnFigures, type DrawnFigure, trialsText } from './experiment-figures.js';
-import type { FigureKind, Findings, MeasuredRow } from './figure-kind.js';
+import { drawnFigures, type DrawnFigure } from './experiment-figures.js';
+import type { BinRow, FigureKind, Findings, MeasuredRow } from './figure-kind.js';
 import { questionOf } from './question.js';
 import { measureOf } from './report-figures.js';
 import { REPORT_STYLE } from './report-style.js';
@@ -44,7 +44,7 @@ export function reportHtml({ findings, totals, program }: ReportedAnswer): Html 
     section(
       'Results',
       ...drawn.map((figure, at) => figureHtml(figure, at + 1)),
-      ...tablesOf(drawn, experiment),
+      ...tablesOf(drawn, findings),
     ),
     section('Neurons', neuronsTable(head)),
     totals.warnings.length === 0
@@ -96,7 +96,9 @@ function section(title: string, ...content: readonly Html[]): Html {
 function figureHtml({ kind, figure }: DrawnFigure, number: number): Html {
   const svg = drawSvg(figure, FIGURE_WIDTH, { idPrefix: `figure-${number}-` });
   const table =
-    kind.rows === undefined ? ` All numbers are in the table ${kind.table} of the data files.` : '';
+    kind.rows === undefined && kind.bins === undefined
+      ? ` All numbers are in the table ${kind.table} of the data files.`
+      : '';
   return (
     `<figure>\n<div class="paper">${svg}</div>\n` +
     `<figcaption><strong>Figure ${number}.</strong> ${escaped(`${figure.note}${table}`)}</figcaption>\n</figure>`
@@ -104,7 +106,7 @@ function figureHtml({ kind, figure }: DrawnFigure, number: number): Html {
 }
 
 /** Tables in the order of the figures; those of one kind of figure are together. */
-function tablesOf(drawn: readonly DrawnFigure[], experiment: ExperimentDocument): Html[] {
+function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
   const byKind = new Map<FigureKind, MeasuredRow[]>();
   const figures = new Map<FigureKind, number[]>();
   drawn.forEach(({ kind, rows }, at) => {
@@ -112,21 +114,23 @@ function tablesOf(drawn: readonly DrawnFigure[], experiment: ExperimentDocument)
     figures.set(kind, [...(figures.get(kind) ?? []), at + 1]);
   });
   return [...byKind].flatMap(([kind, rows]) => {
-    if (rows.length === 0) return [];
     const numbers = figures.get(kind)!;
-    const of = `Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
-    return [rowsTable(`${measureOf(experiment, rows[0]!.report).label}, behind ${of}`, rows, experiment)];
+    const behind = (what: string) =>
+      `${what}, behind Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
+    if (kind.bins !== undefined) {
+      const name = `${kind.name.charAt(0).toUpperCase()}${kind.name.slice(1)}`;
+      return [binsTable(behind(name), kind.bins.rows(findings), kind.bins.unit)];
+    }
+    if (rows.length === 0) return [];
+    const { experiment } = findings.head;
+    return [rowsTable(behind(measureOf(experiment, rows[0]!.report).label), rows, experiment)];
   });
 }
 
 function rowsTable(title: string, rows: readonly MeasuredRow[], experiment: ExperimentDocument): Html {
-  const parameters = Object.keys(rows[0]!.condition.parameters);
   const { unit } = measureOf(experiment, rows[0]!.report);
   const isControlled = rows.some(({ group }) => 'control' in group);
   const heads = [
-    ...parameters.map((name) => titleOf(name)),
-    'Report',
-    'Group',
     `Mean (${unit})`,
     `sd (${unit})`,
     'n',
@@ -134,39 +138,53 @@ function rowsTable(title: string, rows: readonly MeasuredRow[], experiment: Expe
     'Responding',
     'Neurons',
   ];
+  return groupsTable(title, heads, rows, ({ condition, report, group }) => {
+    const { of, respondingOf } = measureOf(experiment, report);
+    const value = of(group);
+    const found =
+      value === null
+        ? [condition.complete ? 'none' : 'stopped', '–', 0]
+        : [value.mean, value.sd, value.trials.filter((each) => each !== null).length];
+    return [
+      ...found,
+      ...(isControlled ? controlValues(group) : []),
+      respondingOf(group) || '–',
+      group.neurons,
+    ];
+  });
+}
+
+function binsTable(title: string, rows: Iterable<BinRow>, unit: string): Html {
+  const heads = ['From (ms)', 'To (ms)', `Mean (${unit})`];
+  return groupsTable(title, heads, rows, ({ fromMs, toMs, mean }) => [fromMs, toMs, mean]);
+}
+
+/** @param heads of the values that stand behind those that say what a row is of */
+function groupsTable<Row extends MeasuredRow>(
+  title: string,
+  heads: readonly string[],
+  rows: Iterable<Row>,
+  valuesOf: (row: Row) => readonly Value[],
+): Html {
+  const shown: Row[] = [];
+  let all = 0;
+  for (const row of rows) if (++all <= MOST_ROWS) shown.push(row);
+  const parameters = Object.keys(shown[0]?.condition.parameters ?? {});
   return tableHtml(
     title,
-    heads,
-    rows.slice(0, MOST_ROWS).map(({ condition, report, group }): Value[] => {
-      const { of, respondingOf } = measureOf(experiment, report);
-      const value = of(group);
-      const found =
-        value === null
-          ? [condition.complete ? 'none' : 'stopped', '–', 0]
-          : [value.mean, value.sd, value.trials.filter((each) => each !== null).length];
-      return [
-        ...parameters.map((name) => parameterValue(name, condition.parameters[name]!)),
-        report,
-        groupLabel(group),
-        ...found,
-        ...(isControlled ? controlValues(group) : []),
-        respondingOf(group) || '–',
-        group.neurons,
-      ];
-    }),
-    rows.length > MOST_ROWS &&
-      `The first ${MOST_ROWS} of ${rows.length} rows, in the order of the figure; the data files have all.`,
+    [...parameters.map(parameterTitle), 'Report', 'Group', ...heads],
+    shown.map((row) => [
+      ...parameters.map((name): Value => {
+        const value = row.condition.parameters[name]!;
+        return typeof value === 'number' ? value : conditionLabel(name, value);
+      }),
+      row.report,
+      groupLabel(row.group),
+      ...valuesOf(row),
+    ]),
+    all > MOST_ROWS &&
+      `The first ${MOST_ROWS} of ${all} rows, in the order of the figure; the data files have all.`,
   );
-}
-
-function titleOf(parameter: string): string {
-  const label = parameterLabel(parameter);
-  return label === 'silence' ? 'Lesion' : label;
-}
-
-function parameterValue(name: string, value: Parameters<typeof settingText>[1]): Value {
-  if (value === null) return settingText(name, value);
-  return typeof value === 'number' ? value : valueLabel(value);
 }
 
 /** The value among its controls. */

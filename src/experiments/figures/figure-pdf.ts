@@ -1,7 +1,9 @@
 /** PDF of a figure: the marks of its SVG as draw.ts writes it, as paths and text that can be selected. */
 import PDFDocument from 'pdfkit';
-import type { Figure } from '../../experiments/figures/figure.js';
-import type { Fonts } from './plot-file.js';
+import { joinedBytes } from './bytes.js';
+import type { Figure } from './figure.js';
+import type { FigureFile } from './figure-file.js';
+import { factLines } from './provenance.js';
 
 const PT_PER_MM = 72 / 25.4;
 const TOKEN = /<(\/?)([a-zA-Z]+)([^>]*)>|([^<]+)/g;
@@ -9,30 +11,45 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 /** Elements whose content is not drawn. */
 const SILENT = ['title', 'metadata'];
 
+/** Bytes of TrueType or OpenType fonts, which a file takes along. */
+export interface Fonts {
+  readonly regular: Uint8Array;
+  readonly bold: Uint8Array;
+}
+
 type Attributes = Readonly<Record<string, string | undefined>>;
-type Pen = PDFDocument;
+type Pen = PDFKit.PDFDocument;
 type Gradients = Map<string, { readonly offset: number; readonly colour: string }[]>;
 
-/** @param svg of drawSvg, whose units are so many mm wide */
-export async function pdfOf(svg: string, figure: Figure, unitMm: number, fonts: Fonts): Promise<Uint8Array> {
+export async function pdfOf(
+  { svg, unitMm }: FigureFile,
+  figure: Figure,
+  fonts: Fonts,
+): Promise<Uint8Array<ArrayBuffer>> {
   const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(svg)!.map(Number) as [number, number, number];
   const unit = unitMm * PT_PER_MM;
   const pen = new PDFDocument({
     size: [width * unit, height * unit],
     margin: 0,
+    // Without the usual one, which browsers do not have.
+    font: '',
     // A file is a function of its figure: it has no date of its own.
-    info: { Title: figure.title ?? figure.label, Subject: figure.metadata ?? '', CreationDate: new Date(0) },
+    info: {
+      Title: figure.title ?? figure.label,
+      Subject: factLines(figure.metadata ?? {}).join('\n'),
+      CreationDate: new Date(0),
+    },
   });
   const pieces: Uint8Array[] = [];
   pen.on('data', (piece: Uint8Array) => pieces.push(piece));
   const ended = new Promise((resolve, reject) => pen.on('end', resolve).on('error', reject));
-  pen.registerFont('regular', Buffer.from(fonts.regular));
-  pen.registerFont('bold', Buffer.from(fonts.bold));
+  pen.registerFont('regular', fonts.regular);
+  pen.registerFont('bold', fonts.bold);
   pen.scale(unit);
   draw(pen, svg);
   pen.end();
   await ended;
-  return Buffer.concat(pieces);
+  return joinedBytes(pieces);
 }
 
 function draw(pen: Pen, svg: string): void {
@@ -88,7 +105,8 @@ function drawShape(pen: Pen, tag: string, own: Attributes, gradients: Gradients)
   if (stroke !== 'none') {
     pen.lineWidth(Number(own['stroke-width'] ?? 1)).strokeOpacity(Number(own['stroke-opacity'] ?? 1));
     const dash = own['stroke-dasharray'];
-    if (dash !== undefined) pen.dash(dash.split(' ').map(Number), {});
+    // The types know one length alone.
+    if (dash !== undefined) pen.dash(dash.split(' ').map(Number) as unknown as number, {});
     outline();
     pen.stroke(hexOf(stroke));
   }

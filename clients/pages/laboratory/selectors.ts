@@ -1,0 +1,52 @@
+/** Selectors of a document, wherever they stand in it. */
+import { INNER_SELECTORS, nameOnSide } from '../../../src/connectome/set-selector.js';
+import { isList, isMembers, type Json, type Members, pointer, withMemberRenamed } from './json.js';
+
+/** Members whose texts are selectors. */
+const SELECTORS: readonly string[] = ['node_set', 'each', 'source', 'target', 'silence', ...INNER_SELECTORS];
+const OWN_SETS = 'node_sets';
+
+/** The document with another text in the place of each that is a selector. */
+function withSelectors(document: Members, replace: (selector: string) => string): Members {
+  return mapped(document, (member, name) =>
+    name === OWN_SETS && isMembers(member)
+      ? mapped(member, (each) => replaced(each, replace, true))
+      : replaced(member, replace, SELECTORS.includes(name)),
+  );
+}
+
+function replaced(value: Json, replace: (selector: string) => string, isSelector: boolean): Json {
+  if (typeof value === 'string') return isSelector ? replace(value) : value;
+  if (isList(value)) return value.map((item) => replaced(item, replace, isSelector));
+  if (!isMembers(value)) return value;
+  return mapped(value, (member, name) => replaced(member, replace, SELECTORS.includes(name)));
+}
+
+function mapped(members: Members, change: (member: Json, name: string) => Json): Members {
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, change(member, name)]));
+}
+
+/** Names in the selectors of a document, without sides, each once. */
+export function namesIn(document: Members): string[] {
+  const names = new Set<string>();
+  withSelectors(document, (text) => {
+    names.add(nameOnSide(text)?.name ?? text);
+    return text;
+  });
+  return [...names];
+}
+
+/** Names of the sets that the document defines, which selectors name as they are. */
+export function ownSetsOf({ [OWN_SETS]: own }: Members): string[] {
+  return isMembers(own) ? Object.keys(own) : [];
+}
+
+/** The document with another name for one of its sets, also in the selectors that name it. */
+export function withSetRenamed(document: Members, before: string, name: string): Json {
+  const renamed = withSelectors(document, (text) => {
+    const parts = nameOnSide(text);
+    if (parts?.name !== before) return text;
+    return parts.side === undefined ? name : `${name}:${parts.side}`;
+  });
+  return withMemberRenamed(renamed, pointer(OWN_SETS, before), name);
+}

@@ -1,0 +1,57 @@
+/** Size and colours of a figure in a file: the same for `--plot` and for what the laboratory saves. */
+import { drawSvg, PAPER, type Palette } from './draw.js';
+import type { Figure } from './figure.js';
+
+/** Width of a figure where none is given, in units of 1/96 inch, and the text of such a figure. */
+const WIDTH = 900;
+const TEXT_UNITS = 12;
+const USUAL_TEXT_PT = 9;
+export const USUAL_DPI = 300;
+export const MM_PER_INCH = 25.4;
+const PT_PER_INCH = 72;
+/** Stands for a palette without hues. */
+export const GREY = 'grey';
+const GREYS: Palette = {
+  ...PAPER,
+  text: '#000000',
+  muted: '#4d4d4d',
+  line: '#d9d9d9',
+  series: ['#1a1a1a', '#767676', '#474747', '#8c8c8c', '#333333', '#5e5e5e'],
+  heat: ['#ffffff', '#d0d0d0', '#a0a0a0', '#707070', '#404040', '#101010'],
+};
+
+export interface Look {
+  readonly widthMm?: number | undefined;
+  readonly textPt?: number | undefined;
+  /** `grey`, or `#rrggbb` of each series with commas between them. */
+  readonly colours?: string | undefined;
+  /** Family of the font, as CSS has it. */
+  readonly font?: string | undefined;
+}
+
+/** A figure as SVG, with what else has to be known of its size. */
+export interface FigureFile {
+  readonly svg: string;
+  /** Millimetres of a unit of the figure. */
+  readonly unitMm: number;
+  readonly widthMm: number;
+}
+
+export function figureFile(
+  figure: Figure,
+  { widthMm, textPt = USUAL_TEXT_PT, colours, font }: Look,
+): FigureFile {
+  const unitMm = (textPt * MM_PER_INCH) / PT_PER_INCH / TEXT_UNITS;
+  const width = widthMm === undefined ? WIDTH : widthMm / unitMm;
+  const svg = drawSvg(figure, width, {
+    palette: paletteOf(colours),
+    unitMm,
+    ...(font !== undefined && { font }),
+  });
+  return { svg, unitMm, widthMm: width * unitMm };
+}
+
+function paletteOf(colours: string | undefined): Palette {
+  if (colours === undefined) return PAPER;
+  return colours === GREY ? GREYS : { ...PAPER, series: colours.split(',') };
+}

@@ -1,0 +1,72 @@
+/** Where a file of an experiment comes from: the same facts in SVG, PNG, PDF and CSV. */
+import type { ExperimentHead } from '../run/result.js';
+import { joinedBytes } from './bytes.js';
+import { trialsText } from './condition-labels.js';
+
+const PNG_SIGNATURE_BYTES = 8;
+/** Length, name, and checksum of a chunk around its data. */
+const CHUNK_BYTES = 12;
+const INCHES_PER_METRE = 1000 / 25.4;
+const PER_METRE = 1;
+
+/** By names that PNG and readers of metadata know, then our own. */
+export type Facts = Readonly<Record<string, string>>;
+
+export function provenanceOf(head: ExperimentHead): Facts {
+  const { id, model, wiring, side_convention: sides, experiment } = head;
+  return {
+    Title: experiment.name ?? 'Open experiment',
+    Model: model,
+    Wiring: wiring,
+    Trials: `n = ${trialsText(experiment)}`,
+    Experiment: id,
+    Sides: sides,
+    Document: JSON.stringify(experiment),
+  };
+}
+
+/** A line for each fact: `Model: fafb-783-…`. */
+export function factLines(facts: Facts): string[] {
+  return Object.entries(facts).map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`);
+}
+
+/** A picture with the facts as chunks of international text before it, and its resolution in dots per inch. */
+export function pngWith(png: Uint8Array, facts: Facts, dpi: number): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset } = png;
+  const header = new DataView(buffer, byteOffset).getUint32(PNG_SIGNATURE_BYTES);
+  const headerEnd = PNG_SIGNATURE_BYTES + CHUNK_BYTES + header;
+  const resolution = new Uint8Array(9);
+  const view = new DataView(resolution.buffer);
+  for (const at of [0, 4]) view.setUint32(at, Math.round(dpi * INCHES_PER_METRE));
+  view.setUint8(8, PER_METRE);
+  // No compression, language or translated name.
+  const texts = Object.entries(facts).map(([name, value]) =>
+    chunk('iTXt', new TextEncoder().encode(`${name}\0\0\0\0\0${value}`)),
+  );
+  return joinedBytes([
+    png.subarray(0, headerEnd),
+    chunk('pHYs', resolution),
+    ...texts,
+    png.subarray(headerEnd),
+  ]);
+}
+
+function chunk(type: string, content: Uint8Array): Uint8Array {
+  const data = joinedBytes([new TextEncoder().encode(type), content]);
+  const [length, checksum] = [content.length, crc32(data)].map((number) => {
+    const bytes = new Uint8Array(4);
+    new DataView(bytes.buffer).setUint32(0, number);
+    return bytes;
+  }) as [Uint8Array, Uint8Array];
+  return joinedBytes([length, data, checksum]);
+}
+
+/** The checksum of PNG (ISO 3309). */
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
