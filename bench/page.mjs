@@ -1,19 +1,55 @@
 /**
  * npm run bench:page -- URL: what the page costs a browser, measured in Debian's Chromium against a running service: bytes
- * of the first load, time until the form works and until the brain is drawn, and what an animation frame costs the page's
- * thread while a run plays: its processor time, which other processes do not lengthen. WebGL is computed by the CPU here,
- * so the frame rate means nothing elsewhere.
+ * of the first load, time until the form works, the fly plays a run, and the brain is drawn (its first part, and all of it),
+ * and what an animation frame costs the page's thread while a run plays: its processor time, which other processes do not
+ * lengthen. WebGL is computed by the CPU here, so the frame rate means nothing elsewhere. --slow measures a phone: 1.4
+ * Mbit/s, 150 ms a request, a quarter of the processor.
  */
 import { chromium } from 'playwright-core';
 import { runCommand, UsageError } from '../dist/cli/command.js';
 
 const ROUNDS = 5;
 const PLAYED_MS = 3000;
+const KBIT_PER_S = 1400;
+const SLOW = {
+  network: {
+    offline: false,
+    latency: 150,
+    downloadThroughput: (1000 * KBIT_PER_S) / 8,
+    uploadThroughput: (1000 * KBIT_PER_S) / 8,
+  },
+  processorShare: 4,
+};
+/** Moments that are noted: when these selectors match for the first time. */
+const MOMENTS = {
+  formMs: '#stimulus-options label',
+  playingMs: '#play.playing',
+  flyMs: '#fly-canvas[data-draw-calls]',
+  brainMs: '#canvas-frame.drawn',
+  wholeBrainMs: '#live-start:enabled',
+};
+/** Runs in the page, at each frame until there are all moments, in ms since the page was asked for. */
+const NOTE_MOMENTS = `
+  const moments = {};
+  const look = () => {
+    for (const [name, selector] of Object.entries(${JSON.stringify(MOMENTS)})) {
+      if (!(name in moments) && document.querySelector(selector)) moments[name] = performance.now();
+    }
+    if (Object.keys(moments).length < ${Object.keys(MOMENTS).length}) requestAnimationFrame(look);
+    else document.documentElement.dataset.moments = JSON.stringify(moments);
+  };
+  look();
+`;
 
 const COMMAND = {
   name: 'bench:page',
   summary: 'Measures what the page costs a browser, in Chromium against a running service.',
-  options: {},
+  options: {
+    slow: {
+      type: 'boolean',
+      help: 'At 1.4 Mbit/s, with 150 ms before each answer and a quarter of the processor.',
+    },
+  },
   positionals: {
     name: 'URL',
     help: 'Of the service, such as http://localhost:8080.',
@@ -25,7 +61,7 @@ const COMMAND = {
 
 await runCommand(COMMAND);
 
-async function measurePage(_options, [url]) {
+async function measurePage({ slow = false }, [url]) {
   if (!URL.canParse(url)) throw new UsageError(`expected the URL of a service, found "${url}"`);
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
@@ -35,11 +71,11 @@ async function measurePage(_options, [url]) {
   for (let round = 0; round < ROUNDS; round++) {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     const page = await context.newPage();
+    if (slow) await slowDown(page);
+    await page.addInitScript(NOTE_MOMENTS);
     await page.goto(url, { waitUntil: 'commit' });
-    await page.locator('#stimulus-options label').first().waitFor();
-    const formMs = await page.evaluate('performance.now()');
-    await page.locator('#brain[data-draw-calls]').waitFor();
-    const brainMs = await page.evaluate('performance.now()');
+    await page.locator('html[data-moments]').waitFor();
+    const moments = JSON.parse(await page.locator('html').getAttribute('data-moments'));
     await page.locator('#brain[data-frame-script-ms]').waitFor();
     // The first frames compile shaders and fill buffers; these are of a run that plays.
     await browser.startTracing(page, { categories: ['devtools.timeline'] });
@@ -54,15 +90,21 @@ async function measurePage(_options, [url]) {
       ['#brain', '#fly-canvas']
         .reduce((sum, canvas) => sum + Number(document.querySelector(canvas).dataset.drawCalls), 0),
     ]`);
-    rounds.push({ bytes, formMs, brainMs, frameMs: median(frames), drawCalls });
+    rounds.push({ bytes, ...moments, frameMs: median(frames), drawCalls });
     await context.close();
   }
   await browser.close();
-  for (const name of ['bytes', 'formMs', 'brainMs', 'frameMs', 'drawCalls']) {
+  for (const name of Object.keys(rounds[0])) {
     const values = rounds.map((each) => each[name]);
-    const [least, most] = [Math.min(...values), Math.max(...values)];
-    console.log(`${name.padEnd(10)} median ${round3(median(values))}, ${round3(least)} to ${round3(most)}`);
+    console.log(`${name.padEnd(12)} median ${round3(median(values))}: ${values.map(round3).join(', ')}`);
   }
+}
+
+async function slowDown(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', SLOW.network);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: SLOW.processorShare });
 }
 
 function median(values) {

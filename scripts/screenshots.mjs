@@ -18,7 +18,7 @@ const PICTURES = [
 const PREVIEW = { file: 'clients/pages/preview.jpg', width: 1200, height: 630 };
 const HASH = '#stimulus=loom&duration_ms=100&intensity=1&seed=42';
 /** Pictures of the brain at rest, which stand in its place until it is there. */
-const POSTER = { width: 760, height: 380, quality: 45 };
+const POSTER = { width: 640, height: 320, quality: 30 };
 /** A dose curve of the sugar circuit. */
 const DOSES = {
   inputs: { sugar: { node_set: '@sugar', rate_hz: 100 } },
@@ -54,7 +54,7 @@ await withDefaultService(async (url) => {
       document.activeElement.blur();
       scrollTo({ top: 0, behavior: 'instant' });
     `);
-    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 88 });
+    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 80 });
     console.log(join(FOLDER, file));
     await page.close();
   }
@@ -65,14 +65,14 @@ await withDefaultService(async (url) => {
       reducedMotion: 'reduce',
     });
     await page.goto(url + HASH);
-    await page.locator('#results').waitFor();
+    await page.locator('main:not(.arriving) #results').waitFor();
     await page.locator('#time').fill(MOMENT_MS);
     await page.waitForTimeout(SETTLE_MS);
     await page.evaluate(`
       document.activeElement.blur();
       scrollTo({ top: document.querySelector('${top}').getBoundingClientRect().top - ${MARGIN_PX}, behavior: 'instant' });
     `);
-    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 88 });
+    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 80 });
     console.log(join(FOLDER, file));
     await page.close();
   }
@@ -80,9 +80,9 @@ await withDefaultService(async (url) => {
     const { quality, ...viewport } = POSTER;
     const page = await browser.newPage({ viewport, colorScheme, reducedMotion: 'reduce' });
     // Without a run the brain is at rest.
-    await page.route('**/runs/*', (route) => route.abort());
+    await page.route('**/runs/**', (route) => route.abort());
     await page.goto(url);
-    await page.locator('#canvas-frame.drawn').waitFor();
+    await page.locator('main:not(.arriving)').waitFor();
     await page.evaluate(`
       document.querySelectorAll('#views > :not(#canvas-frame), #canvas-frame > :not(canvas)')
         .forEach((each) => (each.style.display = 'none'));
@@ -96,7 +96,8 @@ await withDefaultService(async (url) => {
   }
   const page = await browser.newPage({ viewport: PREVIEW, colorScheme: 'dark', reducedMotion: 'reduce' });
   await page.goto(url + HASH);
-  await page.locator('#results').waitFor();
+  await page.locator('main:not(.arriving) #results').waitFor();
+  await page.locator('#time').fill(MOMENT_MS);
   await page.evaluate(`
     document.querySelectorAll('header, main > :not(#stage), #stage > :not(#views), #views > :not(#canvas-frame, #fly), #canvas-frame > :not(canvas)')
       .forEach((each) => (each.style.display = 'none'));
@@ -104,7 +105,7 @@ await withDefaultService(async (url) => {
     document.querySelector('#views').style.height = '${PREVIEW.height}px';
   `);
   await page.waitForTimeout(SETTLE_MS);
-  await page.screenshot({ path: PREVIEW.file, type: 'jpeg', quality: 85 });
+  await page.screenshot({ path: PREVIEW.file, type: 'jpeg', quality: 80 });
   console.log(PREVIEW.file);
   await browser.close();
 });

@@ -81,13 +81,13 @@ async function start(): Promise<void> {
   notices.status('');
   stored = new StoredRuns(model);
   present(model, stored);
+  // The atlas is most of what the page loads, so it is asked for at once; only brain and raster wait for it.
+  const brain = loadAtlas(model);
   store = await RunStore.open(model);
   showRecent();
   // The form works by now: what is drawn may take its time.
   setTimeout(() => showFly(model));
-  // A run is small and plays at once; the atlas is most of what the page loads, and only brain and raster wait for it.
-  await runFromAddress();
-  await loadAtlas(model);
+  await Promise.all([runFromAddress(), brain]);
   endArrival();
   // A live fly needs whatever is drawn.
   byId<HTMLButtonElement>('live-start').disabled = false;
@@ -183,9 +183,11 @@ async function loadAtlas(model: Model): Promise<void> {
   brainNotices.status('The brain arrives …');
   try {
     const bytes = model.neuron_count * ATLAS_BYTES_PER_NEURON;
-    loaded = decodeAtlas(
-      await fetchAtlas(model.atlas_url, (received) => (progress.value = Math.min(1, received / bytes))),
-    );
+    const arrived = await fetchAtlas(model.atlas_url, {
+      onBytes: (received) => (progress.value = Math.min(1, received / bytes)),
+      onFirstPart: (start) => showBrain(decodeAtlas(start)),
+    });
+    loaded = decodeAtlas(arrived);
     progress.hidden = true;
   } catch (error) {
     progress.hidden = true;
@@ -195,25 +197,34 @@ async function loadAtlas(model: Model): Promise<void> {
   brainNotices.status('');
   atlas = loaded;
   describePositions(loaded, model);
-  results?.setAtlas(loaded);
+  showBrain(loaded);
   path = new PathPanel(model, loaded, (neurons) => stage?.light(neurons));
   card = new CardPanel(model, loaded, {
     onSelect: select,
     onFilter: (isFiltered) => results?.filter(isFiltered),
   });
+  if (current !== undefined) {
+    card.show(current, kept);
+    path.show(current);
+  }
+  await results?.setAtlas(loaded);
+}
+
+/** Draws the first part of the atlas, then all of it. */
+function showBrain(atlas: CompactAtlas): void {
+  if (stage !== undefined) {
+    stage.setAtlas(atlas);
+    return;
+  }
   try {
-    stage = new Stage(loaded, playback, brainNotices, select);
+    stage = new Stage(atlas, playback, brainNotices, select);
     stage.setTheme(readTheme());
   } catch {
     brainNotices.status(
       'This browser does not support WebGL, so the brain is not drawn. Everything else works.',
     );
   }
-  if (current !== undefined) {
-    stage?.show(current, kept);
-    card.show(current, kept);
-    path.show(current);
-  }
+  if (current !== undefined) stage?.show(current, kept);
 }
 
 /** While replicas differ the next answer may come from one with another model; then everything begins anew. */

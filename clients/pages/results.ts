@@ -5,7 +5,7 @@ import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../src/connectome/populat
 import { byId, element, grouped } from './dom.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
 import { fillChannelRows, type Trials } from './plots/channel-rows.js';
-import { plotRaster, type RasterOrder, resetRaster, zoomRaster } from './plots/spike-raster-plot.js';
+import type * as Plots from './plots/spike-raster-plot.js';
 import { movePlayhead } from './plots/time-plot.js';
 import { fillTypeTable, type TypeRow } from './plots/type-table.js';
 import { labelOfType, neuronsOf, type Selection, typeOf } from './selection.js';
@@ -41,6 +41,8 @@ export class Results {
   #selection: Selection | undefined;
   #isFiltered = false;
   #raster: uPlot | undefined;
+  /** Loaded with the atlas, which the raster waits for. */
+  #plots: typeof Plots | undefined;
   #moveInRates: (timeMs: number) => void = () => {};
   #timeMs = 0;
 
@@ -51,15 +53,16 @@ export class Results {
   ) {
     this.#order.addEventListener('change', () => this.#drawRaster());
     byId('zoom-in').addEventListener('click', () => {
-      if (this.#raster !== undefined) zoomRaster(this.#raster, ZOOM_FACTOR, this.#timeMs);
+      if (this.#raster !== undefined) this.#plots?.zoomRaster(this.#raster, ZOOM_FACTOR, this.#timeMs);
     });
     byId('zoom-reset').addEventListener('click', () => {
-      if (this.#raster !== undefined) resetRaster(this.#raster);
+      if (this.#raster !== undefined) this.#plots?.resetRaster(this.#raster);
     });
   }
 
   /** The raster and the numbers of other types need it; all the rest does not. */
-  setAtlas(atlas: CompactAtlas): void {
+  async setAtlas(atlas: CompactAtlas): Promise<void> {
+    this.#plots ??= await import('./plots/spike-raster-plot.js').catch(() => undefined);
     this.#atlas = atlas;
     if (this.#shown !== undefined) this.show(this.#shown);
   }
@@ -119,7 +122,7 @@ export class Results {
   }
 
   #drawRaster(): void {
-    if (this.#shown === undefined || this.#atlas === undefined) return;
+    if (this.#shown === undefined || this.#atlas === undefined || this.#plots === undefined) return;
     const { run, kept } = this.#shown;
     const container = byId('raster');
     byId('raster-panel').hidden = false;
@@ -134,9 +137,9 @@ export class Results {
       `over ${run.response.duration_ms} ms, in rows by ${this.#order.value}.` +
       (of === undefined ? '' : ` Only ${one}${of} is shown.`);
     this.#raster?.destroy();
-    this.#raster = plotRaster(
+    this.#raster = this.#plots.plotRaster(
       container,
-      { run, kept, order: this.#order.value as RasterOrder, only },
+      { run, kept, order: this.#order.value as Plots.RasterOrder, only },
       this.#atlas,
       readTheme(),
       this.listeners.onSeek,

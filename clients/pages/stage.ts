@@ -22,12 +22,15 @@ import { SUPER_CLASSES, superClassIndex, type Theme } from './theme.js';
 const CLICK_PIXELS = 5;
 /** The slow turn at rest: to one side and to the other, a few times. */
 const TURN = { radians: 0.2, periodMs: 20_000, periods: 4 } as const;
+/** A page that has shown nothing for longer, such as one in the background, goes on where it was. */
+const LONGEST_PAUSE_MS = 1000;
 const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Stage {
   readonly #canvas = byId<HTMLCanvasElement>('brain');
   readonly #frame = byId('canvas-frame');
   readonly #tooltip = byId('tooltip');
+  readonly #turning = byId<HTMLButtonElement>('turning');
   readonly #difference = byId<HTMLButtonElement>('difference');
   readonly #view: BrainView;
   readonly #times = new FrameTimes(this.#canvas);
@@ -38,7 +41,7 @@ export class Stage {
   #pointer: { x: number; y: number } | undefined;
   #litMs = 0;
   #isLive = false;
-  /** How long the brain has turned at rest; it stops at the end, and when the reader takes it. */
+  /** How long the brain has turned at rest; it stops at the end, when the reader takes it, and by its button. */
   #turnedMs = 0;
   #lastPaint = 0;
   #isSeen = true;
@@ -48,7 +51,7 @@ export class Stage {
    * @throws Error where the browser has no WebGL
    */
   constructor(
-    private readonly atlas: CompactAtlas,
+    private atlas: CompactAtlas,
     private readonly playback: Playback,
     private readonly notices: Notices,
     private readonly onSelect: (selection: Selection | undefined) => void,
@@ -63,6 +66,12 @@ export class Stage {
 
   setTheme(theme: Theme): void {
     this.#view.setTheme(theme);
+  }
+
+  /** Takes the whole atlas after its first part. */
+  setAtlas(atlas: CompactAtlas): void {
+    this.atlas = atlas;
+    this.#view.setAtlas(atlas);
   }
 
   show(run: Run, kept: Run | undefined): void {
@@ -104,14 +113,17 @@ export class Stage {
 
   #listen(): void {
     document.querySelectorAll<HTMLElement>('[data-viewpoint]').forEach((button) => {
-      button.addEventListener('click', () =>
-        this.#view.lookFrom(button.dataset['viewpoint'] as keyof typeof VIEWPOINTS),
-      );
+      button.addEventListener('click', () => {
+        this.#isTurning = false;
+        this.#turnedMs = 0;
+        this.#view.lookFrom(button.dataset['viewpoint'] as keyof typeof VIEWPOINTS);
+      });
     });
     new IntersectionObserver(([entry]) => (this.#isSeen = entry!.isIntersecting)).observe(this.#canvas);
-    const stopTurning = (): void => void (this.#turnedMs = Infinity);
+    this.#isTurning = !withLessMotion.matches;
+    this.#turning.addEventListener('click', () => (this.#isTurning = !this.#isTurning));
     for (const type of ['pointerdown', 'keydown', 'wheel'] as const) {
-      byId('views').addEventListener(type, stopTurning, { passive: true });
+      this.#canvas.addEventListener(type, () => (this.#isTurning = false), { passive: true });
     }
     this.#difference.addEventListener('click', () => {
       const pressed = this.#difference.getAttribute('aria-pressed') !== 'true';
@@ -128,7 +140,7 @@ export class Stage {
     let pressedAt = { x: NaN, y: NaN };
     canvas.addEventListener('pointerdown', ({ offsetX: x, offsetY: y }) => (pressedAt = { x, y }));
     canvas.addEventListener('click', ({ offsetX: x, offsetY: y }) => {
-      if (Math.hypot(x - pressedAt.x, y - pressedAt.y) > CLICK_PIXELS) return;
+      if (!this.atlas.isWhole || Math.hypot(x - pressedAt.x, y - pressedAt.y) > CLICK_PIXELS) return;
       const picked = this.#view.pick(x, y);
       this.onSelect(picked && { kind: 'neuron', neuron: picked.neuron });
     });
@@ -175,10 +187,20 @@ export class Stage {
   #turn(now: number): void {
     const elapsedMs = now - this.#lastPaint;
     this.#lastPaint = now;
-    const isAtRest = !this.playback.playing && this.#isSeen && !withLessMotion.matches;
-    if (!isAtRest || this.#turnedMs >= TURN.periods * TURN.periodMs || elapsedMs > 1000) return;
+    if (!this.#isTurning || this.playback.playing || !this.#isSeen || elapsedMs > LONGEST_PAUSE_MS) return;
     this.#turnedMs += elapsedMs;
     this.#view.turnTo(TURN.radians * Math.sin((2 * Math.PI * this.#turnedMs) / TURN.periodMs));
+    if (this.#turnedMs >= TURN.periods * TURN.periodMs) this.#isTurning = false;
+  }
+
+  get #isTurning(): boolean {
+    return this.#turning.ariaPressed === 'true';
+  }
+
+  set #isTurning(isTurning: boolean) {
+    this.#turning.ariaPressed = String(isTurning);
+    // It goes on from where it stands.
+    this.#turnedMs %= TURN.periodMs;
   }
 
   #paint(): void {
@@ -189,7 +211,7 @@ export class Stage {
       this.#times.note(performance.now() - started + this.#litMs, this.#view.drawCalls);
     }
     this.#litMs = 0;
-    if (this.#pointer !== undefined && !this.playback.playing) {
+    if (this.#pointer !== undefined && !this.playback.playing && this.atlas.isWhole) {
       this.#showTooltip(this.#pointer.x, this.#pointer.y);
       this.#pointer = undefined;
     }

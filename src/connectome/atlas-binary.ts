@@ -1,17 +1,24 @@
 /**
- * The atlas in the compact form that the page uses, a tenth of the size of the JSON. Writer and reader are in one file
- * without Node APIs, so that the page bundles the reader of exactly the format that the service writes.
+ * The atlas in the compact form that the page uses, a fifteenth of the size of the JSON. Writer and reader are in one file
+ * without Node APIs, so that the page bundles the reader of exactly the format that the service writes. What the page draws
+ * first comes first: see `firstPartLength`.
  *
  *   0   magic "NESATLAS"              8 bytes
  *   8   version                       u32, little-endian like all that follows
  *  12   number of neurons n           u32
  *  16   number of types t             u32
- *  20   length of the type names      u32 (bytes)
- *  24   zero                          8 bytes
- *  32   x, y, z of each neuron        3n u16, 0..65535 on one scale
- *       type of each neuron           n u16
+ *  20   length of the super classes   u32 (bytes)
+ *  24   length of the type names      u32 (bytes)
+ *  28   zero                          4 bytes
+ *  32   type of each neuron           n u16, the difference to that of the neuron before, modulo 65536
  *       side and flag of each neuron  n u8: bits 0-1 index into left, right, center, none; bit 2 estimated
- *       super class and name of each type, UTF-8: "super class\tname\n", t lines
+ *       super class of each type      UTF-8: "super class\n", t lines
+ *       positions of every 11th neuron, from the first on
+ *       positions of all others
+ *       name of each type             UTF-8: "name\n", t lines
+ *
+ * Positions of m neurons are 6m bytes, which compress well as they have a plane for each byte: the low bytes of all x, of
+ * all y, of all z, then the high bytes; the values are 0..4095 on one scale.
  */
 import { ATLAS_VERSION, POSITION_STEPS, scaledPositions } from './atlas.js';
 import type { CellType, Connectome } from './connectome.js';
@@ -20,10 +27,17 @@ const MAGIC = 'NESATLAS';
 const HEADER_BYTES = 32;
 const SIDE_BITS = 3;
 const ESTIMATED_BIT = 2;
+/** A step is 0.2 µm: a pixel where the brain is 4,000 wide. */
+const STEPS = 4095;
+const POSITION_BYTES = 6;
+/** Every so many neurons one is in the first part. An odd number, since sides may alternate. */
+const SAMPLED_EACH = 11;
 
 /** The decoded atlas; neurons in the order of their indices. */
 export interface CompactAtlas {
   readonly neuronCount: number;
+  /** Tells whether all has arrived. Until then positions are those of neurons close by, and types have no names. */
+  readonly isWhole: boolean;
   /** x, y, z of neuron i at 3i, 0 to 1 on one scale for the three axes. */
   readonly positions: Float32Array;
   /** 1 where the position is an estimate. */
@@ -36,66 +50,142 @@ export interface CompactAtlas {
 }
 
 export function encodeAtlas(connectome: Connectome): Uint8Array<ArrayBuffer> {
-  const { neuronCount, metadata } = connectome;
-  const names = new TextEncoder().encode(
-    metadata.types.map(({ superClass, name }) => `${superClass}\t${name}\n`).join(''),
-  );
-  const { typesAt, flagsAt, namesAt } = sectionsOf(neuronCount);
+  const { neuronCount, metadata, typeIndices } = connectome;
+  const { types } = metadata;
+  const classes = new TextEncoder().encode(types.map(({ superClass }) => `${superClass}\n`).join(''));
+  const names = new TextEncoder().encode(types.map(({ name }) => `${name}\n`).join(''));
+  const { flagsAt, classesAt, sampleAt, othersAt, namesAt } = sectionsOf(neuronCount, classes.length);
   const bytes = new Uint8Array(namesAt + names.length);
   const view = new DataView(bytes.buffer);
   bytes.set(new TextEncoder().encode(MAGIC));
-  view.setUint32(8, ATLAS_VERSION, true);
-  view.setUint32(12, neuronCount, true);
-  view.setUint32(16, metadata.types.length, true);
-  view.setUint32(20, names.length, true);
-  scaledPositions(connectome).forEach((position, at) =>
-    view.setUint16(HEADER_BYTES + 2 * at, position, true),
+  [ATLAS_VERSION, neuronCount, types.length, classes.length, names.length].forEach((value, at) =>
+    view.setUint32(MAGIC.length + 4 * at, value, true),
   );
   for (let i = 0; i < neuronCount; i++) {
-    view.setUint16(typesAt + 2 * i, connectome.typeIndices[i]!, true);
+    view.setUint16(HEADER_BYTES + 2 * i, typeIndices[i]! - (i === 0 ? 0 : typeIndices[i - 1]!), true);
     bytes[flagsAt + i] = connectome.sides[i]! | (connectome.positionEstimated[i]! << ESTIMATED_BIT);
+  }
+  bytes.set(classes, classesAt);
+  const positions = scaledPositions(connectome);
+  const { sample, others } = partsOf(neuronCount);
+  for (const [at, neurons] of [
+    [sampleAt, sample],
+    [othersAt, others],
+  ] as const) {
+    const values = 3 * neurons.length;
+    for (let k = 0; k < values; k++) {
+      const [axis, neuron] = [Math.floor(k / neurons.length), neurons[k % neurons.length]!];
+      const value = Math.round((positions[3 * neuron + axis]! * STEPS) / POSITION_STEPS);
+      bytes[at + k] = value & 0xff;
+      bytes[at + values + k] = value >> 8;
+    }
   }
   bytes.set(names, namesAt);
   return bytes;
 }
 
-/** @throws Error with what was expected and what was found */
+/** @returns the bytes from the start of the atlas with which it can be drawn; undefined before the header is there */
+export function firstPartLength(start: ArrayBuffer): number | undefined {
+  if (start.byteLength < HEADER_BYTES) return undefined;
+  const { neuronCount, classesLength } = headerOf(start);
+  return sectionsOf(neuronCount, classesLength).othersAt;
+}
+
+/**
+ * @param buffer the whole atlas, or at least its first part
+ * @throws Error with what was expected and what was found
+ */
 export function decodeAtlas(buffer: ArrayBuffer): CompactAtlas {
+  const { neuronCount, typeCount, classesLength, namesLength } = headerOf(buffer);
+  const { flagsAt, classesAt, sampleAt, othersAt, namesAt } = sectionsOf(neuronCount, classesLength);
+  const isWhole = buffer.byteLength === namesAt + namesLength;
+  if (!isWhole && (buffer.byteLength < othersAt || buffer.byteLength > namesAt + namesLength)) {
+    throw new Error(`Expected ${namesAt + namesLength} bytes of atlas, found ${buffer.byteLength}.`);
+  }
   const view = new DataView(buffer);
+  const flags = new Uint8Array(buffer, flagsAt, neuronCount);
+  const sides = flags.map((flag) => flag & SIDE_BITS);
+  const typeIndices = new Uint16Array(neuronCount);
+  for (let i = 0, type = 0; i < neuronCount; i++) {
+    typeIndices[i] = type += view.getUint16(HEADER_BYTES + 2 * i, true);
+    type &= 0xffff;
+  }
+  const positions = new Float32Array(3 * neuronCount);
+  const { sample, others } = partsOf(neuronCount);
+  readPositions(new Uint8Array(buffer, sampleAt), sample, positions);
+  if (isWhole) readPositions(new Uint8Array(buffer, othersAt), others, positions);
+  else fillIn(positions, sides);
+  const classes = linesOf(buffer, classesAt, classesLength);
+  const names = isWhole ? linesOf(buffer, namesAt, namesLength) : [];
+  return {
+    neuronCount,
+    isWhole,
+    positions,
+    estimated: flags.map((flag) => (flag >> ESTIMATED_BIT) & 1),
+    typeIndices,
+    sides,
+    types: Array.from({ length: typeCount }, (_, at) => ({
+      superClass: classes[at]!,
+      name: names[at] ?? '',
+    })),
+  };
+}
+
+function headerOf(buffer: ArrayBuffer) {
   const magic = new TextDecoder().decode(buffer.slice(0, MAGIC.length));
   if (magic !== MAGIC || buffer.byteLength < HEADER_BYTES) {
     throw new Error(`Expected the atlas to begin with ${MAGIC}, found ${JSON.stringify(magic)}.`);
   }
-  const version = view.getUint32(8, true);
+  const [version, neuronCount, typeCount, classesLength, namesLength] = new Uint32Array(
+    buffer.slice(MAGIC.length, HEADER_BYTES),
+  ) as unknown as [number, number, number, number, number];
   if (version !== ATLAS_VERSION) {
     throw new Error(`Expected version ${ATLAS_VERSION} of the atlas, found ${version}.`);
   }
-  const neuronCount = view.getUint32(12, true);
-  const namesLength = view.getUint32(20, true);
-  const { typesAt, flagsAt, namesAt } = sectionsOf(neuronCount);
-  if (buffer.byteLength !== namesAt + namesLength) {
-    throw new Error(`Expected ${namesAt + namesLength} bytes of atlas, found ${buffer.byteLength}.`);
-  }
-  const flags = new Uint8Array(buffer, flagsAt, neuronCount);
-  const lines = new TextDecoder().decode(new Uint8Array(buffer, namesAt, namesLength)).split('\n');
-  return {
-    neuronCount,
-    positions: Float32Array.from(
-      { length: 3 * neuronCount },
-      (_, at) => view.getUint16(HEADER_BYTES + 2 * at, true) / POSITION_STEPS,
-    ),
-    estimated: flags.map((flag) => (flag >> ESTIMATED_BIT) & 1),
-    typeIndices: Uint16Array.from({ length: neuronCount }, (_, i) => view.getUint16(typesAt + 2 * i, true)),
-    sides: flags.map((flag) => flag & SIDE_BITS),
-    types: lines.slice(0, -1).map((line) => {
-      const [superClass = '', name = ''] = line.split('\t');
-      return { superClass, name };
-    }),
-  };
+  return { neuronCount, typeCount, classesLength, namesLength };
 }
 
-function sectionsOf(neuronCount: number): { typesAt: number; flagsAt: number; namesAt: number } {
-  const typesAt = HEADER_BYTES + 6 * neuronCount;
-  const flagsAt = typesAt + 2 * neuronCount;
-  return { typesAt, flagsAt, namesAt: flagsAt + neuronCount };
+function sectionsOf(neuronCount: number, classesLength: number) {
+  const flagsAt = HEADER_BYTES + 2 * neuronCount;
+  const classesAt = flagsAt + neuronCount;
+  const sampleAt = classesAt + classesLength;
+  const othersAt = sampleAt + POSITION_BYTES * Math.ceil(neuronCount / SAMPLED_EACH);
+  return { flagsAt, classesAt, sampleAt, othersAt, namesAt: sampleAt + POSITION_BYTES * neuronCount };
+}
+
+/** Neurons of the two parts of the positions. */
+function partsOf(neuronCount: number): { sample: Uint32Array; others: Uint32Array } {
+  const sample = new Uint32Array(Math.ceil(neuronCount / SAMPLED_EACH));
+  const others = new Uint32Array(neuronCount - sample.length);
+  for (let i = 0, at = 0; i < neuronCount; i++) {
+    if (i % SAMPLED_EACH === 0) sample[i / SAMPLED_EACH] = i;
+    else others[at++] = i;
+  }
+  return { sample, others };
+}
+
+function readPositions(from: Uint8Array, neurons: Uint32Array, into: Float32Array): void {
+  const values = 3 * neurons.length;
+  for (let k = 0, axis = 0; axis < 3; axis++) {
+    for (const neuron of neurons) {
+      into[3 * neuron + axis] = (from[k]! | (from[values + k]! << 8)) / STEPS;
+      k++;
+    }
+  }
+}
+
+/** Puts each neuron that is not there yet where the one before it on its side is: it is often of the same type. */
+function fillIn(positions: Float32Array, sides: Uint8Array): void {
+  const lastOfSide = new Map<number, number>();
+  for (let i = 0; i < sides.length; i++) {
+    if (i % SAMPLED_EACH === 0) lastOfSide.set(sides[i]!, i);
+    else {
+      const from = lastOfSide.get(sides[i]!) ?? i - (i % SAMPLED_EACH);
+      positions.copyWithin(3 * i, 3 * from, 3 * from + 3);
+    }
+  }
+}
+
+function linesOf(buffer: ArrayBuffer, at: number, length: number): readonly string[] {
+  return new TextDecoder().decode(new Uint8Array(buffer, at, length)).split('\n');
 }

@@ -38,6 +38,37 @@ describeWith(['chromium'], 'the brain of the page', () => {
     expect(Math.min(other.run, other.kept, other.shared)).toBeGreaterThan(50);
   });
 
+  it('turns slowly at rest until its button, or the reader, stops it', async () => {
+    const page = await open('', { reducedMotion: 'no-preference' });
+    await page.locator('#time:enabled').fill('50');
+    const turning = page.getByRole('button', { name: 'Turn slowly' });
+    const untilItTurns = async () => {
+      const before = await brainOf(page);
+      while ((await brainOf(page)) === before);
+    };
+    const untilItStands = async () => {
+      while ((await brainOf(page)) !== (await brainOf(page)));
+    };
+    expect(await turning.getAttribute('aria-pressed')).toBe('true');
+    await untilItTurns();
+    await turning.click();
+    expect(await turning.getAttribute('aria-pressed')).toBe('false');
+    await untilItStands();
+    await turning.click();
+    await untilItTurns();
+    await page.locator('#brain').focus();
+    await page.keyboard.press('ArrowUp');
+    expect(await turning.getAttribute('aria-pressed')).toBe('false');
+    await untilItStands();
+    await page.close();
+
+    const still = await open('');
+    expect(await still.getByRole('button', { name: 'Turn slowly' }).getAttribute('aria-pressed')).toBe(
+      'false',
+    );
+    await still.close();
+  });
+
   it('shows as the difference only what two runs do not share', async () => {
     const same = await open(`${LOOM_HASH}&${hashOf(LOOM, 'kept.')}`);
     await expectText(same, '#key', /Kept/);

@@ -7,6 +7,7 @@ import { brainColours, expectText } from './page-reading.js';
 import { axeFindings, serve } from './served-page.js';
 
 const SESSIONS = '/api/v2/sessions';
+const CYCLES = 6;
 
 describeWith(['chromium'], 'a live fly', () => {
   const served = serve('default');
@@ -66,6 +67,35 @@ describeWith(['chromium'], 'a live fly', () => {
     await ended;
     await page.locator('#playback').waitFor();
     expect(await page.locator('#live-panel').isHidden()).toBe(true);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('leaves nothing behind, however often it is begun and ended', async () => {
+    const { page, problems, asked, button } = await begin();
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Performance.enable');
+    const listeners: number[] = [];
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
+      if (cycle > 0) await button('Try a live fly').click();
+      await button('Touch it').evaluate((each: HTMLElement) => each.click());
+      await behaves(page, /grooms/);
+      const ended = page.waitForResponse((response) => response.request().method() === 'DELETE');
+      await button('Back to recorded runs').click();
+      expect((await ended).ok()).toBe(true);
+      await devtools.send('HeapProfiler.collectGarbage');
+      const { metrics } = await devtools.send('Performance.getMetrics');
+      listeners.push(metrics.find(({ name }) => name === 'JSEventListeners')!.value);
+    }
+    // One more a cycle would be a leak.
+    expect(listeners.at(-1)).toBeLessThan(listeners[0]! + CYCLES - 1);
+    expect(await page.locator('canvas').count()).toBeLessThanOrEqual(3);
+    const ended = asked.filter((each) => each.startsWith('DELETE'));
+    expect(asked.filter((each) => each === `POST ${SESSIONS}`)).toHaveLength(CYCLES);
+    expect(new Set(ended).size).toBe(CYCLES);
+    for (const each of ended) {
+      expect((await served.service.get(each.replace('DELETE ', ''))).status).toBe(404);
+    }
     expect(problems).toEqual([]);
     await page.close();
   });

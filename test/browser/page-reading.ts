@@ -19,9 +19,9 @@ export async function follow(page: Page, hash: string): Promise<void> {
   await page.evaluate((to) => (location.hash = to), hash);
 }
 
-/** Waits for the brain: its legend, and a drawn frame. */
+/** Waits for the whole brain, and a drawn frame. */
 export async function untilBrain(page: Page): Promise<void> {
-  await page.locator('#legend li').first().waitFor({ state: 'attached' });
+  await page.locator('main:not(.arriving)').waitFor();
   await page.waitForFunction(() => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls']);
 }
 

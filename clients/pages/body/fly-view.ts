@@ -74,6 +74,8 @@ export class FlyView {
     private readonly playback: Playback,
   ) {
     this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
+    // Asking for errors waits for the compiler.
+    this.#renderer.debug.checkShaderErrors = false;
     this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAXIMUM_PIXEL_RATIO));
     this.#ground = groundMarks();
     const [sun, rim] = [new DirectionalLight('#fff3dd', 2.6), new DirectionalLight('#9ab8ff', 1.6)];

@@ -37,6 +37,8 @@ const KEYBOARD_TURN_RADIANS = 0.12;
 const PICK_RADIUS_PIXELS = 9;
 /** Share of the neurons that may lie outside the view at either end of an axis. */
 const OUTLYING_SHARE = 0.003;
+/** So many neurons tell the extent of the brain. */
+const MEASURED_NEURONS = 10_000;
 const FAINTEST_KIND = 0.5;
 const STRONGEST_KIND = 1.3;
 /** Strength of neurons at rest; less beside a run, whose light must not be lost among them. */
@@ -71,18 +73,20 @@ export interface Picked {
 
 export class BrainView {
   /** Brightness: byte 0 of each neuron for the run, byte 1 for the kept one. Call show() after changes. */
-  readonly light: Uint8Array;
+  light = new Uint8Array();
   readonly #renderer: WebGLRenderer;
   readonly #scene = new Scene();
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.01, 20);
   readonly #controls: OrbitControls;
   readonly #uniforms: Record<string, IUniform>;
-  readonly #positions: Float32Array;
-  readonly #traits: Uint8Array;
+  #atlas!: CompactAtlas;
+  #positions!: Float32Array;
+  #traits!: Uint8Array;
+  readonly #resting: Points<BufferGeometry, ShaderMaterial>;
   /** Neurons of the second pass: few, so that a frame sends their light alone to the GPU. */
   readonly #lit: Points<BufferGeometry, ShaderMaterial>;
   readonly #halfExtent = new Vector3();
-  readonly #sideCentres: readonly Vector3[];
+  #sideCentres: readonly Vector3[] = [];
   /** The neurons of the second pass, the last on top. */
   #drawn: readonly number[] = [];
   #spiking: readonly number[] = [];
@@ -101,19 +105,13 @@ export class BrainView {
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly sideLabels: readonly HTMLElement[],
-    private readonly atlas: CompactAtlas,
+    atlas: CompactAtlas,
   ) {
     this.#renderer = new WebGLRenderer({ canvas, antialias: false, powerPreference: 'high-performance' });
+    // Asking for errors waits for the compiler.
+    this.#renderer.debug.checkShaderErrors = false;
     this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAXIMUM_PIXEL_RATIO));
 
-    this.#positions = this.#place(displayPositions(atlas));
-    this.#sideCentres = [0, 1].map((side) => this.#centreOf(side));
-    this.light = new Uint8Array(LIGHT_STRIDE * atlas.neuronCount);
-    this.#traits = new Uint8Array(4 * atlas.neuronCount);
-    for (let i = 0; i < atlas.neuronCount; i++) {
-      this.#traits[4 * i] = superClassIndex(atlas.types[atlas.typeIndices[i]!]!.superClass);
-      this.#traits[4 * i + 1] = atlas.estimated[i]!;
-    }
     this.#uniforms = {
       pixelsPerUnit: { value: 1 },
       pixelRatio: { value: this.#renderer.getPixelRatio() },
@@ -121,9 +119,9 @@ export class BrainView {
       glowSize: { value: GLOW_SIZE },
       restStrength: { value: REST_STRENGTH.dark },
       kindColours: { value: Array.from({ length: KINDS }, () => new Vector3()) },
-      kindStrengths: { value: this.#kindStrengths() },
+      kindStrengths: { value: new Array<number>(KINDS).fill(0) },
       depth: { value: new Vector2(0, 1) },
-      estimatedStrength: { value: atlas.estimated.includes(0) ? 0.6 : 1 },
+      estimatedStrength: { value: 1 },
       runColour: { value: new Vector3() },
       keptColour: { value: new Vector3() },
       sharedColour: { value: new Vector3() },
@@ -132,19 +130,17 @@ export class BrainView {
       markPixels: { value: MARK_PIXELS },
       anyMarked: { value: false },
     };
-    const resting = new Points(
-      new BufferGeometry()
-        .setAttribute('position', new BufferAttribute(this.#positions, 3))
-        .setAttribute('traits', new BufferAttribute(this.#traits, 4)),
+    this.#resting = new Points(
+      new BufferGeometry(),
       this.#material(REST_VERTEX_SHADER, REST_FRAGMENT_SHADER),
     );
     this.#lit = new Points(new BufferGeometry(), this.#material(GLOW_VERTEX_SHADER, GLOW_FRAGMENT_SHADER));
-    [resting, this.#lit].forEach((points, order) => {
+    [this.#resting, this.#lit].forEach((points, order) => {
       points.frustumCulled = false;
       points.renderOrder = order;
       this.#scene.add(points);
     });
-    this.#arrange();
+    this.#take(atlas);
 
     this.#controls = new OrbitControls(this.#camera, canvas);
     this.#controls.enablePan = false;
@@ -165,6 +161,37 @@ export class BrainView {
     new ResizeObserver(() => this.#fit()).observe(canvas.parentElement!);
     this.#fit();
     this.lookFrom('front');
+  }
+
+  /** Draws the same neurons where a later atlas has them. */
+  setAtlas(atlas: CompactAtlas): void {
+    const before = this.#fittingDistance();
+    this.#take(atlas);
+    // The brain fills the view as before.
+    this.#camera.position.multiplyScalar(this.#fittingDistance() / before);
+    this.#controls.update();
+  }
+
+  #take(atlas: CompactAtlas): void {
+    const { neuronCount } = atlas;
+    this.#atlas = atlas;
+    this.#positions = this.#place(displayPositions(atlas));
+    this.#sideCentres = [0, 1].map((side) => this.#centreOf(side));
+    if (this.light.length !== LIGHT_STRIDE * neuronCount)
+      this.light = new Uint8Array(LIGHT_STRIDE * neuronCount);
+    const kinds = atlas.types.map(({ superClass }) => superClassIndex(superClass));
+    this.#traits = new Uint8Array(4 * neuronCount);
+    for (let i = 0; i < neuronCount; i++) {
+      this.#traits[4 * i] = kinds[atlas.typeIndices[i]!]!;
+      this.#traits[4 * i + 1] = atlas.estimated[i]!;
+    }
+    this.#uniforms['kindStrengths']!.value = this.#kindStrengths();
+    this.#uniforms['estimatedStrength']!.value = atlas.estimated.includes(0) ? 0.6 : 1;
+    this.#resting.geometry.dispose();
+    this.#resting.geometry = new BufferGeometry()
+      .setAttribute('position', new BufferAttribute(this.#positions, 3))
+      .setAttribute('traits', new BufferAttribute(this.#traits, 4));
+    this.#arrange();
   }
 
   setTheme(theme: Theme): void {
@@ -301,7 +328,7 @@ export class BrainView {
     const positions = this.#positions;
     let best: Picked | undefined;
     let bestScore = -Infinity;
-    for (let i = 0; i < this.atlas.neuronCount; i++) {
+    for (let i = 0; i < this.#atlas.neuronCount; i++) {
       const px = positions[3 * i]!;
       const py = positions[3 * i + 1]!;
       const pz = positions[3 * i + 2]!;
@@ -326,10 +353,11 @@ export class BrainView {
    * scene, seen from the front: the fly's left is on the right, as with anybody one looks in the face.
    */
   #place(positions: Float32Array): Float32Array {
+    const each = 3 * Math.ceil(positions.length / (3 * MEASURED_NEURONS));
     const centre = [0, 1, 2].map((axis) => {
       const along = Float32Array.from(
-        { length: positions.length / 3 },
-        (_, i) => positions[3 * i + axis]!,
+        { length: Math.ceil(positions.length / each) },
+        (_, k) => positions[each * k + axis]!,
       ).sort();
       const low = along[Math.floor(OUTLYING_SHARE * along.length)] ?? 0;
       const high = along[Math.ceil((1 - OUTLYING_SHARE) * along.length) - 1] ?? 0;
@@ -342,9 +370,9 @@ export class BrainView {
   /** Neurons of a crowded super class are fainter, so that the few of another are seen between them. */
   #kindStrengths(): number[] {
     const counts = new Array<number>(KINDS).fill(0);
-    for (let i = 0; i < this.atlas.neuronCount; i++) counts[this.#traits[4 * i]!]!++;
+    for (let i = 0; i < this.#atlas.neuronCount; i++) counts[this.#traits[4 * i]!]!++;
     return counts.map((count) => {
-      const crowding = (KINDS * count) / this.atlas.neuronCount;
+      const crowding = (KINDS * count) / this.#atlas.neuronCount;
       return crowding === 0 ? 0 : Math.min(STRONGEST_KIND, Math.max(FAINTEST_KIND, crowding ** -0.5));
     });
   }
@@ -352,8 +380,8 @@ export class BrainView {
   #centreOf(side: number): Vector3 {
     const centre = new Vector3();
     let count = 0;
-    for (let i = 0; i < this.atlas.neuronCount; i++) {
-      if (SIDES[this.atlas.sides[i]!] !== SIDES[side]) continue;
+    for (let i = 0; i < this.#atlas.neuronCount; i++) {
+      if (SIDES[this.#atlas.sides[i]!] !== SIDES[side]) continue;
       centre.x += this.#positions[3 * i]!;
       count++;
     }

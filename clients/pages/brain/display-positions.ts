@@ -36,27 +36,32 @@ export function hasPositions({ positions }: CompactAtlas): boolean {
 export function displayPositions(atlas: CompactAtlas): Float32Array {
   if (!hasPositions(atlas)) return madeUpPositions(atlas);
   const drawn = atlas.positions.slice();
-  const move = (i: number, point: ArrayLike<number>, jitter: number): void => {
-    for (let axis = 0; axis < 3; axis++) drawn[3 * i + axis] = point[axis]! + jitter * bell(i, 1 + axis);
+  const spread = (i: number, jitter: number): void => {
+    for (let axis = 0; axis < 3; axis++) drawn[3 * i + axis]! += jitter * bell(i, 1 + axis);
   };
-  const at = (i: number): Float32Array => atlas.positions.subarray(3 * i, 3 * i + 3);
-
+  if (!atlas.isWhole) {
+    // For a moment, and soon there: neurons that have yet to come lie around their neighbours.
+    for (let i = 0; i < atlas.neuronCount; i++) spread(i, ESTIMATED_JITTER);
+    return drawn;
+  }
   for (const { measured, estimated } of groupsOf(atlas, typeOnSide)) {
-    for (const i of measured) move(i, at(i), MEASURED_JITTER);
     if (measured.length > 0) {
       const crowding = Math.cbrt(estimated.length / measured.length);
       const jitter = Math.min(SIBLING_JITTER_MAXIMUM, SIBLING_JITTER * crowding);
-      for (const i of estimated) move(i, at(measured[Math.floor(uniform(i, 0) * measured.length)]!), jitter);
-    } else if (estimated.length < SMALLEST_CLOUD) {
-      for (const i of estimated) move(i, at(i), ESTIMATED_JITTER);
+      for (const i of estimated) {
+        const sibling = 3 * measured[Math.floor(uniform(i, 0) * measured.length)]!;
+        drawn.set(atlas.positions.subarray(sibling, sibling + 3), 3 * i);
+        spread(i, jitter);
+      }
+      for (const i of measured) spread(i, MEASURED_JITTER);
     } else {
-      const ellipsoid = ellipsoidOf(atlas, estimated);
-      for (const i of estimated) move(i, ellipsoid.drawnIn(at(i), TYPE_EDGE), ESTIMATED_JITTER);
+      if (estimated.length >= SMALLEST_CLOUD) drawIn(atlas, estimated, TYPE_EDGE, drawn);
+      for (const i of estimated) spread(i, ESTIMATED_JITTER);
     }
   }
   for (const { estimated } of groupsOf(atlas, opticOnSide)) {
-    const ellipsoid = ellipsoidOf(atlas, estimated);
-    for (const i of estimated) move(i, ellipsoid.drawnIn(at(i), LOBE_EDGE), ESTIMATED_JITTER);
+    drawIn(atlas, estimated, LOBE_EDGE, drawn);
+    for (const i of estimated) spread(i, ESTIMATED_JITTER);
   }
   return drawn;
 }
@@ -103,13 +108,16 @@ function opticOnSide({ types, typeIndices, sides, estimated }: CompactAtlas, i: 
   return types[typeIndices[i]!]!.superClass === OPTIC && estimated[i] === 1 ? sides[i]! : undefined;
 }
 
-interface Ellipsoid {
-  /** Moves a point towards the centre, the more the farther out it is; none ends beyond the edge. */
-  drawnIn(point: ArrayLike<number>, edge: number): ArrayLike<number>;
-}
-
-/** The ellipsoid that has the mean and the covariance of these neurons. */
-function ellipsoidOf({ positions }: CompactAtlas, neurons: readonly number[]): Ellipsoid {
+/**
+ * Moves neurons towards the centre of the ellipsoid that has their mean and covariance, the more the farther out they are;
+ * none ends beyond the edge.
+ */
+function drawIn(
+  { positions }: CompactAtlas,
+  neurons: readonly number[],
+  edge: number,
+  drawn: Float32Array,
+): void {
   const mean = new Float64Array(3);
   const covariance = new Float64Array(9);
   for (const i of neurons) {
@@ -124,19 +132,17 @@ function ellipsoidOf({ positions }: CompactAtlas, neurons: readonly number[]): E
     }
   }
   const inverse = inverted(covariance);
-  return {
-    drawnIn(point, edge) {
-      if (inverse === undefined) return point;
-      const offset = [point[0]! - mean[0]!, point[1]! - mean[1]!, point[2]! - mean[2]!];
-      let squared = 0;
-      for (let a = 0; a < 3; a++) {
-        for (let b = 0; b < 3; b++) squared += offset[a]! * inverse[3 * a + b]! * offset[b]!;
-      }
-      const distance = Math.sqrt(squared);
-      const scale = distance === 0 ? 1 : (edge * Math.tanh(distance / edge)) / distance;
-      return offset.map((value, axis) => mean[axis]! + scale * value);
-    },
-  };
+  const offset = new Float64Array(3);
+  for (const i of neurons) {
+    for (let axis = 0; axis < 3; axis++) offset[axis] = positions[3 * i + axis]! - mean[axis]!;
+    let squared = 0;
+    for (let a = 0; a < 3; a++) {
+      for (let b = 0; b < 3; b++) squared += offset[a]! * (inverse?.[3 * a + b] ?? 0) * offset[b]!;
+    }
+    const distance = Math.sqrt(squared);
+    const scale = distance === 0 ? 1 : (edge * Math.tanh(distance / edge)) / distance;
+    for (let axis = 0; axis < 3; axis++) drawn[3 * i + axis] = mean[axis]! + scale * offset[axis]!;
+  }
 }
 
 /** Inverse of a symmetric 3 x 3 matrix, or nothing where it is flat. */
@@ -149,17 +155,21 @@ function inverted(m: Float64Array): Float64Array | undefined {
   return Float64Array.of(A, B, C, B, D, E, C, E, F).map((x) => x / determinant);
 }
 
-/** 0 to 1, the same for the same neuron and purpose on every visit. */
-function uniform(neuron: number, purpose: number): number {
+/** 32 bits, the same for the same neuron and purpose on every visit. */
+function hashOf(neuron: number, purpose: number): number {
   let hash = Math.imul(neuron + 1, 0x9e3779b1) ^ Math.imul(purpose + 1, 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
   hash = Math.imul(hash ^ (hash >>> 15), 0x846ca68b);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+  return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** About normal: mean 0, standard deviation 0.5, never beyond 1.5. */
+/** 0 to 1. */
+function uniform(neuron: number, purpose: number): number {
+  return hashOf(neuron, purpose) / 2 ** 32;
+}
+
+/** About normal: mean 0, standard deviation 0.5, never beyond 1.5. Three draws of 10 bits. */
 function bell(neuron: number, purpose: number): number {
-  return (
-    uniform(neuron, 3 * purpose) + uniform(neuron, 3 * purpose + 1) + uniform(neuron, 3 * purpose + 2) - 1.5
-  );
+  const hash = hashOf(neuron, purpose);
+  return ((hash & 1023) + ((hash >>> 10) & 1023) + ((hash >>> 20) & 1023)) / 1023 - 1.5;
 }

@@ -8,6 +8,7 @@ import {
   type FullRun,
   type Model,
 } from '#client';
+import { firstPartLength } from '../../../src/connectome/atlas-binary.js';
 import type { CellCard } from '../../../src/connectome/cell-card.js';
 import type { Selection } from '../selection.js';
 import type { Experiment } from './experiment.js';
@@ -50,24 +51,44 @@ export class ServiceFailure extends Error {
   }
 }
 
-/** @param onBytes is told how many bytes have come, uncompressed */
-export async function fetchAtlas(url: string, onBytes?: (received: number) => void): Promise<ArrayBuffer> {
-  let received = 0;
-  const counting = () =>
-    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(piece, controller) {
-        received += piece.length;
-        onBytes?.(received);
-        controller.enqueue(piece);
-      },
-    });
+/** Watches an atlas as it arrives. */
+export interface AtlasWatcher {
+  /** Is told how many bytes have come, uncompressed. */
+  onBytes(received: number): void;
+  /** Is given the bytes so far, once the first part is among them. */
+  onFirstPart(start: ArrayBuffer): void;
+}
+
+export async function fetchAtlas(url: string, watcher?: AtlasWatcher): Promise<ArrayBuffer> {
   const client = new NeuralExperimentClient('', {
     fetch: async (...request) => {
       const response = await fetch(...request);
-      return new Response(response.body?.pipeThrough(counting()) ?? null, response);
+      if (watcher === undefined || !response.ok) return response;
+      return new Response(response.body?.pipeThrough(watched(watcher)) ?? null, response);
     },
   });
   return (await client.bytes(url.replace(/\.json$/, '.bin'))).buffer;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+function watched(watcher: AtlasWatcher): TransformStream<Bytes, Bytes> {
+  let received = 0;
+  /** Undefined once the first part was there. */
+  let pieces: Bytes[] | undefined = [];
+  return new TransformStream({
+    async transform(piece, controller) {
+      received += piece.length;
+      watcher.onBytes(received);
+      controller.enqueue(piece);
+      if (pieces === undefined) return;
+      pieces.push(piece);
+      const start = await new Blob(pieces).arrayBuffer();
+      if (received < (firstPartLength(start) ?? Infinity)) return;
+      pieces = undefined;
+      watcher.onFirstPart(start);
+    },
+  });
 }
 
 /** @param atlasUrl `atlas_url` of the model; the cards lie below it */
