@@ -16,6 +16,7 @@ describe('workers that fail', () => {
   const refuseStart = join(dir, 'refuse-start');
   const silentProbes = join(dir, 'silent-probes');
   const exitRuns = join(dir, 'exit-runs');
+  const exitAfterTrial = join(dir, 'exit-after-trial');
   let service: ServiceProcess;
 
   const start = async (variables: Record<string, string> = {}) => {
@@ -28,6 +29,7 @@ describe('workers that fail', () => {
         FAULT_REFUSE_START: refuseStart,
         FAULT_SILENT_PROBES: silentProbes,
         FAULT_EXIT_RUNS: exitRuns,
+        FAULT_EXIT_AFTER_TRIAL: exitAfterTrial,
       },
     );
     if (!existsSync(refuseStart)) await service.untilReady();
@@ -71,6 +73,38 @@ describe('workers that fail', () => {
       );
     },
   );
+
+  it('a worker ends in the middle of a trial of ten minutes: another one goes on, to the same answer', async () => {
+    await start({ EXPERIMENT_BRAIN_SECONDS: '600', EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' });
+    const ask = async (onBegun = async () => {}) => {
+      const answer = fetch(`${service.url}/api/v2/experiments`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          inputs: { sugar: { node_set: 'S_sugar', rate_hz: 80 } },
+          reports: {
+            rates: { node_set: '@all' },
+            ends: { node_set: '@all', type: 'spikes', start_ms: 599_900 },
+          },
+          duration_ms: 600_000,
+          trials: 1,
+        }),
+      });
+      await onBegun();
+      return (await answer).text();
+    };
+    const expected = await ask();
+    expect(JSON.parse(expected).conditions[0].reports.ends.t_ms.length).toBeGreaterThan(0);
+    const actual = await ask(async () => {
+      writeFileSync(exitAfterTrial, '');
+      await until(async () => (await restarts()) === 1);
+    });
+    expect(actual).toBe(expected);
+    observed(
+      'a worker ends in a trial of 600 s',
+      'another one goes on; the answer is the same, byte for byte',
+    );
+  });
 
   it('a worker that ends and cannot be started again: degraded with the others; none left: 503, then back', async () => {
     await start();

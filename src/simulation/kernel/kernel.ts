@@ -139,7 +139,7 @@ export function setConstants(rest: f64, thresholdAboveRestMv: f64, delay: u32, r
 
 /**
  * Sets what `runVaried` alone knows.
- * @param overridden whether any connections are: looking for them takes a twentieth of a trial in which all neurons spike
+ * @param overridden whether any connections are: looking for them takes 3 % of a trial in which all neurons spike
  */
 export function setVariation(
   excitatory: f64,
