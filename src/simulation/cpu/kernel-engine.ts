@@ -229,21 +229,32 @@ export class KernelEngine implements SimulationEngine {
     for (let step = startStep; step < endStep && isWithinBudget;) {
       for (; next < changes.length && changes[next]!.step <= step; next++) changes[next]!.apply();
       const isGrowing = step >= growsFrom;
-      const until =
-        Math.min(
-          endStep,
-          changes[next]?.step ?? Infinity,
-          recorder.nextStep + 1,
-          isGrowing ? Infinity : growsFrom,
-        ) -
-        startStep +
-        firstStep;
+      const end = Math.min(endStep, changes[next]?.step ?? Infinity, isGrowing ? Infinity : growsFrom);
+      const until = Math.min(end, recorder.nextStep + 1) - startStep + firstStep;
       const budget = isGrowing ? eventBudgetPerStep * (step + 1) : eventBudget;
       const growth = isGrowing ? eventBudgetPerStep : 0;
-      const isWithin = isVaried ? kernel.runVaried(until, budget, growth) : kernel.run(until, budget, growth);
+      const series = recorder.seriesBefore(end);
+      let isWithin: number;
+      if (series !== undefined) {
+        const { everySteps, count, firstPotential } = series;
+        const { neuronCount } = recorder;
+        isWithin = kernel.runSampled(
+          until,
+          everySteps,
+          count,
+          neuronCount,
+          firstPotential,
+          isVaried,
+          budget,
+          growth,
+        );
+      } else {
+        isWithin = isVaried ? kernel.runVaried(until, budget, growth) : kernel.run(until, budget, growth);
+      }
       isWithinBudget = isWithin === 1;
       step = (kernel.stepCount.value as number) - firstStep + startStep;
-      if (recorder.nextStep === step - 1) recorder.sample();
+      if (series !== undefined) recorder.tookBefore(step);
+      else if (recorder.nextStep === step - 1) recorder.sample();
     }
     return isWithinBudget;
   }

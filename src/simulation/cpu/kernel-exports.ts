@@ -62,6 +62,16 @@ export interface Kernel extends Readonly<Record<Section | (typeof REGISTERS)[num
   /** @returns 0 where the trial exceeds the budget, else 1 */
   run(untilStep: number, eventBudget: number, growthOfBudget: number): number;
   runVaried(untilStep: number, eventBudget: number, growthOfBudget: number): number;
+  runSampled(
+    untilStep: number,
+    everySteps: number,
+    sampleCount: number,
+    neurons: number,
+    firstSample: number,
+    isVaried: boolean,
+    eventBudget: number,
+    growthOfBudget: number,
+  ): number;
   sample(firstNeuron: number, neurons: number, firstSample: number): void;
   end(): number;
   endPart(): number;

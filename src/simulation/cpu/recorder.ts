@@ -20,6 +20,14 @@ interface Course {
   kept: number;
 }
 
+/** Samples of all recorded neurons that the kernel can take without its host. */
+interface Series {
+  readonly everySteps: number;
+  readonly count: number;
+  /** The place in the kernel of the first of them. */
+  readonly firstPotential: number;
+}
+
 /** Takes the samples of all recordings of one trial from the kernel. */
 export class Recorder {
   readonly neuronCount: number;
@@ -65,15 +73,33 @@ export class Recorder {
     }
   }
 
+  /** What is due before a step and has room, where there is one recording. */
+  seriesBefore(untilStep: number): Series | undefined {
+    const [course, another] = this.#courses;
+    if (course === undefined || another !== undefined) return undefined;
+    const { everySteps } = course.recording;
+    const due = Math.ceil((untilStep - this.nextStep) / everySteps);
+    const count = Math.min(
+      due,
+      course.steps.length - course.taken,
+      course.room - (course.taken - course.kept),
+    );
+    return count > 0 ? { everySteps, count, firstPotential: placeOf(course) } : undefined;
+  }
+
+  /** Tells that the kernel has taken those of a series that were due before a step. */
+  tookBefore(untilStep: number): void {
+    const course = this.#courses[0]!;
+    while (course.steps[course.taken]! < untilStep) this.#took(course);
+    this.#advance();
+  }
+
   /** Takes what is due at the end of `nextStep`. */
   sample(): void {
     for (const course of this.#courses) {
       if (course.steps[course.taken] !== this.nextStep) continue;
-      const { length } = course.recording.neurons;
-      const place = course.firstPotential + (course.taken - course.kept) * length;
-      this.kernel.sample(course.firstNeuron, length, place);
-      course.taken++;
-      if (course.taken - course.kept === course.room) this.#keep(course);
+      this.kernel.sample(course.firstNeuron, course.recording.neurons.length, placeOf(course));
+      this.#took(course);
     }
     this.#advance();
   }
@@ -84,6 +110,11 @@ export class Recorder {
       this.#keep(course);
       return course.potentials.subarray(0, course.taken * course.recording.neurons.length);
     });
+  }
+
+  #took(course: Course): void {
+    course.taken++;
+    if (course.taken - course.kept === course.room) this.#keep(course);
   }
 
   #keep(course: Course): void {
@@ -100,4 +131,9 @@ export class Recorder {
       if (taken < steps.length) this.nextStep = Math.min(this.nextStep, steps[taken]!);
     }
   }
+}
+
+/** The place in the kernel of the next sample. */
+function placeOf({ recording, firstPotential, taken, kept }: Course): number {
+  return firstPotential + (taken - kept) * recording.neurons.length;
 }

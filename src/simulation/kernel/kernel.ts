@@ -223,6 +223,38 @@ export function sample(firstNeuron: u32, neurons: u32, firstSample: u32): void {
     sample.mv = f64x2.extract_lane(Membrane.mvOf(recorded.neuron, recorded.neuron, factors), 0);
 }
 
+/**
+ * Goes on from sample to sample of all recorded neurons: a call of the host for each would take as long as they do.
+ * @param untilStep the step after the first sample
+ * @param everySteps from one sample to the next
+ * @param firstSample the place of the first one; the others follow it
+ * @returns whether the budget lasts
+ */
+export function runSampled(
+  untilStep: u32,
+  everySteps: u32,
+  sampleCount: u32,
+  neurons: u32,
+  firstSample: u32,
+  isVaried: bool,
+  eventBudget: f64,
+  growthOfBudget: f64,
+): bool {
+  let until = untilStep;
+  let place = firstSample;
+  let budget = eventBudget;
+  for (let taken: u32 = 0; taken < sampleCount; taken++) {
+    const begin = stepCount;
+    const isWithin = isVaried ? runVaried(until, budget, growthOfBudget) : run(until, budget, growthOfBudget);
+    budget += growthOfBudget * (stepCount - begin);
+    if (stepCount == until) sample(0, neurons, place);
+    if (!isWithin) return false;
+    until += everySteps;
+    place += neurons;
+  }
+  return true;
+}
+
 class Membrane {
   /** v of two neurons; that of a refractory one is the potential at rest. */
   @inline
