@@ -21,7 +21,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
-/** Integers with thin spaces between groups of three digits, the same in every locale. */
+/** Integers with narrow spaces, at which no line breaks, between groups of three digits, the same in every locale. */
 export function grouped(integer: number): string {
-  return String(integer).replace(/\B(?=(\d{3})+$)/g, '\u2009');
+  return String(integer).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }

@@ -205,7 +205,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('saves figures in the width, text and colours of the reader, also as PDF', async () => {
+  it('saves figures in the width, text, font and colours of the reader, also as PDF', async () => {
     const { page, problems } = await open(DOSE);
     await priced(page);
     const loaded: string[] = [];
@@ -213,9 +213,10 @@ describeWith(['chromium'], 'the laboratory', () => {
     await run(page);
     // The writer of PDF and its fonts come when they are needed.
     expect(loaded.filter((url) => /pdf|[.]ttf/i.test(url))).toEqual([]);
-    await page.getByText('Size and colours of the figure').click();
+    await page.getByText('Size, font and colours of the figure').click();
     await page.getByLabel('Width').selectOption('89');
     await page.getByLabel('Text').selectOption('7');
+    await page.getByLabel('Font').selectOption('Times New Roman');
     await page.getByLabel('Colours').selectOption('grey');
     const pdf = (await download(page, 'pdf')).bytes;
     const [, width, height] = /\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/
@@ -227,6 +228,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     const size = /width="([\d.]+)mm" height="([\d.]+)mm"/.exec(svg)!.slice(1).map(Number);
     expect(Math.abs(size[0]! - width) + Math.abs(size[1]! - height)).toBeLessThan(0.1);
     expect(svg).not.toContain('#b93c0a');
+    expect(svg).toMatch(/font-family="[^"]*Times New Roman/);
     expect((await download(page, 'pdf')).bytes.equals(pdf)).toBe(true);
     expect(problems).toEqual([]);
     await page.close();
@@ -1103,7 +1105,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.getByRole('textbox', { name: 'Rate (Hz)', exact: true }).waitFor();
     await run(page);
     await page.getByLabel('Show').selectOption('measured among controls');
-    await page.getByText('Size and colours of the figure').click();
+    await page.getByText('Size, font and colours of the figure').click();
     expect(await axeFindings(page)).toEqual([]);
     await page.close();
   });

@@ -416,12 +416,13 @@ export class OutcomePanel {
   }
 }
 
-/** Size, text and colours of figures that are saved. */
+/** Size, font and colours of figures that are saved. */
 function lookChosen(): Look {
   const chosen = (name: string) => byId<HTMLSelectElement>(`save-${name}`).value;
   return {
     widthMm: Number(chosen('width')),
     textPt: Number(chosen('text')),
+    font: chosen('font') || undefined,
     colours: chosen('colours') || undefined,
   };
 }
