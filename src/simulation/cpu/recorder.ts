@@ -73,7 +73,7 @@ export class Recorder {
     }
   }
 
-  /** What is due before a step and has room, where there is one recording. */
+  /** Samples that are due before a step and have room, where there is one recording. */
   seriesBefore(untilStep: number): Series | undefined {
     const [course, another] = this.#courses;
     if (course === undefined || another !== undefined) return undefined;
