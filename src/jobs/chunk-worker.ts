@@ -201,14 +201,16 @@ export class ChunkWorker implements ChunkWork {
     }
   }
 
-  /** Hands out the next phase once all conditions of this one are done. */
+  /**
+   * Hands out the next phase once all conditions of this one are done. Two processes that do so at once may divide it
+   * differently, and then some of it is computed twice.
+   */
   async #addNextPhase({ record, phases }: OpenedJob, phase: number): Promise<void> {
     const { id } = record;
     const next = phases[phase + 1];
     if (next === undefined || (await this.store.doneInPhase(id, phase)) < phases[phase]!.length) return;
     const length = chunkLength(await this.store.highestCostMs(id));
-    const fixed = await this.store.fixChunkLength(id, phase + 1, length);
-    await this.queue.add(chunksOf(record, phases, phase + 1, fixed));
+    await this.queue.add(chunksOf(record, phases, phase + 1, length));
   }
 
   /** Tells whether the failure is that of this process or its model. A trial that ends its workers twice is its own. */

@@ -108,7 +108,6 @@ function contract(open: () => Promise<JobStore>): void {
     expect(await store.keep('a', outcomeOf(0, 10), 2)).toBe(true);
     expect([await statuses('a'), await store.unfinished()]).toEqual([['successful'], 0]);
     expect(await store.keep('a', outcomeOf(0, 10), 2)).toBe(false);
-    expect([await store.fixChunkLength('a', 1, 8), await store.fixChunkLength('a', 1, 2)]).toEqual([8, 8]);
   });
 
   it('creates one job for the repeated request of a client, for as long as that job is kept', async () => {

@@ -61,9 +61,6 @@ export interface JobStore {
   /** The most that a condition took of one core, as far as is known; 0 where it is of none. */
   highestCostMs(id: string): Promise<number>;
 
-  /** Fixes how long the chunks of a phase are, for all who ask. The first who asks decides. */
-  fixChunkLength(id: string, phase: number, length: number): Promise<number>;
-
   unfinished(): Promise<number>;
 
   /** Ends a job that is not finished. */

@@ -25,7 +25,6 @@ interface KeptJob {
   progress: JobProgress;
   readonly outcomes: Map<number, Buffer>;
   readonly doneInPhase: Map<number, number>;
-  readonly chunkLengths: Map<number, number>;
   highestCostMs: number;
   /** Conditions of which is known what they took. */
   readonly timed: { brainMs: number; costMs: number };
@@ -80,7 +79,6 @@ export class MemoryJobStore implements JobStore {
       },
       outcomes: new Map(),
       doneInPhase: new Map(),
-      chunkLengths: new Map(),
       highestCostMs: 0,
       timed: { brainMs: 0, costMs: 0 },
       ...(requestKey !== undefined && { requestKey }),
@@ -155,12 +153,6 @@ export class MemoryJobStore implements JobStore {
 
   async highestCostMs(id: string): Promise<number> {
     return this.#jobs.get(id)?.highestCostMs ?? 0;
-  }
-
-  async fixChunkLength(id: string, phase: number, length: number): Promise<number> {
-    const lengths = this.#jobs.get(id)?.chunkLengths;
-    if (lengths?.has(phase) === false) lengths.set(phase, length);
-    return lengths?.get(phase) ?? length;
   }
 
   async unfinished(): Promise<number> {

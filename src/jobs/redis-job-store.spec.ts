@@ -106,7 +106,6 @@ describeWith(['redis'], 'jobs in Redis', () => {
     await short.create(record('a'), 'key');
     await short.create(record('b'));
     await short.begin('a');
-    await short.fixChunkLength('a', 1, 5);
     for (const index of [0, 1, 2]) await short.keep('a', condition(index), 3);
     expect((await short.state('a'))!.progress.status).toBe('successful');
     await short.create(record('c'));

@@ -115,13 +115,6 @@ export class RedisJobStore implements JobStore {
     return Number(await this.redis.hget(keyOf(id), 'costMs'));
   }
 
-  async fixChunkLength(id: string, phase: number, length: number): Promise<number> {
-    const field = `length:${phase}`;
-    // A job that has expired meanwhile must not get a key that never expires.
-    if ((await this.redis.exists(keyOf(id))) === 1) await this.redis.hsetnx(keyOf(id), field, length);
-    return Number((await this.redis.hget(keyOf(id), field)) ?? length);
-  }
-
   /** Those that expired unfinished are counted until the next job is begun. */
   async unfinished(): Promise<number> {
     return this.redis.hlen(OPEN);

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import { Piscina } from 'piscina';
 import type { Connectome } from '../../connectome/connectome.js';
 import { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
@@ -130,13 +131,10 @@ async function run<Kind extends GpuTask['kind']>(
   return outcome.result;
 }
 
-/** Spikes, synaptic events and the step in which the budget ended the trial. */
-function areEqual(a: Trial, b: Trial): boolean {
-  return (
-    a.deliveredEvents === b.deliveredEvents &&
-    a.stoppedAtStep === b.stoppedAtStep &&
-    a.steps.length === b.steps.length &&
-    a.steps.every((step, spike) => step === b.steps[spike]) &&
-    a.neurons.every((neuron, spike) => neuron === b.neurons[spike])
-  );
+/** Compares spikes, synaptic events and the step in which the budget ended the trial. */
+function areEqual(...trials: readonly [Trial, Trial]): boolean {
+  const [one, other] = trials.map(({ steps, neurons, deliveredEvents, stoppedAtStep }) => {
+    return [steps, neurons, deliveredEvents, stoppedAtStep];
+  });
+  return isDeepStrictEqual(one, other);
 }

@@ -129,7 +129,8 @@ export class GpuHost {
    * @throws CodedError GPU_FAILED when the batch was not computed
    */
   async simulate(protocols: readonly Protocol[], timeoutMs: number): Promise<BatchResult> {
-    const trials = await this.#call(timeoutMs, 'simulate', protocols.map(unshared));
+    // Node copies arrays into messages between processes, also those in shared memory.
+    const trials = await this.#call(timeoutMs, 'simulate', protocols);
     return trials.map((trial) => trial && sharedTrial(trial));
   }
 
@@ -182,12 +183,4 @@ function sharedTrial(trial: Trial): Trial {
   steps.set(trial.steps);
   neurons.set(trial.neurons);
   return { ...trial, steps, neurons };
-}
-
-/** Shared memory cannot be sent to another process, so all arrays of numbers are copied. */
-function unshared<T>(value: T): T {
-  if (ArrayBuffer.isView(value)) return (value as T & Uint32Array).slice() as T;
-  if (Array.isArray(value)) return value.map(unshared) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, unshared(each)])) as T;
 }
