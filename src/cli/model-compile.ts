@@ -9,6 +9,7 @@ import {
   type Dataset,
   datasetNames,
   readDataset,
+  shiuFiles,
 } from '../compiler/dataset.js';
 import { ownTables } from '../compiler/own-network.js';
 import { DEFAULT_SEED, sampleBrain } from '../compiler/statistics/sample-brain.js';
@@ -16,7 +17,6 @@ import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
 import { defaultPopulations, readPopulations } from '../compiler/populations.js';
 import type { Progress } from '../compiler/progress.js';
-import { readShiuFiles } from '../compiler/shiu-files.js';
 import { readTables } from '../compiler/tables.js';
 import {
   MAXIMUM_SYNAPSE_MV,
@@ -162,8 +162,8 @@ async function readBrain(options: CompileOptions, progress: Progress): Promise<R
     if (signs !== undefined) {
       throw new UsageError('--signs cannot be combined with --connectivity: that file has its own signs');
     }
-    const files = { connectivity, completeness, tables };
-    const brain = await readShiuFiles(files, progress, minimumSynapses, identity);
+    const files = shiuFiles(connectivity, completeness, tables);
+    const brain = await readTables('', progress, minimumSynapses, identity, files);
     return { brain: checkedIds(brain, identity), signRule: 'as given' };
   }
   if (connectivity !== undefined || completeness !== undefined) {

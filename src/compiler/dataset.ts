@@ -3,6 +3,7 @@
  * values are called there, whom to cite. No code names one of them; a new data set is a new file.
  */
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readChecked } from '../connectome/checked-json.js';
 import type {
@@ -113,6 +114,7 @@ export const DEFAULT_DATASET = 'flywire-783';
 const FOLDER = new URL('../../data/datasets/', import.meta.url);
 const SCHEMA_FILE = fileURLToPath(new URL('../../data/datasets.schema.json', import.meta.url));
 const OWN_NETWORK_FILE = fileURLToPath(new URL('../../data/own-network.json', import.meta.url));
+const SHIU_FILE = fileURLToPath(new URL('../../data/shiu-2024.json', import.meta.url));
 
 export function datasetNames(): string[] {
   return readdirSync(fileURLToPath(FOLDER))
@@ -132,6 +134,27 @@ export function readDataset(name: string = DEFAULT_DATASET): Dataset {
 /** The names by which a laboratory's own tables call their columns and values, to be completed with its files. */
 export function ownNetwork(): Dataset {
   return readChecked(OWN_NETWORK_FILE, 'TABLE_INVALID', SCHEMA_FILE);
+}
+
+/**
+ * The two files from which Shiu et al. 2024 built their model, as a data set.
+ * @param connectivity Connectivity_783.parquet, or a file of its form: all pairs of neurons with synapses and signs
+ * @param completeness Completeness_783.csv, whose first column, which has no name, lists the root ids
+ * @param labels directory with the tables of Codex that have types, classes, sides and positions
+ */
+export function shiuFiles(connectivity: string, completeness: string, labels: string | undefined): Dataset {
+  const dataset: Dataset = readChecked(SHIU_FILE, 'TABLE_INVALID', SCHEMA_FILE);
+  const { tables: codex, values } = readDataset();
+  const labelling = labels === undefined ? [] : codex.slice(1);
+  return {
+    ...dataset,
+    tables: [
+      { ...dataset.tables[0]!, file: completeness },
+      ...labelling.map((table) => ({ ...table, file: join(labels!, table.file) })),
+    ],
+    connections: [{ ...dataset.connections[0]!, file: connectivity }],
+    values,
+  };
 }
 
 /** @throws CodedError USAGE for synapses that the data set does not have */

@@ -120,13 +120,8 @@ export class OutputSigns {
     this.#isKnown = new Uint8Array(ids.length);
   }
 
-  /** Neurons of which a row gave it. */
-  get knownCount(): number {
-    return this.#isKnown.reduce((sum, each) => sum + each, 0);
-  }
-
-  /** @returns the sign in a row, which has to be that of earlier rows of the neuron */
-  take(neuron: number, row: TableRow, column: number): number {
+  /** Takes the sign in a row, which has to be that of earlier rows of the neuron. */
+  take(neuron: number, row: TableRow, column: number): void {
     const sign = row.sign(column);
     if (this.#isKnown[neuron] === 1 && this.signs[neuron] !== sign) {
       throw row.fault(
@@ -136,7 +131,6 @@ export class OutputSigns {
     }
     this.#isKnown[neuron] = 1;
     this.signs[neuron] = sign;
-    return sign;
   }
 }
 

@@ -8,7 +8,6 @@ import { type Brain, signsUnder } from '../brain.js';
 /** A group is split if the mean cosine between the profiles of its cells and their centroid is below this. */
 const MINIMUM_LIKENESS = { typed: 0.65, untyped: 0.75 };
 const MAXIMUM_ROUNDS = 12;
-const COUNT_RANGE = 2 ** 16;
 
 /** @returns the neurons of each group, ascending; groups in the order of their names, parts by first neuron */
 export function groupCells(brain: Brain): Uint32Array[] {
@@ -48,57 +47,40 @@ function groupByName({ neurons }: Brain): Uint32Array[] {
   return [...groups.keys()].sort().map((name) => Uint32Array.from(groups.get(name)!));
 }
 
-/**
- * The profile of a cell: its connections to each group and from each group, as a vector of length 1.
- * Sums run in a fixed order and use no function but the square root, which IEEE 754 defines to the last bit.
- */
+/** The connections of a cell to each group and from each group, as a vector of length 1. */
+interface Profile {
+  /** Those that are not 0, ascending. */
+  readonly dimensions: Uint32Array;
+  readonly values: Float64Array;
+}
+
+/** Sums run in a fixed order and use no function but the square root, which IEEE 754 defines to the last bit. */
+function profilesOf({ neurons, connections }: Brain, groupOf: Uint32Array, groupCount: number): Profile[] {
+  const synapsesOf = Array.from({ length: neurons.count }, () => new Map<number, number>());
+  const add = (cell: number, dimension: number, synapses: number) =>
+    synapsesOf[cell]!.set(dimension, (synapsesOf[cell]!.get(dimension) ?? 0) + synapses);
+  const { count, pre, post, synapseCounts } = connections;
+  for (let c = 0; c < count; c++) {
+    add(pre[c]!, groupOf[post[c]!]!, synapseCounts[c]!);
+    add(post[c]!, groupCount + groupOf[pre[c]!]!, synapseCounts[c]!);
+  }
+  return synapsesOf.map((own) => {
+    const dimensions = Uint32Array.from(own.keys()).sort();
+    const values = Float64Array.from(dimensions, (dimension) => Math.sqrt(own.get(dimension)!));
+    const length = Math.sqrt(values.reduce((squares, value) => squares + value ** 2, 0));
+    return { dimensions, values: values.map((value) => value / length) };
+  });
+}
+
 class Profiles {
-  readonly #start: Uint32Array;
-  readonly #dimension: Uint32Array;
-  readonly #value: Float64Array;
+  readonly #profiles: readonly Profile[];
   readonly #a: Direction;
   readonly #b: Direction;
 
   constructor(brain: Brain, groupOf: Uint32Array, groupCount: number) {
-    const { count, pre, post, synapseCounts } = brain.connections;
-    const cells = brain.neurons.count;
+    this.#profiles = profilesOf(brain, groupOf, groupCount);
     this.#a = new Direction(2 * groupCount);
     this.#b = new Direction(2 * groupCount);
-    const ends = new Uint32Array(cells + 1);
-    for (let c = 0; c < count; c++) {
-      ends[pre[c]! + 1]!++;
-      ends[post[c]! + 1]!++;
-    }
-    for (let i = 0; i < cells; i++) ends[i + 1]! += ends[i]!;
-    // Group and synapses of each connection, in one number that sorts by group.
-    const packed = new Float64Array(2 * count);
-    const next = ends.slice(0, cells);
-    for (let c = 0; c < count; c++) {
-      packed[next[pre[c]!]!++] = groupOf[post[c]!]! * COUNT_RANGE + synapseCounts[c]!;
-      packed[next[post[c]!]!++] = (groupCount + groupOf[pre[c]!]!) * COUNT_RANGE + synapseCounts[c]!;
-    }
-    this.#start = new Uint32Array(cells + 1);
-    this.#dimension = new Uint32Array(2 * count);
-    this.#value = new Float64Array(2 * count);
-    let at = 0;
-    for (let i = 0; i < cells; i++) {
-      let squares = 0;
-      let synapses = 0;
-      const own = packed.subarray(ends[i]!, ends[i + 1]!).sort();
-      own.forEach((connection, k) => {
-        const dimension = Math.floor(connection / COUNT_RANGE);
-        synapses += connection % COUNT_RANGE;
-        if (k + 1 < own.length && Math.floor(own[k + 1]! / COUNT_RANGE) === dimension) return;
-        const value = Math.sqrt(synapses);
-        this.#dimension[at] = dimension;
-        this.#value[at++] = value;
-        squares += value ** 2;
-        synapses = 0;
-      });
-      const length = Math.sqrt(squares);
-      for (let k = this.#start[i]!; k < at; k++) this.#value[k]! /= length;
-      this.#start[i + 1] = at;
-    }
   }
 
   /** Splits cells in two, and the parts again, until every part has the required similarity. */
@@ -135,20 +117,18 @@ class Profiles {
     direction.clear();
     let connected = 0;
     for (const cell of cells) {
-      if (this.#start[cell + 1]! > this.#start[cell]!) connected++;
-      for (let k = this.#start[cell]!; k < this.#start[cell + 1]!; k++) {
-        direction.add(this.#dimension[k]!, this.#value[k]!);
-      }
+      const { dimensions, values } = this.#profiles[cell]!;
+      if (dimensions.length > 0) connected++;
+      for (let k = 0; k < dimensions.length; k++) direction.add(dimensions[k]!, values[k]!);
     }
     direction.normalise(connected);
     return direction;
   }
 
-  #cosine(cell: number, { values }: Direction): number {
+  #cosine(cell: number, direction: Direction): number {
+    const { dimensions, values } = this.#profiles[cell]!;
     let sum = 0;
-    for (let k = this.#start[cell]!; k < this.#start[cell + 1]!; k++) {
-      sum += this.#value[k]! * values[this.#dimension[k]!]!;
-    }
+    for (let k = 0; k < dimensions.length; k++) sum += values[k]! * direction.values[dimensions[k]!]!;
     return sum;
   }
 
@@ -157,7 +137,8 @@ class Profiles {
     let least = cells[0]!;
     let smallest = Infinity;
     for (const cell of cells) {
-      const cosine = this.#start[cell] === this.#start[cell + 1] ? 1 : this.#cosine(cell, direction);
+      const isAlone = this.#profiles[cell]!.dimensions.length === 0;
+      const cosine = isAlone ? 1 : this.#cosine(cell, direction);
       if (cosine < smallest) {
         smallest = cosine;
         least = cell;

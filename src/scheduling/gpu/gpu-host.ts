@@ -1,7 +1,7 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process';
 import type { Trial } from '../../simulation/simulation.js';
 import { CodedError } from '../../errors.js';
-import type { GivenTrain, Protocol, Train } from '../../stimulus/protocol.js';
+import type { Protocol } from '../../stimulus/protocol.js';
 import { withTimeout } from '../../with-timeout.js';
 import { RemoteCalls, type Given, type Result, type WorkId } from '../remote-calls.js';
 import { builtFile } from '../worker-file.js';
@@ -184,35 +184,10 @@ function sharedTrial(trial: Trial): Trial {
   return { ...trial, steps, neurons };
 }
 
-/** Shared memory cannot be sent to another process, so it is copied. */
-function unshared({ inputs, silenced, ...protocol }: Protocol): Protocol {
-  return {
-    ...protocol,
-    inputs: inputs.map(({ neurons, train }) => ({
-      neurons: Uint32Array.from(neurons),
-      train: unsharedTrain(train),
-    })),
-    silenced: Uint32Array.from(silenced),
-  };
-}
-
-function unsharedTrain(train: Train): Train {
-  if (train.kind === 'spikes') return { ...train, steps: unsharedSteps(train.steps) };
-  if (train.kind !== 'poisson' || typeof train.rateHz === 'number') return train;
-  const { courses, starts, steps, ratesHz } = train.rateHz;
-  return {
-    ...train,
-    rateHz: {
-      ...(courses !== undefined && { courses: Uint16Array.from(courses) }),
-      starts: Uint32Array.from(starts),
-      steps: Uint32Array.from(steps),
-      ratesHz: Float64Array.from(ratesHz),
-    },
-  };
-}
-
-function unsharedSteps(steps: GivenTrain['steps']): GivenTrain['steps'] {
-  return ArrayBuffer.isView(steps)
-    ? Uint32Array.from(steps)
-    : steps.map((ofNeuron) => Uint32Array.from(ofNeuron));
+/** Shared memory cannot be sent to another process, so all arrays of numbers are copied. */
+function unshared<T>(value: T): T {
+  if (ArrayBuffer.isView(value)) return (value as T & Uint32Array).slice() as T;
+  if (Array.isArray(value)) return value.map(unshared) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, unshared(each)])) as T;
 }
