@@ -51,6 +51,7 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
   const path = pathOf(request);
   const isProbe = PROBED_PATHS.includes(path);
   const level = isProbe ? 'debug' : status >= 500 ? 'warn' : 'info';
+  if (!log.isLevelEnabled(level)) return;
   const span = traceSpanOf(request);
   const report = reportOf(request);
   const experiment = experimentReportOf(request);

@@ -79,6 +79,7 @@ function checkType(contentType: string | undefined): void {
 
 /** The whole header must be understood: a part that is skipped may be the one that says otherwise. */
 function isJsonInUtf8(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
   const [, type = '', parameters = ''] = MEDIA_TYPE.exec(contentType) ?? [];
   const charsets = [...parameters.matchAll(PARAMETER)]
     .filter(([, name]) => /^charset(\*|$)/i.test(name!))

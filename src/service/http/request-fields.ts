@@ -6,19 +6,18 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { getMetadataStorage, ValidateBy, ValidateIf, validateSync } from 'class-validator';
 import { CodedError, describeValue } from '../../errors.js';
 import { isObject } from '../../schema/forms.js';
 import { getOrInsert } from '../../get-or-insert.js';
-
-/** Name of the rule of a field in class-validator. */
-const ALLOWED = 'allowed';
 
 export interface FieldRule {
   readonly accepts: (value: unknown) => boolean;
   /** Completes "FIELD must be ...". */
   readonly allowed: string;
 }
+
+/** Rules of the fields of a DTO, by its prototype. */
+const rules = new Map<object, Map<string, FieldRule>>();
 
 /**
  * An optional field of a body or a query: its rule, its message and its place in the OpenAPI description. Only a field
@@ -27,9 +26,8 @@ export interface FieldRule {
 export function OptionalField(rule: FieldRule, schema: ApiPropertyOptions): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ ...schema, required: false } as ApiPropertyOptions),
-    ValidateIf((_, value) => value !== undefined),
-    // The value is no part of the message: class-validator replaces placeholders in messages, also those that came with the value.
-    ValidateBy({ name: ALLOWED, validator: { validate: rule.accepts } }, { message: rule.allowed }),
+    (dto: object, name: string | symbol) =>
+      void getOrInsert(rules, dto, () => new Map()).set(String(name), rule),
   );
 }
 
@@ -47,32 +45,38 @@ export class StrictValidationPipe implements PipeTransform {
     if (!isObject(sent)) {
       throw invalid(`The ${kind} must be a JSON object, got ${describeValue(sent)}.`);
     }
-    const allowed = fieldsOf(metatype as Type);
+    const fields = fieldsOf(metatype as Type);
     for (const field of Object.keys(sent)) {
-      if (!allowed.includes(field)) {
+      if (!fields.has(field)) {
         const what = kind === 'body' ? 'field' : 'query parameter';
+        const allowed = [...fields.keys()];
         throw invalid(`${describeValue(field)} is not a ${what}; allowed: ${allowed.join(', ') || 'none'}.`);
       }
     }
-    // The fields of a DTO are plain values. class-transformer would look into what was sent in their place, as deep as
-    // it goes and whatever its `constructor` is.
-    const dto: object = Object.assign(new (metatype as Type<object>)(), sent);
-    const [problem] = validateSync(dto, { stopAtFirstError: true });
-    if (problem !== undefined) {
-      const { property, value: got, constraints } = problem;
-      throw invalid(`${property} must be ${constraints![ALLOWED]}, got ${describeValue(got)}.`);
+    const dto: Record<string, unknown> = Object.assign(new (metatype as Type<object>)(), sent);
+    for (const [name, { accepts, allowed }] of fields) {
+      const got = dto[name];
+      if (got !== undefined && !accepts(got)) {
+        throw invalid(`${name} must be ${allowed}, got ${describeValue(got)}.`);
+      }
     }
     return dto;
   }
 }
 
-const fieldsOfDtos = new Map<Type, readonly string[]>();
+const fieldsOfDtos = new Map<Type, ReadonlyMap<string, FieldRule>>();
 
-/** A DTO's fields are those that it validates; there is no other list. */
-function fieldsOf(dto: Type): readonly string[] {
+/** Those of the DTO itself, then those that it inherits. */
+function fieldsOf(dto: Type): ReadonlyMap<string, FieldRule> {
   return getOrInsert(fieldsOfDtos, dto, () => {
-    const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
-    return [...new Set(rules.map(({ propertyName }) => propertyName))];
+    const fields: [string, FieldRule][] = [];
+    for (
+      let each = dto.prototype as object | null;
+      each !== null;
+      each = Object.getPrototypeOf(each) as object | null
+    )
+      fields.push(...(rules.get(each) ?? []));
+    return new Map(fields);
   });
 }
 

@@ -20,7 +20,8 @@ export interface FinishedRequest {
   readonly elapsedMs: number;
 }
 
-const ends = new WeakMap<FastifyRequest, AbortController>();
+/** Who is to be told. An AbortController each would make an exception, with its stack, at the end of every request. */
+const listeners = new WeakMap<FastifyRequest, Set<() => void>>();
 
 /**
  * Calls the listener when a request has ended, at once if its client has gone already: the last byte of its response
@@ -28,10 +29,10 @@ const ends = new WeakMap<FastifyRequest, AbortController>();
  * @returns what stops listening, for whoever waits no longer
  */
 export function whenEnded(request: FastifyRequest, listener: () => void): () => void {
-  const { signal } = getOrInsert(ends, request, () => new AbortController());
+  const own = getOrInsert(listeners, request, () => new Set());
   if (request.raw.socket.destroyed) listener();
-  else signal.addEventListener('abort', listener, { once: true });
-  return () => signal.removeEventListener('abort', listener);
+  else own.add(listener);
+  return () => own.delete(listener);
 }
 
 /**
@@ -48,21 +49,9 @@ export class RequestWatch {
 
   /** Has to be called before any other hook is added, so that requests rejected by a hook are reported as well. */
   attach(fastify: FastifyInstance): void {
-    fastify.addHook('onRequest', async (request, reply) => {
-      if (isWarmUp(request)) return;
-      this.#open++;
-      const { socket } = request.raw;
-      let isOpen = true;
-      const finish = () => {
-        socket.off('close', finish);
-        // The response may close while listeners of its connection are called, of which this is one.
-        if (isOpen) this.#finish(request, reply);
-        isOpen = false;
-      };
-      // Unlike Fastify's onResponse, the `close` event of a response also fires if the connection breaks, except for a
-      // response that waits behind others on its connection. So the connection is monitored as well.
-      reply.raw.once('close', finish);
-      socket.once('close', finish);
+    fastify.addHook('onRequest', (request, reply, next) => {
+      if (!isWarmUp(request)) this.#watch(request, reply);
+      next();
     });
   }
 
@@ -71,11 +60,27 @@ export class RequestWatch {
     if (this.#open > 0) await firstValueFrom(this.finished.pipe(filter(() => this.#open === 0)));
   }
 
+  #watch(request: FastifyRequest, reply: FastifyReply): void {
+    this.#open++;
+    const { socket } = request.raw;
+    let isOpen = true;
+    const finish = () => {
+      socket.off('close', finish);
+      // The response may close while listeners of its connection are called, of which this is one.
+      if (isOpen) this.#finish(request, reply);
+      isOpen = false;
+    };
+    // Unlike Fastify's onResponse, the `close` event of a response also fires if the connection breaks, except for a
+    // response that waits behind others on its connection. So the connection is monitored as well.
+    reply.raw.once('close', finish);
+    socket.once('close', finish);
+  }
+
   #finish(request: FastifyRequest, reply: FastifyReply): void {
     this.#open--;
     const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE_STATUS;
     this.finished.next({ request, status, elapsedMs: reply.elapsedTime });
-    ends.get(request)?.abort();
+    for (const listener of listeners.get(request) ?? []) listener();
   }
 }
 

@@ -76,7 +76,7 @@ export function configureServer(
   });
   acceptJsonBodies(fastify);
   app.enableCors(CORS);
-  fastify.addHook('onRequest', async (request, reply) => {
+  fastify.addHook('onRequest', (request, reply, next) => {
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     const span = traceSpanOf(request);
     if (span !== undefined) reply.header('traceparent', traceparentOf(span));
@@ -86,10 +86,12 @@ export function configureServer(
     refuseUnknown(routes, request, reply);
     refuseCompressedBodies(request, reply);
     if (isDocumentRoute(request.routeOptions.config)) documents.admit(request, reply);
+    next();
   });
-  fastify.addHook('onSend', async (_request, reply) => {
+  fastify.addHook('onSend', (_request, reply, _payload, next) => {
     // So that the client asks elsewhere next. What came after this request on its connection is answered as well.
     if (isEnding() && connections.isNewest(reply.raw)) reply.header('connection', 'close');
+    next();
   });
   app.useGlobalPipes(new StrictValidationPipe());
   app.useGlobalFilters(new ErrorFilter());

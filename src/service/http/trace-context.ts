@@ -24,6 +24,7 @@ const spans = new WeakMap<FastifyRequest, TraceSpan | undefined>();
 
 /** @returns undefined without a valid `traceparent`: this service does not start traces */
 export function traceSpanOf(request: FastifyRequest): TraceSpan | undefined {
+  if (request.headers['traceparent'] === undefined) return undefined;
   if (!spans.has(request)) spans.set(request, parseTraceparent(request.headers['traceparent']));
   return spans.get(request);
 }

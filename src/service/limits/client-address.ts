@@ -1,4 +1,4 @@
-import { Socket } from 'node:net';
+import { isIPv4, Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { getOrInsert } from '../../get-or-insert.js';
@@ -51,6 +51,8 @@ function keysOf(request: FastifyRequest) {
  * @param ipv6Bits of the prefix, whole bytes
  */
 export function clientKey(address: string | undefined, ipv6Bits = CLIENT_BITS): string {
+  // Most addresses are such, and reading one takes as long as a query of the cache.
+  if (address !== undefined && isIPv4(address)) return address;
   const [, bracketed, ipv4] = WITH_PORT.exec(address ?? '') ?? [];
   const bare = bracketed ?? ipv4 ?? address ?? '';
   if (!ipaddr.isValid(bare)) return UNKNOWN;
