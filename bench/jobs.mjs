@@ -144,7 +144,7 @@ async function queueCost(url) {
   const outcome = Buffer.alloc(OUTCOME_BYTES, 'outcome');
   times.push(await cpuTimes(redis));
   for (let index = 0; index < CHUNKS; index++) {
-    await store.keep('bench', { index, phase: 0, outcome, brainMs: 1, costMs: 1 }, CHUNKS);
+    await store.keep('bench', { index, outcome, brainMs: 1, costMs: 1 }, CHUNKS);
   }
   times.push(await cpuTimes(redis));
   await queue.close();

@@ -125,7 +125,7 @@ export class ChunkWorker implements ChunkWork {
     const kept = await this.store.outcomes(job, wanted);
     const missing = wanted.filter((_, at) => kept[at] === undefined);
     await this.#computeConditions(running, opened.record, missing, model);
-    await this.#untilTaken(() => this.#addNextPhase(opened, phase));
+    await this.#untilTaken(() => this.#addNextPhase(opened, running.chunk));
   }
 
   /** Computes conditions and keeps their outcomes. */
@@ -148,7 +148,7 @@ export class ChunkWorker implements ChunkWork {
       for await (const { index, bytes, brainMs } of outcomes) {
         // The time of several conditions cannot be told apart.
         const costMs = indices.length === 1 ? running.computedMs : 0;
-        const computed = { index, phase: chunk.phase, outcome: Buffer.from(bytes.buffer), brainMs, costMs };
+        const computed = { index, outcome: Buffer.from(bytes.buffer), brainMs, costMs };
         const keep = () => this.store.keep(record.id, computed, record.conditions);
         if (!(await this.#untilTaken(keep))) throw new JobEnded();
       }
@@ -205,12 +205,11 @@ export class ChunkWorker implements ChunkWork {
    * Hands out the next phase once all conditions of this one are done. Two processes that do so at once may divide it
    * differently, and then some of it is computed twice.
    */
-  async #addNextPhase({ record, phases }: OpenedJob, phase: number): Promise<void> {
-    const { id } = record;
-    const next = phases[phase + 1];
-    if (next === undefined || (await this.store.doneInPhase(id, phase)) < phases[phase]!.length) return;
-    const length = chunkLength(await this.store.highestCostMs(id));
-    await this.queue.add(chunksOf(record, phases, phase + 1, length));
+  async #addNextPhase({ record, phases }: OpenedJob, { phase, before }: Chunk): Promise<void> {
+    if (phases[phase + 1] === undefined) return;
+    const { conditionsDone = 0, highestCostMs = 0 } = (await this.store.state(record.id))?.progress ?? {};
+    if (conditionsDone < before + phases[phase]!.length) return;
+    await this.queue.add(chunksOf(record, phases, phase + 1, chunkLength(highestCostMs)));
   }
 
   /** Tells whether the failure is that of this process or its model. A trial that ends its workers twice is its own. */

@@ -16,7 +16,6 @@ export interface JobLimits {
 /** A condition that was computed. */
 export interface ComputedCondition {
   readonly index: number;
-  readonly phase: number;
   readonly outcome: Buffer;
   /** Simulated time that the plan expected of it. */
   readonly brainMs: number;
@@ -55,11 +54,6 @@ export interface JobStore {
 
   /** In the order of the indices; undefined where a condition is not done. */
   outcomes(id: string, indices: readonly number[]): Promise<(Buffer | undefined)[]>;
-
-  doneInPhase(id: string, phase: number): Promise<number>;
-
-  /** The most that a condition took of one core, as far as is known; 0 where it is of none. */
-  highestCostMs(id: string): Promise<number>;
 
   unfinished(): Promise<number>;
 

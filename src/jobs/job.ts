@@ -50,6 +50,8 @@ export interface JobProgress {
   readonly conditionsDone: number;
   /** Simulated time of these conditions, at most. */
   readonly brainMsDone: number;
+  /** The most that one of them took of one core, as far as is known; 0 where it is of none. */
+  readonly highestCostMs: number;
   readonly resultBytes: number;
   readonly failure?: Failure;
 }

@@ -28,7 +28,6 @@ const record = (id: string, more: Partial<JobRecord> = {}): JobRecord => ({
 });
 const condition = (index: number, bytes: number): ComputedCondition => ({
   index,
-  phase: 0,
   outcome: Buffer.alloc(bytes, index),
   brainMs: 1000,
   costMs: 5,

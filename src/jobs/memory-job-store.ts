@@ -24,8 +24,6 @@ interface KeptJob {
   work: Buffer | undefined;
   progress: JobProgress;
   readonly outcomes: Map<number, Buffer>;
-  readonly doneInPhase: Map<number, number>;
-  highestCostMs: number;
   /** Conditions of which is known what they took. */
   readonly timed: { brainMs: number; costMs: number };
   /** In the list of requests. */
@@ -75,11 +73,10 @@ export class MemoryJobStore implements JobStore {
         updatedMs: record.createdMs,
         conditionsDone: 0,
         brainMsDone: 0,
+        highestCostMs: 0,
         resultBytes: 0,
       },
       outcomes: new Map(),
-      doneInPhase: new Map(),
-      highestCostMs: 0,
       timed: { brainMs: 0, costMs: 0 },
       ...(requestKey !== undefined && { requestKey }),
     });
@@ -114,9 +111,9 @@ export class MemoryJobStore implements JobStore {
   async keep(id: string, condition: ComputedCondition, conditions: number): Promise<boolean> {
     const job = this.#unfinished(id);
     if (job === undefined) return false;
-    const { index, phase, outcome, brainMs, costMs } = condition;
+    const { index, outcome, brainMs, costMs } = condition;
     if (job.outcomes.has(index)) return true;
-    const { conditionsDone, brainMsDone, resultBytes } = job.progress;
+    const { conditionsDone, brainMsDone, highestCostMs, resultBytes } = job.progress;
     const { resultBytes: mostBytes, keptBytes } = this.limits;
     const isTooLarge = resultBytes + outcome.length > mostBytes;
     if (!isTooLarge) this.#makeRoom(outcome.length);
@@ -127,8 +124,6 @@ export class MemoryJobStore implements JobStore {
     }
     job.outcomes.set(index, outcome);
     this.#bytes += outcome.length;
-    job.doneInPhase.set(phase, (job.doneInPhase.get(phase) ?? 0) + 1);
-    job.highestCostMs = Math.max(job.highestCostMs, costMs);
     if (costMs > 0) {
       job.timed.brainMs += brainMs;
       job.timed.costMs += costMs;
@@ -136,6 +131,7 @@ export class MemoryJobStore implements JobStore {
     this.#change(job, {
       conditionsDone: conditionsDone + 1,
       brainMsDone: brainMsDone + brainMs,
+      highestCostMs: Math.max(highestCostMs, costMs),
       resultBytes: resultBytes + outcome.length,
     });
     if (job.outcomes.size === conditions) this.#finish(job, { status: 'successful' });
@@ -145,14 +141,6 @@ export class MemoryJobStore implements JobStore {
   async outcomes(id: string, indices: readonly number[]): Promise<(Buffer | undefined)[]> {
     const job = this.#jobs.get(id);
     return indices.map((index) => job?.outcomes.get(index));
-  }
-
-  async doneInPhase(id: string, phase: number): Promise<number> {
-    return this.#jobs.get(id)?.doneInPhase.get(phase) ?? 0;
-  }
-
-  async highestCostMs(id: string): Promise<number> {
-    return this.#jobs.get(id)?.highestCostMs ?? 0;
   }
 
   async unfinished(): Promise<number> {

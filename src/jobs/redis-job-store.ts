@@ -27,6 +27,7 @@ const STATE_FIELDS = [
   'finished',
   'done',
   'brainMs',
+  'costMs',
   'bytes',
   'failure',
 ] as const;
@@ -94,10 +95,10 @@ export class RedisJobStore implements JobStore {
   }
 
   async keep(id: string, condition: ComputedCondition, conditions: number): Promise<boolean> {
-    const { index, phase, outcome, brainMs, costMs } = condition;
+    const { index, outcome, brainMs, costMs } = condition;
     const { resultBytes, kept } = this.limits;
     const failure = JSON.stringify(failureOf(resultsTooLarge(resultBytes)));
-    const given = [index, phase, outcome, brainMs, costMs, conditions, resultBytes, failure, kept];
+    const given = [index, outcome, brainMs, costMs, conditions, resultBytes, failure, kept];
     return (await this.#run('keep-condition', id, [], ...given)) === 1;
   }
 
@@ -105,14 +106,6 @@ export class RedisJobStore implements JobStore {
     if (indices.length === 0) return [];
     const found = await this.redis.hmgetBuffer(outcomesKeyOf(id), ...indices.map(String));
     return found.map((bytes) => bytes ?? undefined);
-  }
-
-  async doneInPhase(id: string, phase: number): Promise<number> {
-    return Number(await this.redis.hget(keyOf(id), `phase:${phase}`));
-  }
-
-  async highestCostMs(id: string): Promise<number> {
-    return Number(await this.redis.hget(keyOf(id), 'costMs'));
   }
 
   /** Those that expired unfinished are counted until the next job is begun. */
@@ -152,7 +145,7 @@ function requestKeyOf(client: string, key: string): string {
 
 /** @param values of STATE_FIELDS */
 function stateOf(values: readonly (string | null)[]): JobState | undefined {
-  const [head, status, started, updated, finished, done, brainMs, bytes, failure] = values;
+  const [head, status, started, updated, finished, done, brainMs, costMs, bytes, failure] = values;
   if (typeof head !== 'string') return undefined;
   const progress: JobProgress = {
     status: status as JobStatus,
@@ -161,6 +154,7 @@ function stateOf(values: readonly (string | null)[]): JobState | undefined {
     ...(typeof finished === 'string' && { finishedMs: Number(finished) }),
     conditionsDone: Number(done),
     brainMsDone: Number(brainMs),
+    highestCostMs: Number(costMs),
     resultBytes: Number(bytes),
     ...(typeof failure === 'string' && { failure: JSON.parse(failure) as Failure }),
   };

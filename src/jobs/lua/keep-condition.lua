@@ -1,7 +1,7 @@
 -- Keeps the outcome of a condition, once. Returns 1 where the job is still wanted.
 --- @include "job"
-local index, phase, outcome, brainMs, costMs = unpack(ARGV, 3, 7)
-local conditions, maximumBytes, failure, maximumKept = unpack(ARGV, 8, 11)
+local index, outcome, brainMs, costMs = unpack(ARGV, 3, 6)
+local conditions, maximumBytes, failure, maximumKept = unpack(ARGV, 7, 10)
 
 if not isUnfinished() then return 0 end
 if redis.call('HSETNX', outcomesKey, index, outcome) == 0 then return 1 end
@@ -11,7 +11,6 @@ if redis.call('HINCRBY', jobKey, 'bytes', #outcome) > tonumber(maximumBytes) the
   finish('failed', maximumKept)
   return 0
 end
-redis.call('HINCRBY', jobKey, 'phase:' .. phase, 1)
 redis.call('HINCRBY', jobKey, 'brainMs', brainMs)
 if tonumber(costMs) > tonumber(redis.call('HGET', jobKey, 'costMs') or 0) then
   redis.call('HSET', jobKey, 'costMs', costMs)
