@@ -135,7 +135,7 @@ export class ChunkWorker implements ChunkWork {
     indices: readonly number[],
     model: JobModel,
   ): Promise<void> {
-    const { stop, chunk } = running;
+    const { stop } = running;
     const signal = AbortSignal.any([stop.signal, this.host.ending]);
     const work = (running.work = model.experiments.openChunk(record.client, record.id));
     const end = () => work.stop(signal.reason as Error);
