@@ -1,13 +1,9 @@
 /** Arrival at the page of the default brain: a run that plays, a gallery, few bytes. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { Choreography } from '../../clients/fly/src/choreography.js';
 import { behaviourOf } from '../../clients/fly/src/behaviour.js';
 import { drivesOf } from '../../clients/fly/src/run-drives.js';
 import { verdictOn } from '../../clients/pages/verdict.js';
-import { firstPartLength } from '../../src/connectome/atlas-binary.js';
 import { describeWith } from '../support/requirements.js';
 import { brainColours, expectText, untilBrain } from './page-reading.js';
 import { axeFindings, serve } from './served-page.js';
@@ -61,18 +57,15 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     const { page, problems } = await served.open('about:blank', { reducedMotion: 'no-preference' });
     const model = await (await served.service.get('/api/v1/model')).json();
     const path = model.atlas_url.replace('.json', '.bin');
-    const body = Buffer.from(await (await served.service.get(path)).arrayBuffer());
-    const first = firstPartLength(body.buffer.slice(body.byteOffset, body.byteOffset + body.length))!;
     let release!: () => void;
     const released = new Promise<void>((resolve) => (release = resolve));
-    const halting = createServer((_, response) => {
-      response.writeHead(200, { 'access-control-allow-origin': '*' });
-      response.write(body.subarray(0, first + 1000));
-      void released.then(() => response.end(body.subarray(first + 1000)));
-    }).listen(0, '127.0.0.1');
-    await once(halting, 'listening');
-    const { port } = halting.address() as AddressInfo;
-    await page.route(`**${path}`, (route) => route.continue({ url: `http://127.0.0.1:${port}/` }));
+    // Neither the rest of the atlas nor the library that draws the fly is waited for.
+    for (const late of [`**${path}`, '**/fly-view-*.js']) {
+      await page.route(late, async (route) => {
+        await released;
+        await route.continue();
+      });
+    }
     await page.goto(served.service.url);
     await page.locator('#canvas-frame.drawn').waitFor();
     await page.locator('#time:enabled').fill('38');
@@ -84,7 +77,6 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     expect(await page.locator('#raster-panel').isVisible()).toBe(true);
     expect(problems).toEqual([]);
     await page.close();
-    halting.close();
   });
 
   it('plays each stimulus by one tap, without a request for a run', async () => {
@@ -254,6 +246,26 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
       if (stimulus === 'touch') expect(acts).not.toContain('extends its proboscis');
       if (stimulus === 'sugar') expect(acts).toContain('extends its proboscis');
     }
+  });
+
+  it('asks for the first part of the brain in its head, and names it as it is served', async () => {
+    const html = await (await served.service.get('/')).text();
+    const { atlas_url } = await (await served.service.get('/api/v1/model')).json();
+    const path = atlas_url.replace('.json', '-start.bin');
+    expect(html).toContain(`<link rel="preload" href="${path}" as="fetch" crossorigin />`);
+    const start = Buffer.from(await (await served.service.get(path)).arrayBuffer());
+    const whole = Buffer.from(
+      await (await served.service.get(atlas_url.replace('.json', '.bin'))).arrayBuffer(),
+    );
+    expect(start.equals(whole.subarray(0, start.length))).toBe(true);
+    expect(start.length).toBeLessThan(0.4 * whole.length);
+    const { page } = await served.open();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.reload();
+    await untilBrain(page);
+    expect(asked.filter((url) => url.endsWith(path))).toHaveLength(1);
+    await page.close();
   });
 
   it('shows links with a picture under an absolute address', async () => {
