@@ -30,6 +30,8 @@ import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
 
 const RESIZE_PAUSE_MS = 150;
+/** The fly is built while nothing else is, but waits no longer than this. */
+const LONGEST_WAIT_MS = 1000;
 const FURTHER_SEEDS = 4;
 const OPENING_STIMULUS = 'loom';
 /** Nearly all of an atlas: position, type, and side; see atlas-binary.ts. */
@@ -82,10 +84,12 @@ async function start(): Promise<void> {
   notices.status('');
   stored = new StoredRuns(model);
   present(model, stored);
-  const drawn = loadViews(model);
+  // The run that plays on arrival needs nothing that the browser has kept.
+  const opened = fromHash(location.hash).current === undefined ? runFromAddress() : undefined;
+  const drawn = loadViews(model, opened);
   store = await RunStore.open(model);
   showRecent();
-  await Promise.all([runFromAddress(), drawn]);
+  await Promise.all([opened ?? runFromAddress(), drawn]);
   endArrival();
 }
 
@@ -121,14 +125,14 @@ function present(model: Model, stored: StoredRuns): void {
     stage?.setTheme(readTheme());
     shown.draw();
   });
-  let pause: ReturnType<typeof setTimeout> | undefined;
+  let settling: ReturnType<typeof setTimeout> | undefined;
   let width = innerWidth;
   addEventListener('resize', () => {
     // A phone that hides its address bar changes the height alone.
     if (innerWidth === width) return;
     width = innerWidth;
-    clearTimeout(pause);
-    pause = setTimeout(() => shown.draw(), RESIZE_PAUSE_MS);
+    clearTimeout(settling);
+    settling = setTimeout(() => shown.draw(), RESIZE_PAUSE_MS);
   });
   listenForCopies();
 }
@@ -162,14 +166,17 @@ function listenForLive(model: Model): void {
 /**
  * Loads what is drawn, the smallest first, so that a slow connection is not shared: the part of the atlas that shows a
  * brain, the fly, and all of the atlas, which is most of what the page loads.
+ * @param opened ends when a run plays; building the fly would keep the page from beginning with it
  */
-async function loadViews(model: Model): Promise<void> {
+async function loadViews(model: Model, opened: Promise<void> | undefined): Promise<void> {
   byId('brain-progress').hidden = false;
   brainNotices.status('The brain arrives …');
   // Where it fails the whole atlas will as well, and says so.
   const start = await fetchAtlasStart(model.atlas_url).catch(() => undefined);
   const body = import('./body/fly-view.js');
   if (start !== undefined) showBrain(start);
+  const patience = body.then(() => pause(LONGEST_WAIT_MS)).catch(() => undefined);
+  await Promise.race([opened?.then(untilPainted), patience]);
   await body
     .then(({ FlyView }) => showFly(new FlyView(model, playback)))
     .catch(
@@ -180,6 +187,16 @@ async function loadViews(model: Model): Promise<void> {
     .querySelectorAll<HTMLButtonElement>('#live-start, .hold')
     .forEach((button) => (button.disabled = false));
   await loadAtlas(model);
+}
+
+/** Ends after the next frame, or soon where there is none, as in a tab in the background. */
+async function untilPainted(): Promise<void> {
+  await Promise.race([new Promise(requestAnimationFrame), pause(LONGEST_WAIT_MS)]);
+  await pause(0);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function showFly(view: FlyView): void {
