@@ -207,8 +207,13 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     await page.close();
   });
 
-  it.each([360, 720, 1440])('stands still while it loads, %d px wide', async (width) => {
-    const { page } = await served.open('about:blank', { width, height: 900 });
+  it.each([
+    [360, 900],
+    [720, 900],
+    [768, 1024],
+    [1440, 900],
+  ])('stands still while it loads, %d x %d', async (width, height) => {
+    const { page } = await served.open('about:blank', { width, height });
     await page.addInitScript(() => {
       const totals = window as unknown as { layoutShift: number };
       totals.layoutShift = 0;
