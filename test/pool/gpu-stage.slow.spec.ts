@@ -101,7 +101,7 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
     runTimeoutMs: 30_000,
     batches: {
       stage,
-      jobOf: ({ experiment }) => ({
+      taskOf: ({ experiment }) => ({
         protocol: protocolOf(connectome, experiment),
         group: experiment.stimulus,
       }),

@@ -11,7 +11,7 @@ import { compiledDrawing } from '../../stimulus/compiled-drawing.js';
 import type { Protocol } from '../../stimulus/protocol.js';
 import { compileDrawingKernel, compileKernel } from '../kernel-file.js';
 import type { Outcome } from '../task.js';
-import type { BatchResult } from './batch-stage.js';
+import type { BatchResult } from './gpu-host.js';
 import type { GpuResultOf, GpuTask, GpuThreadData, GpuWanted } from './gpu-task.js';
 
 /** Batches that the GPU's thread has: one that the GPU computes, and one that is submitted meanwhile. */

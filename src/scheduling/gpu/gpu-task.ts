@@ -3,7 +3,7 @@ import type { BatchLists } from '../../simulation/gpu/batch-results.js';
 import type { BatchTables } from '../../simulation/gpu/batch-tables.js';
 import type { BatchRoom } from '../../simulation/gpu/pipeline-shape.js';
 import type { Protocol } from '../../stimulus/protocol.js';
-import type { BatchResult } from './batch-stage.js';
+import type { BatchResult } from './gpu-host.js';
 
 export interface GpuThreadData {
   /** The bytes of a connectome file that this process has already verified. */
