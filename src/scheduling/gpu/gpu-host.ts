@@ -5,7 +5,12 @@ import type { Protocol } from '../../stimulus/protocol.js';
 import { withTimeout } from '../../with-timeout.js';
 import { RemoteCalls, type Given, type Result, type WorkId } from '../remote-calls.js';
 import { builtFile } from '../worker-file.js';
-import type { GpuWanted } from './gpu-task.js';
+
+export interface GpuWanted {
+  readonly allowSoftware: boolean;
+  /** Powers of two, ascending: how many trials a batch may hold, where the adapter has room for it. */
+  readonly widths?: readonly number[];
+}
 
 export interface HostOpening extends GpuWanted {
   readonly connectomeFile: string;
