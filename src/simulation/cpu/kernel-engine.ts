@@ -29,7 +29,6 @@ import {
 import { OverriddenConnections } from './overridden-connections.js';
 import { Recorder } from './recorder.js';
 import { type Muting, mutingsOf } from './mutings.js';
-import { TouchedNeurons } from './touched-neurons.js';
 import { historyOf, type OpenTrial, TrialState, writeHistory } from './trial-state.js';
 
 const EXCITATORY = 1;
@@ -63,8 +62,6 @@ export class KernelEngine implements SimulationEngine {
   #room!: Words;
   /** The trial whose state is in the kernel, where one was begun and no other was simulated since. */
   #open: OpenTrial | undefined;
-  /** Made when the first trial in parts comes. */
-  #touched: TouchedNeurons | undefined;
 
   /**
    * @param module dist/simulation/kernel/kernel.wasm, compiled; engines of several threads can share it
@@ -88,7 +85,6 @@ export class KernelEngine implements SimulationEngine {
   /** Takes another wiring of the same neurons in the place of the one before; see the constructor. */
   rewire(wiring: Wiring): void {
     this.#open = undefined;
-    this.#touched = undefined;
     this.#overridden.apply({});
     this.wiring = wiring;
     if (!this.#writeWiring()) {
@@ -101,7 +97,6 @@ export class KernelEngine implements SimulationEngine {
   simulate(events: InputEvents, options: SimulationOptions): Trial {
     checkDuration(options.durationSteps);
     this.#open = undefined;
-    this.#touched?.forget();
     return this.#simulate(events, { ...options, startStep: 0 });
   }
 
@@ -121,8 +116,7 @@ export class KernelEngine implements SimulationEngine {
 
   /** Takes up a trial. It can be told between any two trials, or parts, of this engine. */
   load(state: TrialState): void {
-    this.#touched ??= new TouchedNeurons(this.wiring);
-    this.#open = state.load(this.#kernel, this.#touched);
+    this.#open = state.load(this.#kernel);
   }
 
   /**
@@ -139,22 +133,13 @@ export class KernelEngine implements SimulationEngine {
     if (open?.step !== options.startStep) {
       throw new Error(`step ${options.startStep} is not the next one of the trial that is loaded`);
     }
-    const touched = this.#touched!;
-    try {
-      const trial = this.#simulate(events, options, open);
-      touched.addPart(events, trial);
-      return trial;
-    } catch (error) {
-      this.#open = undefined;
-      touched.forget();
-      throw error;
-    }
+    return this.#simulate(events, options, open);
   }
 
   /** Keeps the trial as it is after its last part. */
   save(state: TrialState): void {
     if (this.#open === undefined) throw new Error('no trial is loaded');
-    state.save(this.#kernel, this.#touched!, this.#open);
+    state.save(this.#kernel, this.#open);
   }
 
   /** @param open undefined for a whole trial */

@@ -3,9 +3,9 @@
  * bytes, wherever they were cut and whoever computed their parts.
  */
 import { type Kernel, REGISTERS, viewOf } from './kernel-exports.js';
-import { type TouchedNeurons, UH_LENGTH } from './touched-neurons.js';
 
-/** See StepSpikes, Spike and Entry in kernel/memory.ts. */
+/** See Neuron, StepSpikes, Spike and Entry in kernel/memory.ts. */
+const NEURON_DOUBLES = 2;
 const STEP_SPIKES_WORDS = 3;
 const SPIKE_WORDS = 2;
 
@@ -51,14 +51,13 @@ export class TrialState {
     return new Uint8Array(this.buffer, 0, this.#lists().end);
   }
 
-  /**
-   * Writes it into a kernel.
-   * @param touched the neurons of the kernel that are not at rest, which become those of this trial
-   */
-  load(kernel: Kernel, touched: TouchedNeurons): OpenTrial {
-    const lists = this.#lists();
-    touched.replace(kernel, lists.touched, lists.uh);
+  /** Writes it into a kernel. */
+  load(kernel: Kernel): OpenTrial {
     REGISTERS.forEach((name, at) => (kernel[name].value = this.#head[3 + at]!));
+    const lists = this.#lists();
+    viewOf(kernel, Uint32Array, 'reachedNeurons', lists.reached.length).set(lists.reached);
+    viewOf(kernel, Float64Array, 'reachedStates', lists.uh.length).set(lists.uh);
+    kernel.restoreReached(lists.reached.length);
     viewOf(kernel, Uint32Array, 'candidates', lists.candidates.length).set(lists.candidates);
     viewOf(kernel, Uint32Array, 'waitingNeurons', lists.waiting.length).set(lists.waiting);
     const history = { steps: lists.steps.slice(), spikes: lists.spikes.slice() };
@@ -66,12 +65,12 @@ export class TrialState {
   }
 
   /** Takes it from the kernel that has simulated the last part. */
-  save(kernel: Kernel, touched: TouchedNeurons, { step, history }: OpenTrial): void {
+  save(kernel: Kernel, { step, history }: OpenTrial): void {
     const registers = REGISTERS.map((name) => Number(kernel[name].value));
-    this.#head.set([step, touched.entries.length, history.spikes.length, ...registers]);
+    this.#head.set([step, kernel.listReached(), history.spikes.length, ...registers]);
     const lists = this.#lists();
-    lists.touched.set(touched.entries);
-    touched.copyTo(lists.uh, kernel);
+    lists.reached.set(viewOf(kernel, Uint32Array, 'reachedNeurons', lists.reached.length));
+    lists.uh.set(viewOf(kernel, Float64Array, 'reachedStates', lists.uh.length));
     lists.steps.set(history.steps);
     lists.spikes.set(history.spikes);
     lists.candidates.set(viewOf(kernel, Uint32Array, 'candidates', lists.candidates.length));
@@ -80,10 +79,10 @@ export class TrialState {
 
   /** Lists behind the head, as long as it says. */
   #lists() {
-    const [, touchedCount = 0, spikeCount = 0, candidateCount = 0, waitingCount = 0] = this.#head;
-    const uhLength = UH_LENGTH * touchedCount;
+    const [, reachedCount = 0, spikeCount = 0, candidateCount = 0, waitingCount = 0] = this.#head;
+    const uhLength = NEURON_DOUBLES * reachedCount;
     const lengths = [
-      touchedCount,
+      reachedCount,
       STEP_SPIKES_WORDS * (this.historySteps + 1),
       spikeCount,
       candidateCount,
@@ -93,19 +92,19 @@ export class TrialState {
     const bytes = 4 * lengths.reduce((sum, length) => sum + length, 0);
     if (this.buffer.byteLength < end + bytes) this.buffer.grow(end + bytes);
     const uh = new Float64Array(this.buffer, HEAD_BYTES, uhLength);
-    const [touched, steps, spikes, candidates, waiting] = lengths.map((length) => {
+    const [reached, steps, spikes, candidates, waiting] = lengths.map((length) => {
       const list = new Uint32Array(this.buffer, end, length);
       end += 4 * length;
       return list;
     }) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array, Uint32Array];
-    return { uh, touched, steps, spikes, candidates, waiting, end };
+    return { uh, reached, steps, spikes, candidates, waiting, end };
   }
 }
 
 /** Memory grows with what is written, up to whatever the lists can hold. */
 function newBuffer(neuronCount: number, historySteps: number): SharedArrayBuffer {
   const fixedBytes = HEAD_BYTES + 4 * STEP_SPIKES_WORDS * (historySteps + 1);
-  // A neuron has two doubles, is touched once, a candidate three times at most, waits once, and spikes in every other step.
+  // A neuron has two doubles, is listed once, a candidate three times at most, waits once, and spikes in every other step.
   const entries = neuronCount * (4 + 5 + Math.ceil((historySteps + 1) / 2));
   const buffer = new SharedArrayBuffer(fixedBytes, { maxByteLength: fixedBytes + 4 * entries });
   const head = new Float64Array(buffer, 0, HEAD_LENGTH);
