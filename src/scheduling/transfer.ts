@@ -12,5 +12,8 @@ export function transfer<Result>(
   const outcome: Outcome<Result> = { ok: true, result };
   const buffers = new Set(arrays.filter((array) => array !== undefined).map(({ buffer }) => buffer));
   // Piscina reads these two members in the worker; its types know single transferables only.
-  return move({ [transferableSymbol]: [...buffers], [valueSymbol]: outcome } as never) as unknown as Outcome<Result>;
+  return move({
+    [transferableSymbol]: [...buffers],
+    [valueSymbol]: outcome,
+  } as never) as unknown as Outcome<Result>;
 }
