@@ -102,7 +102,9 @@ export function sessionSteps(
     engine.save(state);
     // A step that a smaller budget ended is repeated.
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
-    return { ...reading, isPrepared, state: { brain: state.buffer, places } };
+    // Of a step it is enough how many responded.
+    const { responders: _, ...read } = reading;
+    return { ...read, isPrepared, state: { brain: state.buffer, places } };
   };
 }
 
