@@ -6,7 +6,7 @@ import type { Connectome } from '../../connectome/connectome.js';
 import { messageWithCause } from '../../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { ExperimentPool } from '../../scheduling/experiment-pool.js';
-import type { BatchJob } from '../../scheduling/gpu/batch-stage.js';
+import type { BatchTask } from '../../scheduling/gpu/gpu-stage.js';
 import { GpuStage, type GpuState } from '../../scheduling/gpu/gpu-stage.js';
 
 const LOG = new Logger('Gpu');
@@ -44,7 +44,7 @@ export function gpuBeside(
     samples: (stimuli.length > 0 ? stimuli : (['none'] as const)).map((stimulus) => {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
       return {
-        ...batchJobOf(connectome, experiment),
+        ...batchTaskOf(connectome, experiment),
         simulateOnCpu: async () => {
           const { timings } = await pool.run({ kind: 'v1-run', experiment, view: 'drive', gzip: false });
           return timings.simulateMs;
@@ -69,7 +69,7 @@ export function gpuRefusal({ BACKEND }: Environment, { metadata }: Connectome): 
 }
 
 /** Task that the queue offers to the GPU of a run of version 1. */
-export function batchJobOf(connectome: Connectome, experiment: Experiment): BatchJob {
+export function batchTaskOf(connectome: Connectome, experiment: Experiment): BatchTask {
   return { protocol: protocolOf(connectome, experiment), group: experiment.stimulus };
 }
 

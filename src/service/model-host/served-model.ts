@@ -14,7 +14,7 @@ import { ExperimentPool } from '../../scheduling/experiment-pool.js';
 import { ExperimentQueue } from '../../scheduling/experiment-queue.js';
 import type { GpuStage, GpuState } from '../../scheduling/gpu/gpu-stage.js';
 import type { AtlasResult } from '../../scheduling/task.js';
-import { batchJobOf, gpuBeside, gpuRefusal } from './gpu-beside.js';
+import { batchTaskOf, gpuBeside, gpuRefusal } from './gpu-beside.js';
 import { WorkerWatch } from './worker-watch.js';
 
 export interface OpeningOptions {
@@ -96,7 +96,7 @@ export class ServedModel implements LoadedModel {
         runTimeoutMs: environment.RUN_TIMEOUT_MS,
         keepsWorkerForRuns: environment.ROLE === 'service',
         ...(gpu && {
-          batches: { stage: gpu, jobOf: ({ experiment }) => batchJobOf(connectome, experiment) },
+          batches: { stage: gpu, taskOf: ({ experiment }) => batchTaskOf(connectome, experiment) },
         }),
       });
       const atlas = await pool.run({ kind: 'atlas' });

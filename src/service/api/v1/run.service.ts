@@ -9,7 +9,7 @@ import { CodedError } from '../../../errors.js';
 import { withTimeout } from '../../../with-timeout.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { clientGone } from '../../http/request-watch.js';
-import type { QueuedRun } from '../../../scheduling/experiment-queue.js';
+import type { SubmittedRun } from '../../../scheduling/experiment-queue.js';
 import type { QueuedResult } from '../../../scheduling/queued-run.js';
 import type { RunBody } from '../../../presets/run-body.js';
 import { gzip } from '../../../gzip.js';
@@ -62,7 +62,7 @@ export function reportOf(request: FastifyRequest): RunReport | undefined {
 
 /** A run under way, and how many still want its result. */
 interface RunInFlight {
-  readonly run: QueuedRun;
+  readonly run: SubmittedRun;
   readonly result: Promise<{ readonly result: RunResult; readonly timings: Timings }>;
   clients: number;
 }
