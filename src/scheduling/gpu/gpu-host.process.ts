@@ -42,7 +42,7 @@ async function open({
       `The connectome file has changed: the service holds ${digest}, the file now has ${connectome.digest}.`,
     );
   }
-  const shortest = { ...trialExperiment(connectome.metadata), duration_ms: FIELDS.duration_ms.allowed[0] };
+  const shortest = { ...trialExperiment(connectome.metadata), duration_ms: FIELDS.duration_ms.enum[0] };
   batches = await GpuBatches.open({
     buffer,
     connectome,

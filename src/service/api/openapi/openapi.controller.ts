@@ -37,7 +37,7 @@ export class OpenApiController {
       type: 'object',
       required: ['openapi', 'info', 'paths'],
       properties: {
-        openapi: { type: 'string', description: 'Version of OpenAPI.', example: '3.1.0' },
+        openapi: { type: 'string', description: 'Version of OpenAPI.', examples: ['3.1.0'] },
         info: { type: 'object', description: 'Title, version and rules of the interface.' },
         servers: {
           type: 'array',
@@ -54,6 +54,7 @@ export class OpenApiController {
         paths: { type: 'object', description: 'All operations.' },
         components: { type: 'object', description: 'The schemas that operations refer to.' },
       },
+      additionalProperties: false,
     },
     failures: [],
   })

@@ -37,11 +37,9 @@ const SYNTHETIC_BRAIN =
   'single neurons and connections have no meaning.';
 
 const PARAMETERS = Object.fromEntries(
-  Object.entries<Field>(FIELDS).map(([name, field]) => [
+  Object.entries<Field>(FIELDS).map(([name, { enum: allowed, minimum, maximum, default: usual }]) => [
     name,
-    'allowed' in field
-      ? { allowed: field.allowed, default: field.default }
-      : { minimum: field.minimum, maximum: field.maximum, default: field.default },
+    allowed === undefined ? { minimum, maximum, default: usual } : { allowed, default: usual },
   ]),
 );
 
@@ -85,7 +83,7 @@ export function describeModel(connectome: Connectome, atlasUrl: string) {
       id: channel.id,
       kind: channel.kind,
       ...described(channel),
-      quanta: FIELDS.duration_ms.allowed.map((durationMs) => ({
+      quanta: FIELDS.duration_ms.enum.map((durationMs) => ({
         duration_ms: durationMs,
         quantum_hz: 1000 / (channel.neuronCount * durationMs),
       })),

@@ -27,8 +27,8 @@ const POPULATION = {
 
 const UNIT_RANGE = { minimum: -1, maximum: 1 };
 
-function parameterOf({ type, description, ...field }: Field): Schema {
-  if (!('allowed' in field)) return ref('RangeParameter', description);
+function parameterOf({ type, description, enum: values }: Field): Schema {
+  if (values === undefined) return ref('RangeParameter', description);
   return ref(type === 'string' ? 'WordParameter' : 'NumberParameter', description);
 }
 
@@ -120,7 +120,7 @@ export const MODEL_SCHEMAS: Readonly<Record<string, Schema>> = {
     }),
   }),
   Quantum: object(undefined, {
-    duration_ms: oneOf('Duration of a run in ms.', FIELDS.duration_ms.allowed),
+    duration_ms: oneOf('Duration of a run in ms.', FIELDS.duration_ms.enum),
     quantum_hz: number('Smallest step of the rate in Hz: one spike of one neuron of the channel.', {
       minimum: 0,
     }),

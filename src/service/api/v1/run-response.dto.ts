@@ -1,6 +1,6 @@
 import { CHANNEL_IDS } from '../../../presets/populations.js';
 import { DRIVES } from '../../../presets/drives.js';
-import { FIELD_NAMES, FIELDS, schemaOf } from '../../../presets/fields.js';
+import { FIELD_NAMES, FIELDS } from '../../../presets/fields.js';
 import { FRAME_MS, MAX_TOP_TYPES } from '../../../presets/readout.js';
 import {
   count,
@@ -14,7 +14,7 @@ import {
 } from '../../../schema/json-schema.js';
 import { STEPS_PER_MS } from '../../../simulation/network.js';
 
-const DURATIONS_MS = FIELDS.duration_ms.allowed;
+const DURATIONS_MS = FIELDS.duration_ms.enum;
 const LONGEST_MS = DURATIONS_MS.at(-1)!;
 const WITHOUT_LAST = FIELD_NAMES.slice(0, -1).join(', ');
 
@@ -36,7 +36,12 @@ const DRIVE_MEMBERS = {
     { pattern: '^[0-9a-f]{32}$' },
   ),
   model: text('Id of the simulated model, as in GET /api/v1/model.'),
-  ...Object.fromEntries(FIELD_NAMES.map((name) => [name, schemaOf(FIELDS[name])])),
+  ...Object.fromEntries(
+    Object.entries<Schema>(FIELDS).map(([name, { type, description, enum: values, minimum, maximum }]) => [
+      name,
+      { type, description, enum: values, minimum, maximum },
+    ]),
+  ),
   total_spikes: count('Spikes of all neurons; the same number as spikes.total.'),
   responding_neurons: count('Neurons with at least one spike; the same number as spikes.responding_neurons.'),
   stimulated_neurons: count(

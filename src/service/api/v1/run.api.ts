@@ -1,4 +1,3 @@
-import type { ApiPropertyOptions } from '@nestjs/swagger';
 import {
   ApiEndpoint,
   component,
@@ -10,30 +9,23 @@ import {
 import { ERROR_CODES_OF_V1 } from '../../http/error-examples.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 import { OptionalField } from '../../http/request-fields.js';
+import type { Schema } from '../../../schema/json-schema.js';
 import type { Experiment, View } from '../../../presets/experiment.js';
-import {
-  allowedValuesOf,
-  type Field,
-  FIELDS,
-  isAllowed,
-  QUERY_FIELDS,
-  schemaOf,
-} from '../../../presets/fields.js';
+import { type Field, FIELDS, isAllowed, QUERY_FIELDS } from '../../../presets/fields.js';
 
 /** The body of POST /api/v1/run. What is left out takes its default. */
 export class RunRequest extends (Object as new () => Partial<Experiment>) {}
 addFields(RunRequest, FIELDS);
+
+/** As it is sent, where every field may be left out. */
+export const RUN_REQUEST: Schema = { type: 'object', properties: FIELDS, additionalProperties: false };
 
 export class RunQuery extends (Object as new () => { readonly view?: View }) {}
 addFields(RunQuery, QUERY_FIELDS);
 
 function addFields(request: { readonly prototype: object }, fields: Readonly<Record<string, Field>>): void {
   for (const [name, field] of Object.entries(fields)) {
-    OptionalField({ accepts: (value) => isAllowed(field, value), allowed: allowedValuesOf(field) }, {
-      ...schemaOf(field),
-      default: field.default,
-      example: field.example,
-    } as ApiPropertyOptions)(request.prototype, name);
+    OptionalField(field, (value) => isAllowed(field, value))(request.prototype, name);
   }
 }
 
@@ -70,7 +62,7 @@ export const ApiRun = ApiEndpoint({
     'Applies a stimulus, simulates the whole brain and returns its activity. Every field is optional; an empty ' +
     'object, or no body, runs the default experiment.',
   body: {
-    type: RunRequest,
+    schema: component('RunRequest'),
     required: false,
     description: 'The experiment: uncompressed JSON of at most 8 KiB.',
     examples: {

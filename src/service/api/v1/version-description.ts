@@ -3,6 +3,7 @@ import type { VersionDescription } from '../openapi/openapi-document.js';
 import { object, oneOf, text } from '../../../schema/json-schema.js';
 import { ERROR_CODES_OF_V1 } from '../../http/error-examples.js';
 import { MODEL_SCHEMAS } from './model.dto.js';
+import { RUN_REQUEST } from './run.api.js';
 import { RUN_SCHEMAS } from './run-response.dto.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 
@@ -25,5 +26,5 @@ export const DESCRIPTION_OF_V1: VersionDescription = {
     Descriptions: 'The model and the interface.',
   },
   examples: EXAMPLES.schemas,
-  schemas: { ...RUN_SCHEMAS, ...MODEL_SCHEMAS, ErrorResponse: ERROR },
+  schemas: { RunRequest: RUN_REQUEST, ...RUN_SCHEMAS, ...MODEL_SCHEMAS, ErrorResponse: ERROR },
 };

@@ -26,7 +26,7 @@ function SelectorText(description: string, example: string): PropertyDecorator {
   return Text(LONGEST_SELECTOR, {
     description: `${description}: a selector, or several with commas between them; labels, neighbours and root ids as JSON.`,
     default: EVERYBODY,
-    example,
+    examples: [example],
   });
 }
 

@@ -63,23 +63,21 @@ export const DEFAULT_LIMIT = 1000;
 const LARGEST_LIMIT = 10_000;
 
 function Pattern(what: string, example: string): PropertyDecorator {
-  return Text(LONGEST_PATTERN, { description: `${what}; * stands for any text.`, example });
+  return Text(LONGEST_PATTERN, { description: `${what}; * stands for any text.`, examples: [example] });
 }
 
 /** The query of GET /api/v2/neurons. All that is given must agree. */
 export class NeuronQuery {
   @OptionalField(
     {
-      accepts: (value) => typeof value === 'string' && isListOfIds(value.split(',')),
+      type: 'string',
       allowed: `1 to ${MAX_IDS} ids of 1 to ${LONGEST_PATTERN} characters, with commas between them, given once`,
-    },
-    {
-      type: String,
       description:
         `Root ids with commas between them, ${MAX_IDS} at most: finds those of these neurons that have the labels. ` +
         'Ids that the model lacks are members of `suggestions`, with none.',
-      example: '720575940622838154,720575940632499757',
+      examples: ['720575940622838154,720575940632499757'],
     },
+    (value) => typeof value === 'string' && isListOfIds(value.split(',')),
   )
   readonly root_id?: string;
 

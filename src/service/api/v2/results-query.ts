@@ -1,5 +1,4 @@
 import Negotiator from 'negotiator';
-import type { ApiPropertyOptions } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import {
   COLUMN_NAMES,
@@ -12,6 +11,7 @@ import {
 import { TABLES } from '../../../experiments/kinds/report-kinds.js';
 import { PAGE, pageStartOf } from '../../../experiments/run/pages.js';
 import { OptionalField } from '../../http/request-fields.js';
+import type { Schema } from '../../../schema/json-schema.js';
 import type { AnswerHead, AnswerOrder } from '../../../experiments/formats/answer.js';
 import { invalid } from '../../../schema/json-path.js';
 import { CodedError, describeValue } from '../../../errors.js';
@@ -20,30 +20,24 @@ const WHOLE_NUMBER = /^\d{1,5}$/;
 
 /** One of a list of words. */
 export function Word(words: readonly string[], description: string, example = words[0]): PropertyDecorator {
-  return OptionalField(
-    { accepts: (value) => words.includes(value as string), allowed: `one of ${words.join(', ')}` },
-    { type: String, enum: [...words], description, example },
+  return OptionalField({ type: 'string', enum: [...words], description, examples: [example] }, (value) =>
+    words.includes(value as string),
   );
 }
 
 /** A text that is not empty. */
-export function Text(maximumLength: number, schema: ApiPropertyOptions): PropertyDecorator {
+export function Text(maximumLength: number, schema: Schema): PropertyDecorator {
+  const allowed = `a text of 1 to ${maximumLength} characters, given once`;
   return OptionalField(
-    {
-      accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= maximumLength,
-      allowed: `a text of 1 to ${maximumLength} characters, given once`,
-    },
-    { type: String, ...schema } as ApiPropertyOptions,
+    { type: 'string', ...schema, allowed },
+    (value) => typeof value === 'string' && value.length > 0 && value.length <= maximumLength,
   );
 }
 
 export function WholeNumber(maximum: number, standard: number, description: string): PropertyDecorator {
   return OptionalField(
-    {
-      accepts: (value) => /^\d{1,8}$/.test(String(value)) && Number(value) <= maximum,
-      allowed: `an integer from 0 to ${maximum}`,
-    },
-    { type: 'integer', minimum: 0, maximum, default: standard, description, example: standard },
+    { type: 'integer', minimum: 0, maximum, default: standard, description, examples: [standard] },
+    (value) => /^\d{1,8}$/.test(String(value)) && Number(value) <= maximum,
   );
 }
 
@@ -51,31 +45,27 @@ export function WholeNumber(maximum: number, standard: number, description: stri
 export class ResultsQuery {
   @OptionalField(
     {
-      accepts: (value) => WHOLE_NUMBER.test(String(value)),
-      allowed: 'the index of a condition: an integer from 0',
-    },
-    {
       type: 'integer',
       minimum: 0,
+      allowed: 'the index of a condition: an integer from 0',
       description: 'Answers from this condition on, for example to go on where a connection broke.',
-      example: 0,
+      examples: [0],
     },
+    (value) => WHOLE_NUMBER.test(String(value)),
   )
   readonly from?: string;
 
   @OptionalField(
     {
-      accepts: (value) => typeof value === 'string' && pageStartOf(value) !== undefined,
-      allowed: 'a page that another answer names, such as 17.4',
-    },
-    {
-      type: String,
+      type: 'string',
       pattern: PAGE.source,
+      allowed: 'a page that another answer names, such as 17.4',
       description:
         'Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, ' +
         'in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from.',
-      example: '17.4',
+      examples: ['17.4'],
     },
+    (value) => typeof value === 'string' && pageStartOf(value) !== undefined,
   )
   readonly page?: string;
 
