@@ -1,9 +1,9 @@
 /** npm run preset: what POST /api/v1/run answers, computed here or by a service. */
 import type { Experiment, View } from '../presets/experiment.js';
-import { FIELDS, isAllowed, QUERY_FIELDS, type Field } from '../presets/fields.js';
+import { FIELDS, QUERY_FIELDS, type Field } from '../presets/fields.js';
 import { ExperimentRunner } from '../presets/run-body.js';
 import { describeValue } from '../errors.js';
-import { allowedBy } from '../schema/allowed-values.js';
+import { allowedBy, isAllowedBy } from '../schema/allowed-values.js';
 import { address, choice, defineCommand, file, flag, integer, text, UsageError } from './command.js';
 import { presetTable, type PresetModel, type PresetRun } from './preset-table.js';
 import { readConnectome, servedFile } from './read-connectome.js';
@@ -15,7 +15,7 @@ const { stimulus, duration_ms: duration, intensity, seed } = FIELDS;
 const allowedIn = (field: Field) => ({
   test: (given: string) =>
     (field.type === 'number' ? /^(\d+\.?\d*|\.\d+)$/ : /^\d{1,16}$/).test(given) &&
-    isAllowed(field, Number(given)),
+    isAllowedBy(field, Number(given)),
   says: allowedBy(field)!,
 });
 
@@ -47,7 +47,7 @@ export const command = defineCommand({
   },
   async run(options, [name = stimulus.default], { environment, print, progress }) {
     const { url, connectome, json, view } = options;
-    if (!isAllowed(stimulus, name)) {
+    if (!isAllowedBy(stimulus, name)) {
       throw new UsageError(`the stimulus should be ${allowedBy(stimulus)}, found ${describeValue(name)}`);
     }
     if (url !== undefined && connectome !== undefined) {

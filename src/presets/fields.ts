@@ -69,9 +69,3 @@ export const QUERY_FIELDS = {
 
 export type FieldName = keyof typeof FIELDS;
 export const FIELD_NAMES = Object.keys(FIELDS) as readonly FieldName[];
-
-export function isAllowed({ type, enum: values, minimum, maximum }: Field, value: unknown): boolean {
-  if (values !== undefined) return values.includes(value);
-  const isNumber = typeof value === 'number' && value >= minimum! && value <= maximum!;
-  return isNumber && (type === 'number' || Number.isInteger(value));
-}

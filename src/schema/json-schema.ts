@@ -37,6 +37,8 @@ export interface Schema {
   readonly allowed?: string;
   /** A few words for a list. Not published. */
   readonly label?: string;
+  /** Decides where the keywords do not, as of a number that is sent as text; see isAllowedBy. Not published. */
+  readonly accepts?: (value: unknown) => boolean;
   /** Reasons why there is no such member, by patterns of names that somebody may expect. Not published. */
   readonly refused?: Readonly<Record<string, string>>;
 }

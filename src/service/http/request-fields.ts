@@ -7,31 +7,37 @@ import {
 } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { CodedError, describeValue } from '../../errors.js';
-import { allowedBy } from '../../schema/allowed-values.js';
+import { allowedBy, isAllowedBy } from '../../schema/allowed-values.js';
 import { isObject } from '../../schema/forms.js';
-import { published, type Schema } from '../../schema/json-schema.js';
+import { published, type Schema, type Static } from '../../schema/json-schema.js';
 import { getOrInsert } from '../../get-or-insert.js';
 
-interface FieldRule {
-  readonly schema: Schema;
-  readonly accepts: (value: unknown) => boolean;
-}
+type Fields = Readonly<Record<string, Schema>>;
 
-/** Rules of the fields of a DTO, by its prototype. */
-const rules = new Map<object, Map<string, FieldRule>>();
+/** Schemas of the fields of a DTO, by its prototype. */
+const schemas = new Map<object, Map<string, Schema>>();
 
 /**
- * An optional field of a body or a query: its place in the OpenAPI description, its message, and its rule, as the values
- * of a query are texts. Only a field that is absent is left out; null is a value, and a wrong one.
+ * An optional field of a body or a query: its place in the OpenAPI description, its rule and its message. Only a field
+ * that is absent is left out; null is a value, and a wrong one.
  */
-export function OptionalField(schema: Schema, accepts: FieldRule['accepts']): PropertyDecorator {
+export function OptionalField(schema: Schema): PropertyDecorator {
   const { examples, ...others } = published(schema);
   const [example] = examples as readonly unknown[];
   return applyDecorators(
     ApiProperty({ ...others, example, required: false } as ApiPropertyOptions),
     (dto: object, name: string | symbol) =>
-      void getOrInsert(rules, dto, () => new Map()).set(String(name), { schema, accepts }),
+      void getOrInsert(schemas, dto, () => new Map()).set(String(name), schema),
   );
+}
+
+/** Makes a DTO of the schemas of its fields, all of which are optional. */
+export function dtoOf<const F extends Fields>(
+  fields: F,
+): new () => { readonly [Name in keyof F]?: Static<F[Name]> } {
+  class Dto {}
+  for (const [name, schema] of Object.entries(fields)) OptionalField(schema)(Dto.prototype, name);
+  return Dto as ReturnType<typeof dtoOf<F>>;
 }
 
 /**
@@ -54,9 +60,9 @@ export class StrictValidationPipe implements PipeTransform {
       }
     }
     const dto: Record<string, unknown> = Object.assign(new (metatype as Type<object>)(), sent);
-    for (const [name, { schema, accepts }] of fields) {
+    for (const [name, schema] of fields) {
       const got = dto[name];
-      if (got !== undefined && !accepts(got)) {
+      if (got !== undefined && !isAllowedBy(schema, got)) {
         throw invalid(`${name} must be ${allowedBy(schema)}, got ${describeValue(got)}.`);
       }
     }
@@ -64,12 +70,12 @@ export class StrictValidationPipe implements PipeTransform {
   }
 }
 
-const fieldsOfDtos = new Map<object, ReadonlyMap<string, FieldRule>>();
+const fieldsOfDtos = new Map<object, ReadonlyMap<string, Schema>>();
 
 /** Those of the DTO itself, then those that it inherits. */
-function fieldsOf(prototype: object | null): [string, FieldRule][] {
+function fieldsOf(prototype: object | null): [string, Schema][] {
   if (prototype === null) return [];
-  return [...(rules.get(prototype) ?? []), ...fieldsOf(Object.getPrototypeOf(prototype) as object | null)];
+  return [...(schemas.get(prototype) ?? []), ...fieldsOf(Object.getPrototypeOf(prototype) as object | null)];
 }
 
 function invalid(message: string): CodedError {

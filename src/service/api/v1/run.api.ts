@@ -8,26 +8,18 @@ import {
 } from '../../http/api-operation.js';
 import { ERROR_CODES_OF_V1 } from '../../http/error-examples.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
-import { OptionalField } from '../../http/request-fields.js';
+import { dtoOf } from '../../http/request-fields.js';
 import type { Schema } from '../../../schema/json-schema.js';
 import type { Experiment, View } from '../../../presets/experiment.js';
-import { type Field, FIELDS, isAllowed, QUERY_FIELDS } from '../../../presets/fields.js';
+import { FIELDS, QUERY_FIELDS } from '../../../presets/fields.js';
 
 /** The body of POST /api/v1/run. What is left out takes its default. */
-export class RunRequest extends (Object as new () => Partial<Experiment>) {}
-addFields(RunRequest, FIELDS);
+export class RunRequest extends (dtoOf(FIELDS) as new () => Partial<Experiment>) {}
 
 /** As it is sent, where every field may be left out. */
 export const RUN_REQUEST: Schema = { type: 'object', properties: FIELDS, additionalProperties: false };
 
-export class RunQuery extends (Object as new () => { readonly view?: View }) {}
-addFields(RunQuery, QUERY_FIELDS);
-
-function addFields(request: { readonly prototype: object }, fields: Readonly<Record<string, Field>>): void {
-  for (const [name, field] of Object.entries(fields)) {
-    OptionalField(field, (value) => isAllowed(field, value))(request.prototype, name);
-  }
-}
+export class RunQuery extends (dtoOf(QUERY_FIELDS) as new () => { readonly view?: View }) {}
 
 /** Name of this cache in the header Cache-Status. */
 export const CACHE_NAME = 'neural-experiment-service';

@@ -10,7 +10,7 @@ import { ApiRun, CACHE_NAME, RunQuery, RunRequest } from './run.api.js';
 import { experimentOf } from '../../../presets/experiment.js';
 import { QUERY_FIELDS } from '../../../presets/fields.js';
 import { giveBackUnlessBegun, RunLimitGuard } from '../../limits/run-limit.guard.js';
-import { openReport, RunService, type RunAnswer } from './run.service.js';
+import { runReports, RunService, type RunAnswer, type RunReport } from './run.service.js';
 
 @ApiTags('Experiments')
 @Controller({ path: 'run', version: '1' satisfies ApiVersion })
@@ -29,7 +29,8 @@ export class RunController {
     const { request } = reply;
     const gzip = acceptsGzip(request);
     const experiment = experimentOf(body);
-    const report = openReport(request, experiment, view);
+    const report: RunReport = { experiment, view };
+    runReports.set(request, report);
     const run = this.runs.run({
       experiment,
       view,

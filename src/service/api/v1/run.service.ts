@@ -46,19 +46,8 @@ export interface RunReport {
   answer?: RunAnswer;
 }
 
-const reports = new WeakMap<FastifyRequest, RunReport>();
-
-/** Creates the report of a valid request; the handler adds the result. */
-export function openReport(request: FastifyRequest, experiment: Experiment, view: View): RunReport {
-  const report: RunReport = { experiment, view };
-  reports.set(request, report);
-  return report;
-}
-
-/** Undefined where the request was no run, or none that was valid. */
-export function reportOf(request: FastifyRequest): RunReport | undefined {
-  return reports.get(request);
-}
+/** Those of valid requests. */
+export const runReports = new WeakMap<FastifyRequest, RunReport>();
 
 /** A run under way, and how many still want its result. */
 interface RunInFlight {

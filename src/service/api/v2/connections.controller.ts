@@ -7,48 +7,37 @@ import { FORMATS, TABLE_FORMATS } from '../../../experiments/formats/formats.js'
 import { ModelHealth } from '../../health/model-health.js';
 import { ApiEndpoint, component, textHeader } from '../../http/api-operation.js';
 import type { ApiVersion } from '../../http/api-versions.js';
+import { dtoOf } from '../../http/request-fields.js';
 import { clientGone, whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
 import { siteOf } from '../../limits/client-address.js';
 import { Limits } from '../../limits/limits.js';
 import { sendAnswer } from './answer-bytes.js';
 import { ACCEPT_HEADER } from './experiments.api.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
-import { answerFormat, linkTo, Text, WholeNumber, Word } from './results-query.js';
+import { answerFormat, linkTo, shortText, wholeNumber, word } from './results-query.js';
 
 const EVERYBODY = PUBLISHED_PREFIX + ALL_NEURONS;
 /** Half of what the headers of a request may have: the other end may be as long. */
 const LONGEST_SELECTOR = 6000;
 const ROWS_OF_A_PAGE = 10_000;
 const CONNECTION_FORMATS = ['json', ...TABLE_FORMATS] as const;
-type ConnectionFormat = (typeof CONNECTION_FORMATS)[number];
 
-function SelectorText(description: string, example: string): PropertyDecorator {
-  return Text(LONGEST_SELECTOR, {
+function selector(description: string, example: string) {
+  return shortText(LONGEST_SELECTOR, {
     description: `${description}: a selector, or several with commas between them; labels, neighbours and root ids as JSON.`,
     default: EVERYBODY,
     examples: [example],
   });
 }
 
-export class ConnectionQuery {
-  @SelectorText('Neurons that the connections come from', 'LC4:left')
-  readonly source?: string;
-
-  @SelectorText('Neurons that they lead to', 'DNp01')
-  readonly target?: string;
-
-  @Word(CONNECTION_GROUPS, 'A row for each pair of cell types, or of neurons. By default of types.')
-  readonly group_by?: (typeof CONNECTION_GROUPS)[number];
-
-  @Word(CONNECTION_FORMATS, 'Format of the answer. It decides over Accept.', 'csv')
-  readonly format?: ConnectionFormat;
-
-  @WholeNumber(99_999_999, 0, 'Lists rows from this one on.')
-  readonly from?: string;
-
-  @WholeNumber(ROWS_OF_A_PAGE, ROWS_OF_A_PAGE, 'Lists so many rows at most. Totals are of all.')
-  readonly limit?: string;
-}
+export class ConnectionQuery extends dtoOf({
+  source: selector('Neurons that the connections come from', 'LC4:left'),
+  target: selector('Neurons that they lead to', 'DNp01'),
+  group_by: word(CONNECTION_GROUPS, 'A row for each pair of cell types, or of neurons. By default of types.'),
+  format: word(CONNECTION_FORMATS, 'Format of the answer. It decides over Accept.', 'csv'),
+  from: wholeNumber(99_999_999, 0, 'Lists rows from this one on.'),
+  limit: wholeNumber(ROWS_OF_A_PAGE, ROWS_OF_A_PAGE, 'Lists so many rows at most. Totals are of all.'),
+}) {}
 
 const TABLE = { schema: { type: 'string', description: 'The rows of `connections`, as columns.' } };
 
@@ -134,7 +123,7 @@ export class ConnectionsController {
   @ApiConnections
   async connections(@Query() query: ConnectionQuery, @Res() reply: FastifyReply): Promise<void> {
     const { request } = reply;
-    const format = answerFormat(query.format, request, CONNECTION_FORMATS) as ConnectionFormat;
+    const format = answerFormat(query.format, request, CONNECTION_FORMATS);
     const { experiments } = this.health.model();
     const search = {
       source: query.source ?? EVERYBODY,

@@ -15,7 +15,7 @@ import { JobsService } from '../../../jobs/jobs-service.js';
 import { BrainBudget, type Charge } from '../../limits/brain-budget.js';
 import { Admission } from '../../limits/admission.js';
 import { HELD_BYTES, holdBeginning, sendAnswer, serverTiming } from './answer-bytes.js';
-import { answerFormat, answerOrder, headersOf, ExperimentQuery } from './results-query.js';
+import { ALL_FORMATS, answerFormat, answerOrder, headersOf, ExperimentQuery } from './results-query.js';
 import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
 import { ExperimentsService, RunningExperiment, type PreparedExperiment } from './experiments.service.js';
 import { statusOf } from './job-status.js';
@@ -49,7 +49,7 @@ export class ExperimentsController {
     const { request } = reply;
     const report = openExperimentReport(request);
     const isDryRun = query.dry_run === 'true';
-    const format = answerFormat(query.format, request, isDryRun ? ['json'] : undefined);
+    const format = answerFormat(query.format, request, isDryRun ? ['json'] : ALL_FORMATS);
     report.format = format;
     const isJob = prefersAsync(request);
     const order = answerOrder(query, format, 0);

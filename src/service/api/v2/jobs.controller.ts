@@ -7,7 +7,7 @@ import { whenEnded, piecesWithoutIdleLimit } from '../../http/request-watch.js';
 import { JobsService } from '../../../jobs/jobs-service.js';
 import { Admission } from '../../limits/admission.js';
 import { HELD_BYTES, holdBeginning, sendAnswer, serverTiming } from './answer-bytes.js';
-import { answerFormat, answerOrder, headersOf, ResultsQuery } from './results-query.js';
+import { ALL_FORMATS, answerFormat, answerOrder, headersOf, ResultsQuery } from './results-query.js';
 import { ExperimentsService } from './experiments.service.js';
 import { statusOf } from './job-status.js';
 import { ApiEndpoint, component, type Operation } from '../../http/api-operation.js';
@@ -147,7 +147,7 @@ export class JobsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { request } = reply;
-    const format = answerFormat(query.format, request);
+    const format = answerFormat(query.format, request, ALL_FORMATS);
     const job = await this.jobs.state(id);
     const order = answerOrder(query, format, job.record.from);
     // Writing results takes as much of this thread as writing an answer.
