@@ -35,7 +35,13 @@ export function OptionalField(schema: Schema): PropertyDecorator {
 export function dtoOf<const F extends Fields>(
   fields: F,
 ): new () => { readonly [Name in keyof F]?: Static<F[Name]> } {
-  class Dto {}
+  const absent = Object.fromEntries(Object.keys(fields).map((name) => [name, undefined]));
+  class Dto {
+    /** Members stand in the order of the fields, whatever order they are sent in. */
+    constructor() {
+      Object.assign(this, absent);
+    }
+  }
   for (const [name, schema] of Object.entries(fields)) OptionalField(schema)(Dto.prototype, name);
   return Dto as ReturnType<typeof dtoOf<F>>;
 }

@@ -2,7 +2,6 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ModelHealth, perModel } from '../../health/model-health.js';
-import type { ApiVersion } from '../../http/api-versions.js';
 import { ApiRevalidated, component } from '../../http/api-operation.js';
 import { StaticBody } from '../../http/static-body.js';
 import { atlasUrl } from '../atlas/atlas.controller.js';
@@ -22,7 +21,7 @@ import { ENGINE_VERSION } from '../../../presets/experiment.js';
 import { type Field, FIELDS } from '../../../presets/fields.js';
 
 @ApiTags('Descriptions')
-@Controller({ path: 'model', version: '1' satisfies ApiVersion })
+@Controller({ path: 'model', version: '1' })
 export class ModelController {
   readonly #bodyOf = perModel(({ connectome }) => StaticBody.json(JSON.stringify(describeModel(connectome))));
 

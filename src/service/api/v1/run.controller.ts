@@ -1,7 +1,6 @@
 import { Body, Controller, HttpCode, Post, Query, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { ApiVersion } from '../../http/api-versions.js';
 import { siteOf, isWarmUp } from '../../limits/client-address.js';
 import { whenEnded } from '../../http/request-watch.js';
 import { JSON_TYPE } from '../../http/static-body.js';
@@ -13,7 +12,7 @@ import { giveBackUnlessBegun, RunLimitGuard } from '../../limits/run-limit.guard
 import { runReports, RunService, type RunAnswer, type RunReport } from './run.service.js';
 
 @ApiTags('Experiments')
-@Controller({ path: 'run', version: '1' satisfies ApiVersion })
+@Controller({ path: 'run', version: '1' })
 export class RunController {
   constructor(private readonly runs: RunService) {}
 

@@ -20,10 +20,13 @@ export interface RunOrder {
   readonly gzip: boolean;
   /** Who asks; for the share of the waiting line. */
   readonly client: string;
-  /** Calls the listener when the client has gone, at once if it has; gives a function that ends that. */
-  readonly whenGone: (listener: () => void) => () => void;
+  /**
+   * Calls the listener when the client has gone, at once if it has; gives a function that ends that. By default the run
+   * goes on for those who ask next.
+   */
+  readonly whenGone?: (listener: () => void) => () => void;
   /** Run of the service itself, which no client asked for: see warm-up.ts. */
-  readonly isWarmUp: boolean;
+  readonly isWarmUp?: boolean;
 }
 
 /** Where an answer came from, in the words of RFC 9211. */
@@ -143,7 +146,7 @@ export class RunService {
     running.clients++;
     let stopListening: (() => void) | undefined;
     const gone = new Promise<never>((_, reject) => {
-      stopListening = whenGone(() => reject(clientGone()));
+      stopListening = whenGone?.(() => reject(clientGone()));
     });
     try {
       return await withTimeout(RUN_TIMEOUT_MS, Promise.race([running.result, gone]), () => {
@@ -153,7 +156,7 @@ export class RunService {
         );
       });
     } finally {
-      stopListening!();
+      stopListening?.();
       running.clients--;
       if (running.clients === 0 && running.run.cancel()) this.#forget(key, running);
     }

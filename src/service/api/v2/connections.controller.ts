@@ -6,7 +6,6 @@ import { ALL_NEURONS, PUBLISHED_PREFIX } from '../../../connectome/set-selector.
 import { FORMATS, TABLE_FORMATS } from '../../../experiments/formats/formats.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { ApiEndpoint, component, textHeader } from '../../http/api-operation.js';
-import type { ApiVersion } from '../../http/api-versions.js';
 import { dtoOf } from '../../http/request-fields.js';
 import { clientGone, whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
 import { siteOf } from '../../limits/client-address.js';
@@ -112,7 +111,7 @@ const ApiConnections = ApiEndpoint({
 });
 
 @ApiTags('Neurons')
-@Controller({ path: 'connections', version: '2' satisfies ApiVersion })
+@Controller({ path: 'connections', version: '2' })
 export class ConnectionsController {
   constructor(
     private readonly health: ModelHealth,

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { ApiExperiments } from './experiments.api.js';
 import { invalid } from '../../../schema/json-path.js';
 import { priceMs } from '../../../experiments/plan/prices.js';
-import { apiPath, type ApiVersion } from '../../http/api-versions.js';
+import { apiPath } from '../../http/api-versions.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { clientOf, siteOf } from '../../limits/client-address.js';
 import { whenEnded, piecesWithoutIdleLimit, withoutIdleLimit } from '../../http/request-watch.js';
@@ -21,7 +21,7 @@ import { ExperimentsService, RunningExperiment, type PreparedExperiment } from '
 import { statusOf } from './job-status.js';
 
 @ApiTags('Open experiments')
-@Controller({ path: 'experiments', version: '2' satisfies ApiVersion })
+@Controller({ path: 'experiments', version: '2' })
 export class ExperimentsController {
   constructor(
     private readonly experiments: ExperimentsService,

@@ -1,7 +1,6 @@
 import { Controller, Delete, Get, Header, Param, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { ApiVersion } from '../../http/api-versions.js';
 import { siteOf } from '../../limits/client-address.js';
 import { whenEnded, piecesWithoutIdleLimit } from '../../http/request-watch.js';
 import { JobsService } from '../../../jobs/jobs-service.js';
@@ -59,7 +58,7 @@ function stateAnswer(description: string, name: string, value: object): Operatio
 
 /** Experiments that became jobs. */
 @ApiTags('Jobs')
-@Controller({ path: 'experiments/:job', version: '2' satisfies ApiVersion })
+@Controller({ path: 'experiments/:job', version: '2' })
 export class JobsController {
   constructor(
     private readonly jobs: JobsService,

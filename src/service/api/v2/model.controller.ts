@@ -18,7 +18,6 @@ import {
 import { SYNAPSE_MV } from '../../../simulation/network.js';
 import { ModelHealth, perModel } from '../../health/model-health.js';
 import { ApiRevalidated, component } from '../../http/api-operation.js';
-import type { ApiVersion } from '../../http/api-versions.js';
 import { StaticBody } from '../../http/static-body.js';
 
 /** The schema of GET /api/v2/model by its name in OpenAPI. */
@@ -60,7 +59,7 @@ export const MODEL_V2_SCHEMAS: Readonly<Record<string, Schema>> = {
 };
 
 @ApiTags('Descriptions')
-@Controller({ path: 'model', version: '2' satisfies ApiVersion })
+@Controller({ path: 'model', version: '2' })
 export class ModelV2Controller {
   readonly #bodyOf = perModel(({ connectome }) => StaticBody.json(JSON.stringify(servedModel(connectome))));
 

@@ -3,14 +3,13 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { FORMATS } from '../../../experiments/formats/formats.js';
 import { ModelHealth, type LoadedModel } from '../../health/model-health.js';
-import type { ApiVersion } from '../../http/api-versions.js';
 import { siteOf } from '../../limits/client-address.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
 import { sendAnswer } from './answer-bytes.js';
 import { answerFormat, shortText, wholeNumber, word } from './results-query.js';
 import { ApiEndpoint, component, textHeader, ApiRevalidated } from '../../http/api-operation.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
-import { getOrInsert } from '../../../get-or-insert.js';
+import { getOrBegin } from '../../../get-or-insert.js';
 import type { NeuronPatterns } from '../../../connectome/neuron-search.js';
 import { text } from '../../../schema/json-schema.js';
 import { LABELS } from '../../../connectome/neuron-index.js';
@@ -104,7 +103,7 @@ function isListOfIds(ids: readonly string[]): boolean {
 }
 
 @ApiTags('Neurons')
-@Controller({ path: 'neurons', version: '2' satisfies ApiVersion })
+@Controller({ path: 'neurons', version: '2' })
 export class NeuronsController {
   constructor(private readonly health: ModelHealth) {}
 
@@ -128,7 +127,7 @@ export class NeuronsController {
 }
 
 @ApiTags('Neurons')
-@Controller({ path: 'node-sets', version: '2' satisfies ApiVersion })
+@Controller({ path: 'node-sets', version: '2' })
 export class NodeSetsController {
   readonly #bodies = new WeakMap<LoadedModel, Promise<StaticBody>>();
 
@@ -146,12 +145,9 @@ export class NodeSetsController {
   })
   async nodeSets(@Res() reply: FastifyReply): Promise<void> {
     const model = this.health.model();
-    const body = getOrInsert(this.#bodies, model, ({ experiments }) =>
-      experiments
-        .query(siteOf(reply.request), (work) => work.call('nodeSets'))
-        .then((json) => StaticBody.json(json)),
+    const body = await getOrBegin(this.#bodies, model, async ({ experiments }) =>
+      StaticBody.json(await experiments.query(siteOf(reply.request), (work) => work.call('nodeSets'))),
     );
-    body.catch(() => this.#bodies.delete(model));
-    (await body).send(reply);
+    body.send(reply);
   }
 }
