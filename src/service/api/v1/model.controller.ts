@@ -2,7 +2,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ModelHealth, perModel } from '../../health/model-health.js';
-import { ApiRevalidated, component } from '../../http/api-operation.js';
+import { ApiOperationOf } from './run.api.js';
 import { StaticBody } from '../../http/static-body.js';
 import { atlasUrl } from '../atlas/atlas.controller.js';
 import type { Connectome, ConnectomeMetadata } from '../../../connectome/connectome.js';
@@ -28,15 +28,7 @@ export class ModelController {
   constructor(private readonly health: ModelHealth) {}
 
   @Get()
-  @ApiRevalidated({
-    operationId: 'getModel',
-    summary: 'Describes the model.',
-    description:
-      'The source of the wiring, the available stimuli, the channels and drives, all constants and limits, and the ' +
-      'limitations of the model.',
-    schema: component('Model'),
-    failures: ['MODEL_LOADING', 'MODEL_FAILED'],
-  })
+  @ApiOperationOf('getModel')
   model(@Res() reply: FastifyReply): void {
     this.#bodyOf(this.health.model()).send(reply);
   }

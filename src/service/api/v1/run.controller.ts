@@ -5,7 +5,7 @@ import { siteOf, isWarmUp } from '../../limits/client-address.js';
 import { whenEnded } from '../../http/request-watch.js';
 import { JSON_TYPE } from '../../http/static-body.js';
 import { acceptsGzip } from '../../http/request-headers.js';
-import { ApiRun, CACHE_NAME, RunQuery, RunRequest } from './run.api.js';
+import { ApiOperationOf, CACHE_NAME, RunQuery, RunRequest } from './run.api.js';
 import { experimentOf } from '../../../presets/experiment.js';
 import { QUERY_FIELDS } from '../../../presets/fields.js';
 import { giveBackUnlessBegun, RunLimitGuard } from '../../limits/run-limit.guard.js';
@@ -17,7 +17,7 @@ export class RunController {
   constructor(private readonly runs: RunService) {}
 
   @Post()
-  @ApiRun
+  @ApiOperationOf('runExperiment')
   @HttpCode(200)
   @UseGuards(RunLimitGuard)
   async run(

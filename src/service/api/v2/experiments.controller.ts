@@ -2,7 +2,7 @@ import { Controller, HttpCode, HttpStatus, Post, Query, Res } from '@nestjs/comm
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { ApiExperiments } from './experiments.api.js';
+import { ApiOperationOf } from './experiments.api.js';
 import { invalid } from '../../../schema/json-path.js';
 import { priceMs } from '../../../experiments/plan/prices.js';
 import { apiPath } from '../../http/api-versions.js';
@@ -32,7 +32,7 @@ export class ExperimentsController {
   ) {}
 
   @Post()
-  @ApiExperiments
+  @ApiOperationOf('runOpenExperiment')
   @HttpCode(200)
   @RouteConfig(DOCUMENT_ROUTE)
   async run(@Query() query: ExperimentQuery, @Res() reply: FastifyReply): Promise<void> {

@@ -1,14 +1,12 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { FORMATS } from '../../../experiments/formats/formats.js';
 import { ModelHealth, type LoadedModel } from '../../health/model-health.js';
 import { siteOf } from '../../limits/client-address.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
 import { sendAnswer } from './answer-bytes.js';
 import { answerFormat, shortText, wholeNumber, word } from './results-query.js';
-import { ApiEndpoint, component, textHeader, ApiRevalidated } from '../../http/api-operation.js';
-import EXAMPLES from './openapi-examples.json' with { type: 'json' };
+import { ApiOperationOf } from './experiments.api.js';
 import { getOrBegin } from '../../../get-or-insert.js';
 import type { NeuronPatterns } from '../../../connectome/neuron-search.js';
 import { text } from '../../../schema/json-schema.js';
@@ -16,44 +14,6 @@ import { LABELS } from '../../../connectome/neuron-index.js';
 import { NAMED_SIDES } from '../../../connectome/set-selector.js';
 import { dtoOf } from '../../http/request-fields.js';
 import { StaticBody } from '../../http/static-body.js';
-
-const ApiNeurons = ApiEndpoint({
-  operationId: 'findNeurons',
-  summary: 'Finds neurons by their labels or root ids.',
-  description:
-    'Neurons that have all labels that are given, or those with given ids, with their number by type and side. Where ' +
-    'no neuron has a label, the answer is empty and suggests names that come near.',
-  requestHeaders: {
-    Accept: textHeader('application/json or text/csv, with weights; `format` overrides it.'),
-  },
-  answers: {
-    200: {
-      description: 'The neurons.',
-      headers: {
-        Vary: textHeader('The format follows Accept; the body is gzipped where the client accepts that.'),
-      },
-      content: {
-        [FORMATS.json.mediaType]: {
-          schema: component('NeuronSearch'),
-          examples: { type: { summary: 'Of ?type=DNp01', value: EXAMPLES.neurons } },
-        },
-        [FORMATS.csv.mediaType]: {
-          schema: {
-            type: 'string',
-            description: 'A row for each neuron: root_id, type, class, sub_class, super_class, side.',
-          },
-        },
-      },
-    },
-  },
-  failures: ['INVALID_PARAMETER', 'NOT_ACCEPTABLE', 'MODEL_LOADING', 'MODEL_FAILED'],
-  failureDescriptions: {
-    INVALID_PARAMETER: { example: { error: 'limit must be an integer from 0 to 10000, got "all".' } },
-    NOT_ACCEPTABLE: {
-      example: { error: 'Accept must allow application/json or text/csv, got "image/png".', path: '' },
-    },
-  },
-});
 
 /** In characters. The longest label of release 783 has 31. */
 const LONGEST_PATTERN = 100;
@@ -108,7 +68,7 @@ export class NeuronsController {
   constructor(private readonly health: ModelHealth) {}
 
   @Get()
-  @ApiNeurons
+  @ApiOperationOf('findNeurons')
   async neurons(@Query() query: NeuronQuery, @Res() reply: FastifyReply): Promise<void> {
     const { request } = reply;
     const format = answerFormat(query.format, request, SEARCH_FORMATS);
@@ -134,15 +94,7 @@ export class NodeSetsController {
   constructor(private readonly health: ModelHealth) {}
 
   @Get()
-  @ApiRevalidated({
-    operationId: 'getNodeSets',
-    summary: 'Lists the sets of neurons that a selector can name.',
-    description:
-      'Published lists of neurons with their sources, and the channels and stimuli of version 1. A selector names them ' +
-      'as given here, such as "@sugar".',
-    schema: component('NodeSetList'),
-    failures: ['MODEL_LOADING', 'MODEL_FAILED'],
-  })
+  @ApiOperationOf('getNodeSets')
   async nodeSets(@Res() reply: FastifyReply): Promise<void> {
     const model = this.health.model();
     const body = await getOrBegin(this.#bodies, model, async ({ experiments }) =>
