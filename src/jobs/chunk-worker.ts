@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
-import { CodedError, failureOf, type Failure } from '../errors.js';
+import { CodedError, ERRORS, failureOf, type Failure } from '../errors.js';
 import { ThreadLost } from '../scheduling/experiment-thread/experiment-thread.js';
 import type { ThreadWork, TrialRunner } from '../scheduling/experiment-thread/thread-work.js';
 import { chunkLength, chunksOf, RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
@@ -233,9 +233,5 @@ function trialRunner(running: RunningChunk, owner: string, { queue }: JobModel):
 
 /** A bug must not reveal internals. */
 function publicFailure(failure: Failure): Failure {
-  if (failure.code !== 'INTERNAL') return failure;
-  return {
-    code: 'INTERNAL',
-    message: 'An unexpected error occurred in the service; its log has the details.',
-  };
+  return failure.code === 'INTERNAL' ? { code: 'INTERNAL', message: ERRORS.INTERNAL.meaning } : failure;
 }
