@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Connectome } from '../connectome/connectome.js';
+import { modelId } from '../connectome/model-id.js';
 import type { SetSelector } from '../connectome/set-selector.js';
 import { CodedError } from '../errors.js';
 import { conditionJson } from '../experiments/formats/answer-json.js';
@@ -126,11 +127,14 @@ export class Session {
 
   /** Members of the answer that says where it is. */
   get status(): object {
+    const { metadata, digest } = this.parts.connectome;
+    const wiring = this.plan.protocol.wiring === undefined ? metadata.wiring : 'rewired';
     return {
       session: this.name,
       t_ms: this.tMs,
       ...(this.#stoppedAtMs !== undefined && { stopped_at_ms: this.#stoppedAtMs }),
       rates_hz: this.timeline.ratesHz,
+      model: modelId({ metadata: { ...metadata, wiring }, digest }),
     };
   }
 
@@ -211,7 +215,14 @@ export class Session {
     this.timeline.advance(toMs, next);
     const synapticEvents = reading.synapticEvents - synapticEventsBefore;
     const { inputEvents } = reading;
-    const found = { ...expected, inputEvents, synapticEvents, tableRows: tableRowsOf(reading) };
+    const preparation = reading.isPrepared ? this.plan.preparation : { rewiredConnections: 0 };
+    const found = {
+      ...expected,
+      ...preparation,
+      inputEvents,
+      synapticEvents,
+      tableRows: tableRowsOf(reading),
+    };
     this.creditMs += expectedMs - priceMs(found);
     if (reading.stoppedAtStep !== undefined) this.#stoppedAtMs = (reading.stoppedAtStep + 1) / STEPS_PER_MS;
     return this.#answer(reading, synapticEvents, tMs, toMs);
@@ -232,7 +243,7 @@ export class Session {
         { path: '/duration_ms' },
       );
     }
-    return { ...work, trains: trains * SHARE_OF_TRAIN };
+    return { ...work, ...this.plan.preparation, trains: trains * SHARE_OF_TRAIN };
   }
 
   async #newSilence(
@@ -261,6 +272,7 @@ export class Session {
         reports: reports.map((report) => stepTask(report, fromMs, toMs)),
         countsAll: false,
         maximumRows: ROWS_OF_STEP,
+        ...(this.plan.preparation && { preparation: this.plan.preparation }),
       },
       0,
     );
