@@ -108,7 +108,7 @@ function warmUp(
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
     for (const stimulus of [...availableStimuli(connectome.metadata), 'none'] as const) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
-      for (const view of QUERY_FIELDS.view.allowed)
+      for (const view of QUERY_FIELDS.view.enum)
         runExperiment(runner, { kind: 'v1-run', experiment, view, gzip: true });
     }
     runTrial(warmUpTrial(connectome));
