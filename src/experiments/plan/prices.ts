@@ -60,9 +60,9 @@ export function coreMs(work: Work): number {
   return brainSeconds * CORE_MS_PER_BRAIN_SECOND;
 }
 
-export function addWork(sum: Work, added: Work): void {
+export function addWork(sum: Work, added: Work, times = 1): void {
   for (const [name, amount] of Object.entries(added) as [keyof Work, number][]) {
-    sum[name] = (sum[name] ?? 0) + amount;
+    sum[name] = (sum[name] ?? 0) + times * amount;
   }
 }
 

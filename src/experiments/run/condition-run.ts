@@ -198,20 +198,13 @@ export class ConditionRun {
       if (decision.kind === 'undecided') return undefined;
       if (decision.kind === 'run') {
         this.#next++;
-        const countsAll = plan.grid.decidesOthers(index);
         const read = plan.reportsOf(index, extent.reports);
         const condition = plan.condition(index, decision.values, { ...extent, reports: read });
-        const { protocol, reports, maximumRows, preparation } = condition;
+        const { index: _, parameters, ...task } = condition;
         return {
           condition,
-          task: {
-            protocol,
-            reports,
-            countsAll,
-            ...(maximumRows !== undefined && { maximumRows }),
-            ...(preparation !== undefined && { preparation }),
-          },
-          sum: new ConditionSum(plan, condition, read, countsAll),
+          task,
+          sum: new ConditionSum(plan, condition, read),
           nextTrial: this.#firstTrial(index),
           running: 0,
         };

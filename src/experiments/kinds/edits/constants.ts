@@ -109,12 +109,14 @@ export const constants = {
     if (given === undefined && !isSwept && gainMv === undefined) return {};
     const inForce: Constants = { ...USUAL, ...(gainMv !== undefined && { synapse_mv: gainMv }), ...given };
     return {
-      resolved: inForce,
-      constantsIn: ({ valueOf }) =>
-        NAMES.reduce<Partial<NetworkConstants>>((changed, name) => {
+      resolved: { constants: inForce },
+      networkIn(valueOf) {
+        const changed = NAMES.flatMap((name) => {
           const value = valueOf(parameterOf(name)) ?? inForce[name];
-          return value === USUAL[name] ? changed : { ...changed, ...OF_PROTOCOL[name](value) };
-        }, {}),
+          return value === USUAL[name] ? [] : [OF_PROTOCOL[name](value)];
+        });
+        return changed.length > 0 ? { constants: Object.assign({}, ...changed) as object } : {};
+      },
     };
   },
 } satisfies EditKind<Static<typeof SCHEMA>>;
