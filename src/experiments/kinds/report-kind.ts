@@ -35,9 +35,7 @@ export interface ReportTask extends ReportWindow {
 }
 
 /** Reading of a worker. Plain data, whose arrays belong to it alone. */
-export interface ReportReading {
-  readonly type: string;
-}
+export type ReportReading = object;
 
 /** Counts of all trials of a condition. Plain data, which jobs keep. */
 export type ReportCounts = GroupCounts | EventTable;

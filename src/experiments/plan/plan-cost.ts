@@ -18,7 +18,7 @@ export interface ConditionCost {
   readonly durationMs: number;
   /** Before its first trial. */
   readonly preparation: Work;
-  /** Of each trial, but for what its reports record. */
+  /** Work of each trial, but for what its reports record. */
   readonly trial: Required<Pick<Work, 'brainMs' | 'trials' | 'trains' | 'inputEvents' | 'synapticEvents'>>;
 }
 

@@ -200,7 +200,7 @@ export class ConditionRun {
         this.#next++;
         const read = plan.reportsOf(index, extent.reports);
         const condition = plan.condition(index, decision.values, { ...extent, reports: read });
-        const { index: _, parameters, ...task } = condition;
+        const { index: _index, parameters: _parameters, ...task } = condition;
         return {
           condition,
           task,

@@ -9,7 +9,7 @@ import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/i
 import { type Input, MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
+import { isEventReading } from '../kinds/reports/event-table.js';
 import {
   joinedReading,
   type PartState,
@@ -237,7 +237,7 @@ export class TrialReadout {
           ...{ raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn },
         };
         const reading = kind.read(report, view);
-        if (isEventReading(reading)) rowsLeft -= rowsHere(reading);
+        if (isEventReading(reading)) rowsLeft -= reading.steps.length;
         return reading;
       }),
       ...(countsAll ? { counts: all } : { responders: all.neurons }),
