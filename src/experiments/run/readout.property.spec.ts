@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { InputEvents } from '../../stimulus/input-events.js';
 import type { SpikeRaster } from '../../simulation/simulation.js';
-import { TrialReadout } from './readout.js';
+import { TrialReader } from './readout.js';
 import type { ReportReading } from '../kinds/report-kind.js';
 import { binCount, type HistogramTask } from '../kinds/reports/histogram.js';
 import { isEventReading, type EventTask } from '../kinds/reports/event-table.js';
@@ -111,8 +111,22 @@ function expectedReading(
   };
 }
 
+/** Events that are drawn of each input alone, by its one neuron: those of the test. */
+let drawn: readonly InputEvents[] = [];
+const reader = new TrialReader({ neuronCount: NEURONS, neuronId: String }, ({ inputs, startStep = 0 }) => {
+  const events = drawn[inputs[0]!.neurons[0]!]!;
+  return { ...events, steps: events.steps.map((step) => step - startStep) };
+});
+const protocolOf = (inputs: readonly SpikeRaster[]): TrialTask['protocol'] => ({
+  inputs: inputs.map((_, at) => ({
+    neurons: Uint32Array.of(at),
+    train: { kind: 'spikes', steps: new Uint32Array(0) },
+  })),
+  silenced: new Uint32Array(0),
+  durationSteps: STEPS,
+});
+
 it('reads any reports of any raster as a reading spike by spike does, one trial after the other', () => {
-  const readout = new TrialReadout(NEURONS);
   fc.assert(
     fc.property(
       raster,
@@ -123,20 +137,20 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
       fc.boolean(),
       (spikes, inputs, reports, maximumRows, stoppedAtStep, countsAll) => {
         const task: TrialTask = {
-          protocol: { inputs: [], silenced: new Uint32Array(0), durationSteps: STEPS },
+          protocol: protocolOf(inputs),
           reports,
           countsAll,
           ...(maximumRows !== undefined && { maximumRows }),
         };
         let rowsLeft = maximumRows ?? Infinity;
         const events: InputEvents = { stimulated: new Uint32Array(0), ...spikes };
-        const eventsOf = inputs.map((each) => ({ stimulated: new Uint32Array(0), ...each }));
+        drawn = inputs.map((each) => ({ stimulated: new Uint32Array(0), ...each }));
         const membranes = reports
           .filter(({ type }) => type === 'membrane')
           .map((each) => Float64Array.from(samplesOf(each, stoppedAtStep ?? STEPS), ([, , v]) => v!));
         const stop = stoppedAtStep === undefined ? {} : { stoppedAtStep };
         const trial = { ...spikes, ...stop, deliveredEvents: 7, membranes };
-        const reading = readout.read(task, events, trial, eventsOf, { startStep: 0, endStep: STEPS });
+        const reading = reader.read(task, events, trial);
         const responding = [...new Set(spikes.neurons)].sort((a, b) => a - b);
         expect(reading).toEqual({
           spikes: spikes.steps.length,
@@ -167,7 +181,6 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
 });
 
 it('reads the parts of a trial, joined, as it reads the whole', () => {
-  const readout = new TrialReadout(NEURONS);
   const partOf = (events: SpikeRaster, startStep: number, endStep: number) => {
     const places = [...events.steps.keys()].filter(
       (at) => events.steps[at]! >= startStep && events.steps[at]! < endStep,
@@ -187,7 +200,7 @@ it('reads the parts of a trial, joined, as it reads the whole', () => {
       fc.boolean(),
       (spikes, inputs, reports, cuts, countsAll) => {
         const task: TrialTask = {
-          protocol: { inputs: [], silenced: new Uint32Array(0), durationSteps: STEPS },
+          protocol: protocolOf(inputs),
           reports,
           countsAll,
         };
@@ -197,9 +210,9 @@ it('reads the parts of a trial, joined, as it reads the whole', () => {
             .map((each) => samplesOf(each, endStep - 1).filter(([step]) => step! >= startStep))
             .map((rows) => Float64Array.from(rows, ([, , v]) => v!));
           const own = partOf(spikes, startStep, endStep);
-          const eventsOf = inputs.map((each) => partOf(each, startStep, endStep));
+          drawn = inputs.map((each) => partOf(each, startStep, endStep));
           const trial = { ...own, deliveredEvents: endStep, membranes };
-          return readout.read(task, own, trial, eventsOf, { startStep, endStep });
+          return reader.read(task, own, trial, { startStep, endStep });
         };
         const starts = [0, ...cuts.sort((a, b) => a - b)];
         const parts = starts.map((start, at) => read(start, starts[at + 1] ?? STEPS));
