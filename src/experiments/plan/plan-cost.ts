@@ -88,9 +88,9 @@ export class PlanCost {
     for (const { document, groups } of reports) {
       const kind = groupKindOf(document);
       if (kind === undefined) continue;
-      const ofGroup = kind.numbersOfGroup(document, windowOf(document, durationMs), trials);
+      const further = kind.furtherNumbers?.(document, windowOf(document, durationMs)) ?? 0;
       written.groups += groups.count;
-      written.groupNumbers += groups.count * (ofGroup + (kind.controlled ? grid.controls : 0));
+      written.groupNumbers += groups.count * (trials + further + (kind.controlled ? grid.controls : 0));
     }
     return written;
   }

@@ -60,7 +60,8 @@ export function warningsBefore(
   ]);
   for (const report of reports) {
     const { name, document, neurons } = report;
-    if (!kindOf(document).isReadout(report, neuronCount)) continue;
+    const kind = kindOf(document);
+    if (kind.shape === 'events' && kind.isReadout?.(report, neuronCount) !== true) continue;
     const count = countMarked(neurons, stimulated);
     if (count === 0) continue;
     warn(

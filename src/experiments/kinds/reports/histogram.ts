@@ -147,7 +147,7 @@ export const histogram = {
       counts: () => ({ ...rates.counts(), histogram: { binSteps, spikes: spikes.values() } }),
     };
   },
-  numbersOfGroup: (document, window, trials) => trials + binCount(window, binStepsOf(document)),
+  furtherNumbers: (document, window) => binCount(window, binStepsOf(document)),
   valuesOf(counts, trials) {
     const { startStep, endStep, histogram } = counts;
     const { binSteps, spikes } = histogram;

@@ -51,6 +51,5 @@ export const inputs = {
   },
   join: joinedRows,
   sum: ({ maximumRows }, { inputNames }) => eventSum('inputs', maximumRows, columnsOf(inputNames)),
-  isReadout: () => false,
   columnsOf,
 } satisfies EventKind<EventTask, EventReading>;

@@ -93,8 +93,6 @@ export const latency = {
       counts: () => ({ ...rows.counts(task), firstSpikes: first.values() }),
     };
   },
-  isReadout: () => true,
-  numbersOfGroup: (_document, _window, trials) => trials,
   valuesOf: ({ firstSpikes }, trials) => ({
     of(row) {
       const ofTrials = firstSpikes.subarray(row * trials, (row + 1) * trials);

@@ -89,5 +89,4 @@ export const membrane = {
   },
   join: joinedRows,
   sum: ({ maximumRows }) => eventSum('membrane', maximumRows, [POTENTIAL]),
-  isReadout: () => false,
 } satisfies EventKind<MembraneTask, EventReading>;

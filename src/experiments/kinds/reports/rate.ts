@@ -166,7 +166,6 @@ export const rate = {
   read: respondingOf,
   join: (_, first, second) => joined(['places', 'spikes'], first, second),
   sum: (task, options) => rateSum(task, options),
-  isReadout: () => true,
   controlled: {
     totalsOf: ({ groups, spikes }, trials) =>
       Float64Array.from(groups, (_, row) =>
@@ -174,6 +173,5 @@ export const rate = {
       ),
     unitOf: (neurons, { startStep, endStep }, trials) => trials * neuronSeconds(neurons, endStep - startStep),
   },
-  numbersOfGroup: (_document, _window, trials) => trials,
   valuesOf: rateValues,
 } satisfies GroupKind<ReportTask, RespondingNeurons, RateCounts, RateValues>;
