@@ -44,10 +44,10 @@ export function parseDocument(
 ): ExperimentDocument {
   const sets = isObject(value) && isObject(value['node_sets']) ? Object.keys(value['node_sets']) : [];
   const count = new SelectorCount(new Set(sets), limits.ids);
-  const complete = completed(SCHEMA, withReports(value, channels), (_, selector, path, depth) =>
+  const written = completed(SCHEMA, withReports(value, channels), (_, selector, path, depth) =>
     count.add(selector, path, depth),
   );
-  const draft = checked(check, complete) as CheckedDocument & Pick<ExperimentDocument, 'reports'>;
+  const draft = checked(check, written) as CheckedDocument & Pick<ExperimentDocument, 'reports'>;
   checkCircles(draft.node_sets);
   const bounds = {
     ids: new Bound(limits.ids, `The inputs of a document may have times for at most ${limits.ids} root ids`),
@@ -65,8 +65,9 @@ export function parseDocument(
   const edited = withEdits({ ...draft, inputs }, (kind, value) => (kind.parsed ? kind.parsed(value) : value));
   checkControls(edited);
   const { axes, values } = parseSweep(draft.sweep ?? [], edited, limits.conditions);
-  const { sweep: _, ...whole } = withWindows(edited, values);
-  return { ...whole, ...(axes.length > 0 && { sweep: axes }) };
+  const complete = withWindows(edited, values) as Omit<typeof edited, 'sweep'>;
+  // Its axes stand where the sweep does: ids depend on the order of members.
+  return { ...complete, ...(axes.length > 0 && { sweep: axes }) };
 }
 
 /** @throws CodedError INVALID_PARAMETER for a second input of a kind of which a document has only one */
