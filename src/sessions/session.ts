@@ -11,7 +11,7 @@ import { conditionJson } from '../experiments/formats/answer-json.js';
 import type { PlannedReport, ReportTask } from '../experiments/kinds/report-kind.js';
 import { kindOf } from '../experiments/kinds/report-kinds.js';
 import { groupsOf } from '../experiments/plan/groups.js';
-import { reportTask } from '../experiments/plan/plan-cost.js';
+import { reportTask } from '../experiments/plan/planned-reports.js';
 import { expectedWork, priceMs, tableRowsOf, type Work } from '../experiments/plan/prices.js';
 import type { SessionPlan } from '../experiments/plan/session-plan.js';
 import {
