@@ -8,10 +8,10 @@ import {
   connectionTable,
   type Dataset,
   datasetNames,
+  ownTables,
   readDataset,
   shiuFiles,
 } from '../compiler/dataset.js';
-import { ownTables } from '../compiler/own-network.js';
 import { DEFAULT_SEED, sampleBrain } from '../compiler/statistics/sample-brain.js';
 import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';

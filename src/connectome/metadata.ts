@@ -16,6 +16,7 @@ import {
   type ChannelPopulation,
   type Citation,
   POPULATION_ID,
+  repeatedPopulation,
   type StimulusPopulation,
 } from './populations.js';
 
@@ -88,12 +89,6 @@ const check = checkOf(METADATA, 'the document');
 export function metadataFault(value: unknown): string | null {
   const fault = check(value);
   if (fault !== undefined) return `in its metadata ${fault.message}`;
-  const { stimuli, channels } = value as ConnectomeMetadata;
-  return repeatedId('stimulus', stimuli) ?? repeatedId('channel', channels);
-}
-
-function repeatedId(kind: string, populations: readonly { readonly id: string }[]): string | null {
-  const ids = populations.map(({ id }) => id);
-  const repeated = ids.find((id, i) => ids.indexOf(id) !== i);
-  return repeated === undefined ? null : `its metadata has the ${kind} ${repeated} twice`;
+  const repeated = repeatedPopulation(value as ConnectomeMetadata);
+  return repeated === undefined ? null : `its metadata has the ${repeated} twice`;
 }

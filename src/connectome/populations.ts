@@ -62,3 +62,14 @@ export interface StimulusPopulation extends Population {
 export interface ChannelPopulation extends Population {
   readonly kind: ChannelKind;
 }
+
+/** @returns the kind and the id of a population that is there twice */
+export function repeatedPopulation(
+  populations: Readonly<Record<'stimuli' | 'channels', readonly { readonly id: string }[]>>,
+): string | undefined {
+  const names = [
+    ...populations.stimuli.map(({ id }) => `stimulus ${id}`),
+    ...populations.channels.map(({ id }) => `channel ${id}`),
+  ];
+  return names.find((name, at) => names.indexOf(name) < at);
+}

@@ -1,6 +1,5 @@
 import { PHILOX_STREAM, PhiloxSequence } from '../../stimulus/philox.js';
-import { SYNAPSE_SPREADS } from './statistics.js';
-import { MAXIMUM_EXCESS, nearestSpread, SynapseSampler } from './synapse-spread.js';
+import { MAXIMUM_EXCESS, nearestSpread, SYNAPSE_SPREADS, SynapseSampler } from './synapse-spread.js';
 
 const random = (key: number) => new PhiloxSequence(1, key, PHILOX_STREAM.synthesis);
 const sampler = new SynapseSampler();

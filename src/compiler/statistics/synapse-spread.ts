@@ -1,7 +1,23 @@
 import type { PhiloxSequence } from '../../stimulus/philox.js';
 import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../connectome/connectome.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
-import { SYNAPSE_SPREADS } from './statistics.js';
+
+/**
+ * Distributions of synapses over connections, as urn models: each connection of a row starts with `own` lots; each
+ * synapse goes to a connection in proportion to its lots and adds `added` lots to it. The first one is the geometric
+ * distribution (every division of the excess is equally likely); it is also used for rows with fewer than
+ * MINIMUM_CONNECTIONS connections, which do not determine a distribution.
+ */
+export const SYNAPSE_SPREADS = [
+  { own: 1, added: 1 },
+  { own: 1, added: 4 },
+  { own: 1, added: 2 },
+  { own: 2, added: 1 },
+  { own: 4, added: 1 },
+  { own: 1, added: 0 },
+] as const;
+const EVEN = SYNAPSE_SPREADS.findIndex(({ added }) => added === 0);
+const MINIMUM_CONNECTIONS = 4;
 
 /** A connectome file cannot hold more. */
 export const MAXIMUM_EXCESS = MAXIMUM_SYNAPSES_PER_CONNECTION - MINIMUM_SYNAPSES;
@@ -19,7 +35,7 @@ export function nearestSpread(excess: readonly number[]): number {
   // n times the sum of squared deviations, and n times what it would be if synapses fell independently.
   const squares = n * excess.reduce((total, x) => total + x * x, 0) - sum * sum;
   const independent = sum * (n - 1);
-  if (sum < 2 || independent === 0) return 0;
+  if (n < MINIMUM_CONNECTIONS || sum < 2 || independent === 0) return 0;
   if (squares <= independent) return EVEN;
   const concentration = (sum * independent - squares) / (squares - independent) / n;
   let best = 0;
@@ -34,8 +50,6 @@ export function nearestSpread(excess: readonly number[]): number {
   });
   return best;
 }
-
-const EVEN = SYNAPSE_SPREADS.findIndex(({ added }) => added === 0);
 
 /** Distributes synapses over connections by sampling from the urn model of a spread. The result is reused. */
 export class SynapseSampler {
