@@ -91,7 +91,7 @@ class RowScanner {
   #rest = '';
   /** Undefined until the header has been read. */
   #row: TableRow | undefined;
-  /** Of that row; at first those of the header. */
+  /** Fields of that row; at first those of the header. */
   #fields: readonly string[] = [];
   #rowCount = 0;
 

@@ -99,7 +99,7 @@ function duplicate(file: string, place: string, id: string, earlier: string): Co
   return tableFault(file, place, what);
 }
 
-/** What a row says of a neuron, in the words of the service. */
+/** Labels and position of a neuron as a row says them, in the words of the service. */
 interface Facts {
   readonly labels: Partial<Record<LabelColumn, string>>;
   readonly transmitterSource: TransmitterSource | undefined;

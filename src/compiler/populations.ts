@@ -67,7 +67,7 @@ export function defaultPopulations({ neurons, identity, without = [] }: Brain): 
   const hasMeaning = ({ id }: { readonly id: string }) => !without.includes(id);
   const withoutIds = <P extends AnyDefinition>({ elsewhere, ...population }: P) => ({
     ...population,
-    selectors: (elsewhere ?? population.selectors).map(({ root_ids: _, ...selector }) => selector),
+    selectors: (elsewhere ?? population.selectors).map((selector) => ({ ...selector, root_ids: undefined })),
   });
   return {
     fitting: true,

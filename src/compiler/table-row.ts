@@ -1,11 +1,12 @@
-/**
- * What the formats of tables have in common: how columns are chosen, how values are taken from a row, and how a fault
- * names its place.
- */
+/** Common parts of the formats of tables: columns are chosen, values taken from a row, and faults named by their place. */
 import { basename } from 'node:path';
 import { CodedError, describeValue } from '../errors.js';
 
 const MAXIMUM_COUNT = 999_999_999;
+const COUNT = /^[1-9]\d{0,8}$/;
+const ROOT_ID = /^[1-9]\d{0,17}$/;
+const ID = /^\d{1,20}$/;
+const FRACTION = /^(\d+(\.\d*)?([eE][-+]?\d+)?)?$/;
 
 /** An id as the format of a table has it; NeuronIds finds each of them. */
 export type IdValue = string | number | bigint;
@@ -76,7 +77,7 @@ export class TableRow {
   }
 
   rootId(column: number): string {
-    return this.#matching(column, /^[1-9]\d{0,17}$/, 'a root id of 1 to 18 digits');
+    return this.#matching(column, ROOT_ID, 'a root id of 1 to 18 digits');
   }
 
   /** An id that need not be one of a neuron. */
@@ -85,7 +86,7 @@ export class TableRow {
     if (typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))) {
       if (value >= 0) return value;
     }
-    return this.#matching(column, /^\d{1,20}$/, 'a root id of 1 to 18 digits');
+    return this.#matching(column, ID, 'a root id of 1 to 18 digits');
   }
 
   /** A whole number from 1 on. */
@@ -94,13 +95,13 @@ export class TableRow {
     if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAXIMUM_COUNT) {
       return value;
     }
-    return Number(this.#matching(column, /^[1-9]\d{0,8}$/, `a whole number from 1 to ${MAXIMUM_COUNT}`));
+    return Number(this.#matching(column, COUNT, `a whole number from 1 to ${MAXIMUM_COUNT}`));
   }
 
   /** A decimal number from 0 on; an empty field counts as 0. */
   fraction(column: number): number {
     const allowed = 'a decimal number of at least 0, or empty';
-    return Number(this.#matching(column, /^(\d+(\.\d*)?([eE][-+]?\d+)?)?$/, allowed));
+    return Number(this.#matching(column, FRACTION, allowed));
   }
 
   /** The sign of a neuron's outputs. */
