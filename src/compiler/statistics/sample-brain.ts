@@ -12,8 +12,8 @@ import {
 import { type Progress, silent } from '../progress.js';
 import { samplePositions } from './cell-positions.js';
 import { type CellGroup, type CellTypeStatistics, strataOf, stratumOf, totalsOf } from './statistics.js';
-import { PairSampler } from './pair-sampler.js';
-import { SynapseSampler } from './synapse-spread.js';
+import { samplePair } from './pair-sampler.js';
+import { sampleExcess } from './synapse-spread.js';
 import { WeightedCells } from './weighted-cells.js';
 
 /**
@@ -135,27 +135,25 @@ function sampleConnections(
   progress.begin('Sampling the connections', count, 'items');
   const sampled = new Float64Array(count);
   let at = 0;
-  const add = (pre: number, post: number, count: number): void => {
-    sampled[at++] = (pre * NEURON_RANGE + post) * COUNT_RANGE + count;
+  const add = (pre: number, post: number, excess: number): void => {
+    sampled[at++] = (pre * NEURON_RANGE + post) * COUNT_RANGE + MINIMUM_SYNAPSES + excess;
   };
 
-  const sampler = new PairSampler();
-  const synapses = new SynapseSampler();
   for (let row = 0, g = 0; g < groups.length; g++) {
     const group = groups[g]!;
     const cells = neuronOf[g]!;
     const random = sequence(seed, g, 'connections');
     if (group.self_connections > 0) {
       const { self_connections: connections } = group;
-      synapses.sample(connections, group.self_synapses - MINIMUM_SYNAPSES * connections, 0, random);
-      const own = new Uint32Array(connections);
-      outputs[g]!.sample(own, connections, random);
-      own.forEach((cell, k) => add(cells[cell]!, cells[cell]!, MINIMUM_SYNAPSES + synapses.excess[k]!));
+      const excess = group.self_synapses - MINIMUM_SYNAPSES * connections;
+      const synapses = sampleExcess(connections, excess, 0, random);
+      const own = outputs[g]!.sample(connections, random);
+      own.forEach((cell, k) => add(cells[cell]!, cells[cell]!, synapses[k]!));
     }
     for (; row < pairs.count && pairs.pre[row] === g; row++) {
       const target = pairs.post[row]!;
       const connections = pairs.connections[row]!;
-      sampler.sample(
+      const { pre, post } = samplePair(
         {
           pre: outputs[g]!,
           post: inputs[target]!,
@@ -166,14 +164,9 @@ function sampleConnections(
         },
         random,
       );
-      synapses.sample(connections, pairs.excess_synapses[row]!, pairs.spread[row]!, random);
-      for (let k = 0; k < connections; k++) {
-        add(
-          cells[sampler.pre[k]!]!,
-          neuronOf[target]![sampler.post[k]!]!,
-          MINIMUM_SYNAPSES + synapses.excess[k]!,
-        );
-      }
+      const synapses = sampleExcess(connections, pairs.excess_synapses[row]!, pairs.spread[row]!, random);
+      const targets = neuronOf[target]!;
+      for (let k = 0; k < connections; k++) add(cells[pre[k]!]!, targets[post[k]!]!, synapses[k]!);
     }
     progress.reached(at);
   }

@@ -51,39 +51,34 @@ export function nearestSpread(excess: readonly number[]): number {
   return best;
 }
 
-/** Distributes synapses over connections by sampling from the urn model of a spread. The result is reused. */
-export class SynapseSampler {
-  /** Synapses beyond the minimum of each connection. */
-  excess = new Uint32Array(1024);
+/**
+ * Distributes synapses over connections by sampling from the urn model of a spread.
+ * @param connections their number, at least 1
+ * @param excessSynapses the sum over all connections, at most MAXIMUM_EXCESS for each
+ * @param spread index into SYNAPSE_SPREADS
+ * @returns synapses beyond the minimum of each connection
+ */
+export function sampleExcess(
+  connections: number,
+  excessSynapses: number,
+  spread: number,
+  random: PhiloxSequence,
+): number[] {
+  if (connections === 1) return [excessSynapses];
+  const excess = new Array<number>(connections).fill(0);
   /** The connection that each synapse went to. */
-  #chosen = new Uint32Array(1024);
-
-  /**
-   * @param connections their number, at least 1
-   * @param excessSynapses the sum over all connections, at most MAXIMUM_EXCESS for each
-   * @param spread index into SYNAPSE_SPREADS
-   */
-  sample(connections: number, excessSynapses: number, spread: number, random: PhiloxSequence): void {
-    if (this.excess.length < connections) this.excess = new Uint32Array(2 * connections);
-    if (this.#chosen.length < excessSynapses) this.#chosen = new Uint32Array(2 * excessSynapses);
-    const { excess } = this;
-    const chosen = this.#chosen;
-    if (connections === 1) {
-      excess[0] = excessSynapses;
-      return;
-    }
-    excess.fill(0, 0, connections);
-    const { own, added } = SYNAPSE_SPREADS[spread]!;
-    const ownLots = connections * own;
-    for (let synapse = 0; synapse < excessSynapses; synapse++) {
-      let connection: number;
-      do {
-        const lot = random.nextBelow(ownLots + synapse * added);
-        // A lot that was added by an earlier synapse belongs to the connection of that synapse.
-        connection = lot < ownLots ? Math.floor(lot / own) : chosen[Math.floor((lot - ownLots) / added)]!;
-      } while (excess[connection] === MAXIMUM_EXCESS);
-      chosen[synapse] = connection;
-      excess[connection]!++;
-    }
+  const chosen: number[] = [];
+  const { own, added } = SYNAPSE_SPREADS[spread]!;
+  const ownLots = connections * own;
+  for (let synapse = 0; synapse < excessSynapses; synapse++) {
+    let connection: number;
+    do {
+      const lot = random.nextBelow(ownLots + synapse * added);
+      // A lot that was added by an earlier synapse belongs to the connection of that synapse.
+      connection = lot < ownLots ? Math.floor(lot / own) : chosen[Math.floor((lot - ownLots) / added)]!;
+    } while (excess[connection] === MAXIMUM_EXCESS);
+    chosen.push(connection);
+    excess[connection]!++;
   }
+  return excess;
 }
