@@ -46,8 +46,8 @@ export async function readNeurons(
   const ids = sortedById(source.file, listed);
   const tables = new TableReader(dir, new NeuronIds(ids, source.file), [source], progress);
   if (rowCount > ids.length) {
-    const others = rowCount - ids.length;
-    tables.remarks.push(`${source.file}: ${ids.length} of ${rowCount} rows are neurons; ${others} are not.`);
+    const rest = rowCount - ids.length;
+    tables.remarks.push(`${source.file}: ${ids.length} of ${rowCount} rows are neurons; ${rest} are not.`);
   }
   const labels = new NeuronLabels(ids.length);
   listed.forEach(({ said }, neuron) => labels.put(neuron, said));
