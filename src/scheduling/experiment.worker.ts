@@ -54,7 +54,7 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const reader = new TrialReader(connectome, draw);
   const runTrial = trialOf(reader, rewirable);
   const runInParts = trialInParts(reader, (wiring) => rewirable.engineFor(wiring));
-  const runStep = sessionSteps(reader, engine);
+  const runStep = sessionSteps(reader, rewirable);
   warmUp(connectome, runner, runTrial);
   const compute = (task: Task): unknown => {
     switch (task.kind) {

@@ -82,11 +82,16 @@ export function trialInParts(
  */
 export function sessionSteps(
   reader: TrialReader,
-  engine: PartEngine,
+  networks: {
+    has(wiring: Rewiring | undefined): boolean;
+    engineFor(wiring: Rewiring | undefined): PartEngine;
+  },
 ): (task: TrialTask, step: SessionStep, look: (raster: EventsInTime) => void) => StepReading {
   let last: { readonly number: number; readonly opened: KernelEngine['opened'] } | undefined;
   return (task, step, look) => {
-    const { constants, inputs } = task.protocol;
+    const { constants, wiring, inputs } = task.protocol;
+    const isPrepared = !networks.has(wiring);
+    const engine = networks.engineFor(wiring);
     const isLoaded = last !== undefined && last.number === step.after && last.opened === engine.opened;
     last = undefined;
     if (!isLoaded) engine.load(engine.newState(constants, step.from?.brain));
@@ -97,7 +102,9 @@ export function sessionSteps(
     engine.save(state);
     // A step that a smaller budget ended is repeated.
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
-    return { ...reading, state: { brain: state.buffer, places } };
+    // Of a step it is enough how many responded.
+    const { responders: _, ...read } = reading;
+    return { ...read, isPrepared, state: { brain: state.buffer, places } };
   };
 }
 
