@@ -10,7 +10,7 @@ const SLOW_RUN_MS = 25;
 /** A worker as the queue sees it. */
 export type QueueWorker = Pick<PoolWorker, 'state' | 'run' | 'restart' | 'whenChanged'>;
 
-/** What a worker was handed and has not answered yet. */
+/** A task that a worker was handed and has not answered yet. */
 interface Place {
   readonly queued: QueuedTask;
   readonly flag: CancellationFlag;

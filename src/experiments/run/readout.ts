@@ -102,7 +102,7 @@ export function sessionSteps(
     engine.save(state);
     // A step that a smaller budget ended is repeated.
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
-    // Of a step it is enough how many responded.
+    // How many responded is enough of a step.
     const { responders: _, ...read } = reading;
     return { ...read, isPrepared, state: { brain: state.buffer, places } };
   };

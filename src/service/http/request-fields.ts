@@ -6,6 +6,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { getMetadataStorage, ValidateBy, ValidateIf, validateSync } from 'class-validator';
 import { CodedError, describeValue } from '../../errors.js';
 import { allowedBy, isAllowedBy } from '../../schema/allowed-values.js';
 import { isObject } from '../../schema/forms.js';
@@ -14,8 +15,8 @@ import { getOrInsert } from '../../get-or-insert.js';
 
 type Fields = Readonly<Record<string, Schema>>;
 
-/** Schemas of the fields of a DTO, by its prototype. */
-const schemas = new Map<object, Map<string, Schema>>();
+/** Name of the rule of a field in class-validator. */
+const ALLOWED = 'allowed';
 
 /**
  * An optional field of a body or a query: its place in the OpenAPI description, its rule and its message. Only a field
@@ -26,8 +27,12 @@ export function OptionalField(schema: Schema): PropertyDecorator {
   const [example] = examples as readonly unknown[];
   return applyDecorators(
     ApiProperty({ ...others, example, required: false } as ApiPropertyOptions),
-    (dto: object, name: string | symbol) =>
-      void getOrInsert(schemas, dto, () => new Map()).set(String(name), schema),
+    ValidateIf((_, value) => value !== undefined),
+    // The value is no part of the message: class-validator replaces placeholders in messages, also those that came with it.
+    ValidateBy(
+      { name: ALLOWED, validator: { validate: (value) => isAllowedBy(schema, value) } },
+      { message: allowedBy(schema)! },
+    ),
   );
 }
 
@@ -57,31 +62,33 @@ export class StrictValidationPipe implements PipeTransform {
     if (metatype === undefined || (type !== 'body' && type !== 'query')) return value;
     const sent = value === undefined ? {} : value;
     if (!isObject(sent)) throw invalid(`The ${type} must be a JSON object, got ${describeValue(sent)}.`);
-    const fields = getOrInsert(fieldsOfDtos, metatype, () => new Map(fieldsOf(metatype.prototype as object)));
+    const allowed = fieldsOf(metatype as Type);
     for (const field of Object.keys(sent)) {
-      if (!fields.has(field)) {
+      if (!allowed.includes(field)) {
         const what = type === 'body' ? 'field' : 'query parameter';
-        const allowed = [...fields.keys()];
         throw invalid(`${describeValue(field)} is not a ${what}; allowed: ${allowed.join(', ') || 'none'}.`);
       }
     }
-    const dto: Record<string, unknown> = Object.assign(new (metatype as Type<object>)(), sent);
-    for (const [name, schema] of fields) {
-      const got = dto[name];
-      if (got !== undefined && !isAllowedBy(schema, got)) {
-        throw invalid(`${name} must be ${allowedBy(schema)}, got ${describeValue(got)}.`);
-      }
+    // The fields of a DTO are plain values. class-transformer would look into what was sent in their place, as deep as
+    // it goes and whatever its `constructor` is.
+    const dto: object = Object.assign(new (metatype as Type<object>)(), sent);
+    const [problem] = validateSync(dto, { stopAtFirstError: true });
+    if (problem !== undefined) {
+      const { property, value: got, constraints } = problem;
+      throw invalid(`${property} must be ${constraints![ALLOWED]}, got ${describeValue(got)}.`);
     }
     return dto;
   }
 }
 
-const fieldsOfDtos = new Map<object, ReadonlyMap<string, Schema>>();
+const fieldsOfDtos = new Map<Type, readonly string[]>();
 
-/** Those of the DTO itself, then those that it inherits. */
-function fieldsOf(prototype: object | null): [string, Schema][] {
-  if (prototype === null) return [];
-  return [...(schemas.get(prototype) ?? []), ...fieldsOf(Object.getPrototypeOf(prototype) as object | null)];
+/** A DTO's fields are those that it validates; there is no other list. */
+function fieldsOf(dto: Type): readonly string[] {
+  return getOrInsert(fieldsOfDtos, dto, () => {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
+    return [...new Set(rules.map(({ propertyName }) => propertyName))];
+  });
 }
 
 function invalid(message: string): CodedError {

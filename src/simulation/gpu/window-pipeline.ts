@@ -20,7 +20,7 @@ import {
 
 const { Input } = gpujs;
 
-/** What differs from pipeline to pipeline. Numbers that count, shift and mask are integers in the GPU's code. */
+/** Numbers that differ from pipeline to pipeline. Those that count, shift and mask are integers in the GPU's code. */
 function integersOf(neuronCount: number, incoming: IncomingConnections, shape: PipelineShape) {
   const { groupCount, firstChunk } = incoming;
   const { width, layers, spikes } = shape;
