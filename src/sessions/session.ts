@@ -26,7 +26,7 @@ import { STEPS_PER_MS } from '../stimulus/protocol.js';
 import { type Changes, LONGEST_STEP_MS, type StepRequest } from './step.js';
 import { type NewSilence, Timeline, type TimelineLimits } from './timeline.js';
 
-/** Rows of all tables of a step: they are written while runs of version 1 wait. */
+/** Rows of all tables of a step: they are written on the main thread, where runs of version 1 wait for them. */
 const ROWS_OF_STEP = 10_000;
 const NAME_BYTES = 16;
 /** A train in a step takes about so much of what it takes in a trial, where its first events are drawn. */
@@ -253,7 +253,7 @@ export class Session {
     if (items === undefined || this.timeline.isSilencing(items)) return undefined;
     if (items.length === 0) return { items, neurons: new Uint32Array(0) };
     const { protocol } = await host.plan(this.timeline.documentSilencing(items));
-    // The last of the windows is theirs; what is silenced from the start on has none.
+    // The last of the windows is theirs; a silence from the start on has none.
     const neurons = this.tMs === 0 ? protocol.silenced : protocol.silencedWindows!.at(-1)!.neurons;
     return { items, neurons };
   }

@@ -19,8 +19,8 @@ type Fields = Readonly<Record<string, Schema>>;
 const ALLOWED = 'allowed';
 
 /**
- * An optional field of a body or a query: its place in the OpenAPI description, its rule and its message. Only a field
- * that is absent is left out; null is a value, and a wrong one.
+ * An optional field of a body or a query: its place in the OpenAPI description, its rule and its message. Only
+ * undefined counts as absent; null is a value, and a wrong one.
  */
 export function OptionalField(schema: Schema): PropertyDecorator {
   const { examples, ...others } = published(schema);
