@@ -26,6 +26,7 @@ import { setMaxListeners } from 'node:events';
 import type { SessionStep, StepReading, TrialReading, TrialTask } from '../experiments/plan/trial.js';
 import { CodedError, queueFull } from '../errors.js';
 import { BatchDispatch } from './batch-dispatch.js';
+import { ClientShares } from './client-shares.js';
 import type { BatchStage, BatchTask } from './gpu/gpu-stage.js';
 import { QueuedRun, type QueuedResult } from './queued-run.js';
 import type { QueuedTask } from './queued-task.js';
@@ -80,8 +81,8 @@ interface TrialOptions {
 }
 
 export class ExperimentQueue {
-  /** Runs that no worker has begun, also those that are queued ahead. */
-  readonly #waitingRuns = new Set<QueuedRun>();
+  /** Places of runs that no worker has begun, also of those that are queued ahead. */
+  readonly #waitingRuns = new ClientShares();
   readonly #runs: WaitingLine<QueuedRun>;
   /** Trials that somebody waits for. */
   readonly #urgentTrials: WaitingLine<QueuedTrial>;
@@ -112,7 +113,7 @@ export class ExperimentQueue {
 
   /** Runs that no worker computes yet. */
   get waiting(): number {
-    return this.#waitingRuns.size;
+    return this.#waitingRuns.ofAll;
   }
 
   /** Runs that the workers compute. */
@@ -156,7 +157,7 @@ export class ExperimentQueue {
     if (idle === undefined) this.#checkRoom(owner);
     const run = new QueuedRun(task, owner, runTimeoutMs, this.#runs, this.#waitingRuns, batches?.taskOf);
     if (idle === undefined) {
-      this.#waitingRuns.add(run);
+      run.enter();
       this.#runs.add(run);
       this.dispatch();
     } else {
@@ -253,14 +254,13 @@ export class ExperimentQueue {
     const { limit } = this.options;
     if (this.waiting >= limit) throw queueFull(`${limit} runs are waiting`);
     const ofClient = Math.max(1, Math.floor(limit / 2));
-    const own = [...this.#waitingRuns].filter((run) => run.owner === owner).length;
-    if (own >= ofClient) {
+    if (this.#waitingRuns.of(owner) >= ofClient) {
       throw queueFull(`${ofClient} runs of this client are waiting`);
     }
   }
 
   #cancel(run: QueuedRun): boolean {
-    const isWithdrawn = run.flag === undefined ? this.#waitingRuns.has(run) : run.withdraw();
+    const isWithdrawn = run.flag === undefined ? run.isWaiting : run.withdraw();
     if (!isWithdrawn) return false;
     run.reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has disconnected.'));
     this.dispatch();

@@ -1,4 +1,5 @@
 import type { Trial } from '../simulation/simulation.js';
+import type { ClientShares } from './client-shares.js';
 import type { BatchTask } from './gpu/gpu-stage.js';
 import { QueuedTask } from './queued-task.js';
 import type { V1RunResult, V1RunTask } from './task.js';
@@ -11,26 +12,38 @@ export interface QueuedResult extends V1RunResult {
 
 /** A run of version 1. */
 export class QueuedRun extends QueuedTask<V1RunTask, QueuedResult> {
+  /** Gives back its place among the runs that wait, where it has one. */
+  #place: (() => void) | undefined;
   #batchTask: BatchTask | undefined;
   /** Time of its simulation on the GPU, for the whole batch. */
   #gpuMs = 0;
   readonly #arrivedMs = performance.now();
 
-  /** @param waiting runs that no worker has begun; this one is among them once it has entered */
+  /** @param waiting places of runs that no worker has begun */
   constructor(
     task: V1RunTask,
     owner: string,
     timeoutMs: number,
     line: WaitingLine<QueuedRun>,
-    private readonly waiting: Set<QueuedRun>,
+    private readonly waiting: ClientShares,
     private readonly batchTaskOf: ((task: V1RunTask) => BatchTask) | undefined,
   ) {
     super(task, owner, timeoutMs, line, 1);
   }
 
+  /** Tells whether no worker has begun it. */
+  get isWaiting(): boolean {
+    return this.#place !== undefined;
+  }
+
   /** Made when it is first offered to the GPU. */
   override get batchTask(): BatchTask {
     return (this.#batchTask ??= this.batchTaskOf!(this.task));
+  }
+
+  /** Takes a place among the runs that wait, where it has none. */
+  enter(): void {
+    this.#place ??= this.waiting.take(this.owner, 1);
   }
 
   override prepare(simulated: Trial | undefined, batchMs: number): void {
@@ -39,7 +52,8 @@ export class QueuedRun extends QueuedTask<V1RunTask, QueuedResult> {
   }
 
   override begin(): void {
-    this.waiting.delete(this);
+    this.#place?.();
+    this.#place = undefined;
   }
 
   override resolve(result: V1RunResult): void {
@@ -57,7 +71,7 @@ export class QueuedRun extends QueuedTask<V1RunTask, QueuedResult> {
   }
 
   override putBack(): void {
-    this.waiting.add(this);
+    this.enter();
     super.putBack();
   }
 }

@@ -76,6 +76,8 @@ export interface AtlasResult {
   readonly jsonGzip: Uint8Array<ArrayBuffer>;
   readonly binary: Uint8Array<ArrayBuffer>;
   readonly binaryGzip: Uint8Array<ArrayBuffer>;
+  /** The part of `binary` with which it can be drawn, compressed. */
+  readonly startGzip: Uint8Array<ArrayBuffer>;
 }
 
 export interface ResultOf {

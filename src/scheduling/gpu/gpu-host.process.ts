@@ -99,7 +99,7 @@ function simulate(protocols: readonly Protocol[]): Promise<BatchResult> {
 async function check(connectome: Connectome, adapter: string): Promise<void> {
   const cpu = new KernelEngine(compileKernel(), connectome);
   const draw = compiledDrawing(compileDrawingKernel());
-  const shortest = { ...trialExperiment(connectome.metadata), duration_ms: FIELDS.duration_ms.allowed[0] };
+  const shortest = { ...trialExperiment(connectome.metadata), duration_ms: FIELDS.duration_ms.enum[0] };
   for (const seed of CHECK_SEEDS) {
     const protocol = protocolOf(connectome, { ...shortest, seed });
     const [trial] = await simulate([protocol]);

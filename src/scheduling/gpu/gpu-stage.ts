@@ -32,7 +32,7 @@ export interface BatchTask {
   readonly group: object | string;
 }
 
-/** The stage as the queue sees it: simulates waiting tasks, many at once. */
+/** Parts of the stage that the queue needs: it simulates waiting tasks, many at once. */
 export type BatchStage = Pick<
   GpuStage,
   'gpuComesFirst' | 'room' | 'isBusy' | 'tasksAhead' | 'batchSizeOf' | 'simulate'

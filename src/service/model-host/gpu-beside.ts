@@ -13,18 +13,16 @@ const LOG = new Logger('Gpu');
 /** Share of the time that a run may take: the CPU has to repeat a lost batch before its clients give up. */
 const SHARE_OF_TIMEOUT = 1 / 3;
 
-export interface GpuBesideOptions {
-  readonly environment: Environment;
-  readonly degradations: Degradations;
-  /** Held by the workers. */
-  readonly connectome: Connectome;
-  readonly onChange: () => void;
-}
-
-/** The GPU that helps a pool of workers, not yet started; undefined where the environment wants none. */
+/**
+ * The GPU that helps a pool of workers, not yet started; undefined where the environment wants none.
+ * @param connectome held by the workers
+ */
 export function gpuBeside(
   pool: ExperimentPool,
-  { environment, degradations, connectome, onChange }: GpuBesideOptions,
+  connectome: Connectome,
+  environment: Environment,
+  degradations: Degradations,
+  onChange: () => void,
 ): GpuStage | undefined {
   const { CONNECTOME_FILE, BACKEND, GPU_ALLOW_SOFTWARE, RUN_TIMEOUT_MS } = environment;
   const refusal = gpuRefusal(environment, connectome);
