@@ -286,7 +286,10 @@ async function playOpening(): Promise<void> {
   [current, kept] = [opening, undefined];
   settle();
   form.write(opening.response);
-  showRuns();
+  playRuns();
+  // Its numbers take longer to write down than it takes to begin.
+  await untilPainted();
+  showResults();
 }
 
 /** Shows the experiment in the address after `#`, unless it is on the page already. */
@@ -427,11 +430,15 @@ function compareWith(run: Run | undefined): void {
 }
 
 function showRuns(): void {
+  playRuns();
+  showResults();
+}
+
+function playRuns(): void {
   live?.then((each) => each.stop()).catch(() => undefined);
   if (current === undefined) return;
   fly?.show(current.response);
   playback.show(current, kept);
-  showResults();
   stage?.show(current, kept);
   card?.show(current, kept);
   path?.show(current);

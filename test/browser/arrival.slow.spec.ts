@@ -199,6 +199,13 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
         for (const other of others) expect(y).toBeGreaterThan(other.y + other.height);
       return page.locator('.side-label:visible').allInnerTexts();
     };
+    // What stands over the fly, where that is large, is legible.
+    await page.getByRole('button', { name: 'Show the fly large' }).click();
+    const [badge, moment] = await Promise.all(
+      ['#fly .badge', '#shown-moment'].map(async (each) => (await page.locator(each).boundingBox())!),
+    );
+    expect(moment!.y).toBeGreaterThanOrEqual(badge!.y + badge!.height);
+    await page.getByRole('button', { name: 'Show the brain large' }).click();
     // The fly's left is on the right of somebody who looks it in the face, and the side view is from there.
     expect(await namesFrom('Side')).toEqual(['fly’s left']);
     for (const viewpoint of ['Top', 'Front']) {
