@@ -21,7 +21,9 @@ export function getOrBegin<K, V>(
   key: K,
   make: (key: K) => Promise<V>,
 ): Promise<V> {
-  const value = getOrInsert(map, key, make);
-  value.catch(() => map.delete(key));
-  return value;
+  return getOrInsert(map, key, () => {
+    const value = make(key);
+    value.catch(() => map.get(key) === value && map.delete(key));
+    return value;
+  });
 }

@@ -5,6 +5,7 @@
  * order mark and empty lines are skipped. The first row names the columns. Everything else is a fault that names the
  * file and the line.
  */
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -32,6 +33,7 @@ export function csvField(value: string | number): string {
  * @param path a .csv.gz file, or one without compression by another name
  * @param columns those that `onRow` wants; the table may have others, in any order
  * @param onRow is called for each row below the header
+ * @returns the SHA-256 of the bytes that were read, which may come from a pipe
  * @throws CodedError TABLE_INVALID with file, line, what was expected and what was found
  */
 export async function readCsv(
@@ -39,8 +41,9 @@ export async function readCsv(
   columns: ColumnChoice,
   progress: Progress,
   onRow: (row: TableRow) => void,
-): Promise<void> {
+): Promise<string> {
   const file = basename(path);
+  const hash = createHash('sha256');
   const rows = new RowScanner(file, columns, onRow);
   try {
     progress.begin(`Reading ${file}`, (await stat(path)).size, 'bytes');
@@ -49,6 +52,7 @@ export async function readCsv(
       createReadStream(path, { highWaterMark: READ_BYTES }),
       async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
+          hash.update(chunk);
           bytesRead += chunk.length;
           progress.reached(bytesRead);
           yield chunk;
@@ -62,6 +66,7 @@ export async function readCsv(
         rows.end();
       },
     );
+    return hash.digest('hex');
   } catch (error) {
     throw csvFault(path, rows, error as NodeJS.ErrnoException);
   }

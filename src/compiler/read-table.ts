@@ -22,8 +22,10 @@ export async function readTable(
   onRow: (row: TableRow) => void,
 ): Promise<SourceFile> {
   const format = /\.(parquet|feather|ftr|arrow)$/i.exec(path)?.[1]!.toLowerCase();
-  if (format === undefined) await readCsv(path, columns, progress, onRow);
-  else await readColumns(path, format === 'parquet' ? openParquet : openFeather, columns, progress, onRow);
+  if (format === undefined) {
+    return { file: basename(path), sha256: await readCsv(path, columns, progress, onRow) };
+  }
+  await readColumns(path, format === 'parquet' ? openParquet : openFeather, columns, progress, onRow);
   return sourceOf(path);
 }
 

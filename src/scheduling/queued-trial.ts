@@ -49,7 +49,7 @@ export class QueuedTrial extends QueuedTask<V2TrialTask, TrialReading> {
     super({ kind: 'v2-trial', trial, ...(step && { step }) }, owner, timeoutMs, line, MAX_WORKERS_KILLED);
     const { durationSteps } = trial.protocol;
     const share = step === undefined ? 1 : (step.endStep - step.startStep) / durationSteps;
-    this.#expectedMs = share * coreMs({ ...expectedWork(trial), ...trial.preparation });
+    this.#expectedMs = share * coreMs(expectedWork(trial)) + coreMs(trial.preparation ?? {});
     const isLong = step === undefined && durationSteps > MAXIMUM_TRIAL_STEPS;
     this.#isHeavy = isLong || this.#expectedMs > LIGHT_MS;
     this.batchTask = { protocol: trial.protocol, group };

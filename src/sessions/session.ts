@@ -101,10 +101,12 @@ export class Session {
     signal.addEventListener('abort', end);
     const expected = expectedWork({ protocol: plan.protocol, reports: [], countsAll: false });
     let inputEvents = 0;
+    let rewiredConnections = 0;
     for (let fromMs = 0; fromMs < plan.startMs; fromMs += LONGEST_STEP_MS) {
       const toMs = Math.min(fromMs + LONGEST_STEP_MS, plan.startMs);
       const reading = await session.#run(plan.protocol, fromMs, toMs, [], false);
       inputEvents += reading.inputEvents;
+      if (reading.isPrepared) rewiredConnections += plan.preparation?.rewiredConnections ?? 0;
       if (reading.stoppedAtStep !== undefined) {
         const stoppedMs = (reading.stoppedAtStep + 1) / STEPS_PER_MS;
         throw stopped(stoppedMs);
@@ -112,7 +114,9 @@ export class Session {
     }
     signal.removeEventListener('abort', end);
     const synapticEvents = session.#synapticEvents;
-    if (plan.startMs > 0) session.startPriceMs = priceMs({ ...expected, inputEvents, synapticEvents });
+    if (plan.startMs > 0) {
+      session.startPriceMs = priceMs({ ...expected, rewiredConnections, inputEvents, synapticEvents });
+    }
     return session;
   }
 

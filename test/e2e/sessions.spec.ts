@@ -315,6 +315,30 @@ describe('sessions', () => {
     }
   });
 
+  it('pay for a network that is prepared for them, and not again while it is there', async () => {
+    const service = await startReadyService({
+      WORKERS: '1',
+      EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '20',
+      CONNECTOME_FILE: await connectomeFile('default'),
+    });
+    try {
+      const wiring = { shuffle: 'weights', seed: 1 };
+      const client = await Client.open(service, { inputs: {}, wiring, duration_ms: 1 });
+      const remaining = [];
+      for (let tMs = 1; tMs < 4; tMs++) {
+        const step = await client.ask({ t_ms: tMs, duration_ms: 1 });
+        expect(step.status).toBe(200);
+        remaining.push(Number(step.headers.get('ratelimit-remaining') ?? remaining.at(-1)));
+      }
+      // Five seconds for the network and what a step is paid in advance, of which most comes back.
+      expect(remaining[0]).toBeLessThan(15);
+      expect(remaining.at(-1)).toBeGreaterThan(5);
+      await client.end();
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('stop where their activity exceeds the limit, as their document does', async () => {
     const limits = { synapticEventsPerTrial: 5000, synapticEventsPerBrainSecond: 5000 };
     const service = await startReadyService({}, { limits });
