@@ -74,6 +74,7 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     await page.locator('#time:enabled').fill('38');
     expect((await brainColours(page)).bright).toBeGreaterThan(300);
     expect(await page.locator('#brain-progress').isVisible()).toBe(true);
+    expect(await page.locator('.side-label:visible').count()).toBe(0);
     release();
     await untilBrain(page);
     expect(await page.locator('#brain-progress').isVisible()).toBe(false);
