@@ -41,7 +41,7 @@ await runCommand({
     durations: {
       type: 'string',
       value: 'LIST',
-      default: [...FIELDS.duration_ms.allowed, 1000].join(','),
+      default: [...FIELDS.duration_ms.enum, 1000].join(','),
       help: 'Comma list of durations in ms.',
     },
     rounds: { type: 'string', value: 'N', default: '30', help: 'How often each case is run.' },

@@ -26,16 +26,17 @@ const MOMENTS = {
   playingMs: '#play.playing',
   flyMs: '#fly-canvas[data-draw-calls]',
   brainMs: '#canvas-frame.drawn',
-  wholeBrainMs: '#live-start:enabled',
+  liveMs: '#live-start:enabled',
+  wholeBrainMs: 'main:not(.arriving)',
 };
-/** Runs in the page, at each frame until there are all moments, in ms since the page was asked for. */
+/** Runs in the page, after each frame until there are all moments, in ms since the page was asked for. */
 const NOTE_MOMENTS = `
   const moments = {};
   const look = () => {
     for (const [name, selector] of Object.entries(${JSON.stringify(MOMENTS)})) {
       if (!(name in moments) && document.querySelector(selector)) moments[name] = performance.now();
     }
-    if (Object.keys(moments).length < ${Object.keys(MOMENTS).length}) requestAnimationFrame(look);
+    if (Object.keys(moments).length < ${Object.keys(MOMENTS).length}) requestAnimationFrame(() => setTimeout(look));
     else document.documentElement.dataset.moments = JSON.stringify(moments);
   };
   look();

@@ -114,7 +114,7 @@ const mayImport = {
     'service/api/v1',
     'service/api/v2',
   ],
-  'service/pages': ['service/config', 'service/http'],
+  'service/pages': ['service/config', 'service/http', 'service/health', 'service/api/atlas'],
   service: [
     'scheduling',
     'jobs',

@@ -1,8 +1,9 @@
 /** npm run preset: what POST /api/v1/run answers, computed here or by a service. */
 import type { Experiment, View } from '../presets/experiment.js';
-import { allowedValuesOf, FIELDS, isAllowed, QUERY_FIELDS, type Field } from '../presets/fields.js';
+import { FIELDS, QUERY_FIELDS, type Field } from '../presets/fields.js';
 import { ExperimentRunner } from '../presets/run-body.js';
 import { describeValue } from '../errors.js';
+import { allowedBy, isAllowedBy } from '../schema/allowed-values.js';
 import { address, choice, defineCommand, file, flag, integer, text, UsageError } from './command.js';
 import { presetTable, type PresetModel, type PresetRun } from './preset-table.js';
 import { readConnectome, servedFile } from './read-connectome.js';
@@ -14,18 +15,18 @@ const { stimulus, duration_ms: duration, intensity, seed } = FIELDS;
 const allowedIn = (field: Field) => ({
   test: (given: string) =>
     (field.type === 'number' ? /^(\d+\.?\d*|\.\d+)$/ : /^\d{1,16}$/).test(given) &&
-    isAllowed(field, Number(given)),
-  says: allowedValuesOf(field),
+    isAllowedBy(field, Number(given)),
+  says: allowedBy(field)!,
 });
 
 export const command = defineCommand({
   name: 'preset',
   summary:
     'Runs a preset of version 1: a stimulus, rates of channels, drives made of them.\n' +
-    `Stimuli: ${stimulus.allowed.join(' ')}`,
+    `Stimuli: ${stimulus.enum.join(' ')}`,
   positionals: { name: 'STIMULUS', help: `One of these; ${stimulus.default} by default.`, maximum: 1 },
   options: {
-    duration: text('MS', `${duration.label}: ${duration.allowed.join(', ')}.`, {
+    duration: text('MS', `${duration.label}: ${duration.enum.join(', ')}.`, {
       default: duration.default,
       allowed: allowedIn(duration),
     }),
@@ -40,16 +41,14 @@ export const command = defineCommand({
     connectome: file('Connectome to use; by default CONNECTOME_FILE.'),
     url: address('Use the service at this URL instead.'),
     json: flag('Print the HTTP body.'),
-    view: choice(QUERY_FIELDS.view.allowed, 'Members of the HTTP body.', {
+    view: choice(QUERY_FIELDS.view.enum, 'Members of the HTTP body.', {
       default: QUERY_FIELDS.view.default,
     }),
   },
   async run(options, [name = stimulus.default], { environment, print, progress }) {
     const { url, connectome, json, view } = options;
-    if (!isAllowed(stimulus, name)) {
-      throw new UsageError(
-        `the stimulus should be ${allowedValuesOf(stimulus)}, found ${describeValue(name)}`,
-      );
+    if (!isAllowedBy(stimulus, name)) {
+      throw new UsageError(`the stimulus should be ${allowedBy(stimulus)}, found ${describeValue(name)}`);
     }
     if (url !== undefined && connectome !== undefined) {
       throw new UsageError('--url cannot be combined with --connectome: a service uses its own connectome');

@@ -15,6 +15,10 @@ const MEASURED_JITTER = 0.0035;
  * the brain shows no slabs from the side and from above.
  */
 const ESTIMATED_JITTER = 0.021;
+/** A plane of depth on which more than this share of the measured neurons stand is one that they were rounded to. */
+const PLANE_SHARE = 0.004;
+/** Depths of the atlas that are told apart, for each unit. */
+const DEPTH_STEPS = 4095;
 /** Spread of an estimate around a measured neuron of its type; larger where many estimates share few of these. */
 const SIBLING_JITTER = 0.02;
 const SIBLING_JITTER_MAXIMUM = 0.09;
@@ -44,6 +48,7 @@ export function displayPositions(atlas: CompactAtlas): Float32Array {
     for (let i = 0; i < atlas.neuronCount; i++) spread(i, ESTIMATED_JITTER);
     return drawn;
   }
+  const isOnPlane = planesOf(atlas);
   for (const { measured, estimated } of groupsOf(atlas, typeOnSide)) {
     if (measured.length > 0) {
       const crowding = Math.cbrt(estimated.length / measured.length);
@@ -53,7 +58,10 @@ export function displayPositions(atlas: CompactAtlas): Float32Array {
         drawn.set(atlas.positions.subarray(sibling, sibling + 3), 3 * i);
         spread(i, jitter);
       }
-      for (const i of measured) spread(i, MEASURED_JITTER);
+      for (const i of measured) {
+        spread(i, MEASURED_JITTER);
+        if (isOnPlane(i)) drawn[3 * i + 2] = atlas.positions[3 * i + 2]! + ESTIMATED_JITTER * bell(i, 3);
+      }
     } else {
       if (estimated.length >= SMALLEST_CLOUD) drawIn(atlas, estimated, TYPE_EDGE, drawn);
       for (const i of estimated) spread(i, ESTIMATED_JITTER);
@@ -64,6 +72,19 @@ export function displayPositions(atlas: CompactAtlas): Float32Array {
     for (const i of estimated) spread(i, ESTIMATED_JITTER);
   }
   return drawn;
+}
+
+/** @returns a test of measured neurons: whether their depth was rounded to one that many others have */
+function planesOf({ positions, estimated, neuronCount }: CompactAtlas): (i: number) => boolean {
+  const depthOf = (i: number): number => Math.round(DEPTH_STEPS * positions[3 * i + 2]!);
+  const counts = new Uint32Array(DEPTH_STEPS + 1);
+  let measured = 0;
+  for (let i = 0; i < neuronCount; i++) {
+    if (estimated[i] === 1) continue;
+    measured++;
+    counts[depthOf(i)]!++;
+  }
+  return (i) => counts[depthOf(i)]! > PLANE_SHARE * measured;
 }
 
 /** Two balls side by side for the left and the right, and the rest between them: places that claim nothing. */

@@ -1,4 +1,4 @@
-/** How a job is divided: into phases, which follow one another, and these into chunks, which do not (jobs/chunks.ts). */
+/** How a job is divided: into phases, which follow one another, and these into chunks, which do not (jobs/chunk-queue.ts). */
 import type { Grid } from './sweep.js';
 
 /**

@@ -99,8 +99,12 @@ function checkRecordings({ cost, reports }: ExperimentPlan, limits: ExperimentLi
   const { samples } = work;
   const { samples: most } = limits;
   if (samples <= most) return;
-  const samplesOf = (report: (typeof reports)[number]) => cost.work(0, 0, [report]).samples;
-  const [largest] = reports.toSorted((a, b) => samplesOf(b) - samplesOf(a));
+  // Each report once: there may be many conditions.
+  const amounts = reports.map((report) => {
+    const samplesAt = cost.samplesOf([report]);
+    return cost.conditions.reduce((sum, _, index) => sum + samplesAt(index), 0);
+  });
+  const largest = reports[amounts.indexOf(Math.max(...amounts))];
   throw tooExpensive(
     `The answer has ${samples} membrane potentials (one for each neuron and sample in each trial of each condition); at ` +
       `most ${most} are allowed.`,

@@ -92,7 +92,7 @@ export class ConditionRun {
     private readonly options: RunOptions,
     private readonly extent: RunExtent = plan,
   ) {
-    this.#trials = plan.trials * indices.length - this.#firstTrial(extent.from ?? 0);
+    this.#trials = plan.trials * indices.length - this.#firstTrial(plan.grid.indexOf(extent.from ?? 0));
     const { signal } = options;
     if (signal?.aborted) this.#fail(signal.reason);
     else signal?.addEventListener('abort', this.#forwardAbort, { once: true });

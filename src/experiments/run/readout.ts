@@ -43,7 +43,7 @@ export interface TrialPart {
 }
 
 /**
- * The same of a trial that is longer than an engine simulates whole. It goes on from part to part until its time is up.
+ * Work of a worker on a trial that is too long to be simulated whole: it goes on from part to part until its time is up.
  * @param isTimeUp is asked after each part
  * @returns the reading, or how far it is
  */
@@ -63,8 +63,8 @@ export function trialInParts(
     engine.load(engine.newState(constants, progress?.state.brain));
     for (let startStep = progress?.step ?? 0; ; startStep += MAXIMUM_PART_STEPS) {
       const endStep = Math.min(startStep + MAXIMUM_PART_STEPS, durationSteps);
-      const [own] = reader.part(task, { startStep, endStep }, engine, places);
-      reading = reading === undefined ? own : joinedReading(task, reading, own);
+      const [ofPart] = reader.part(task, { startStep, endStep }, engine, places);
+      reading = reading === undefined ? ofPart : joinedReading(task, reading, ofPart);
       if (endStep === durationSteps || reading.stoppedAtStep !== undefined) return reading;
       if (isTimeUp()) {
         const state = engine.newState(constants, progress?.spare?.brain);
@@ -76,32 +76,40 @@ export function trialInParts(
 }
 
 /**
- * Work of a worker on a step of a session. The state after it is written elsewhere than that before it, which is read only
- * where the engine does not have it still.
- * @param look at the raster before it is overwritten
+ * Work of a worker on a step of a session. The new state is written to other memory than the old one, so that the step can
+ * be repeated. The old one is loaded only if the engine no longer has it.
+ * @param networks the engine of each, and whether it is prepared
+ * @param onRaster is given the spikes before the next step overwrites them
  */
 export function sessionSteps(
   reader: TrialReader,
-  engine: PartEngine,
-): (task: TrialTask, step: SessionStep, look: (raster: EventsInTime) => void) => StepReading {
+  networks: {
+    has(wiring: Rewiring | undefined): boolean;
+    engineFor(wiring: Rewiring | undefined): PartEngine;
+  },
+): (task: TrialTask, step: SessionStep, onRaster: (raster: EventsInTime) => void) => StepReading {
   let last: { readonly number: number; readonly opened: KernelEngine['opened'] } | undefined;
-  return (task, step, look) => {
-    const { constants, inputs } = task.protocol;
+  return (task, step, onRaster) => {
+    const { constants, wiring, inputs } = task.protocol;
+    const isPrepared = !networks.has(wiring);
+    const engine = networks.engineFor(wiring);
     const isLoaded = last !== undefined && last.number === step.after && last.opened === engine.opened;
     last = undefined;
     if (!isLoaded) engine.load(engine.newState(constants, step.from?.brain));
     const places = placesBehind(step.from, step.to, inputs);
     const [reading, raster] = reader.part(task, step, engine, places);
-    look(raster);
+    onRaster(raster);
     const state = engine.newState(constants, step.to?.brain);
     engine.save(state);
-    // A step that a smaller budget ended is repeated.
+    // A step that the reserved worker cut short is computed again, from the state before it.
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
-    return { ...reading, state: { brain: state.buffer, places } };
+    // Sessions need only the number of neurons that responded.
+    const { responders: _, ...read } = reading;
+    return { ...read, isPrepared, state: { brain: state.buffer, places } };
   };
 }
 
-/** Places of a state, to be drawn on from, in the memory of another one if there is one. */
+/** Where the trains stand behind a state, copied into the memory of another one if there is one. */
 function placesBehind(
   state: PartState | undefined,
   memory: PartState | undefined,
@@ -118,8 +126,8 @@ function optionsOf(task: TrialTask): SimulationOptions {
   return recordings.length === 0 ? task.protocol : { ...task.protocol, recordings };
 }
 
-/** With more than this part of all neurons it is quicker to look at all than to sort. */
-const SORTED_SHARE = 64;
+/** Up to this share of all neurons, sorting those that spiked is quicker than looking at all. */
+const SORTED_SHARE = 1 / 64;
 
 /** Draws and reads the trials of one connectome, whole or in parts. Keeps counters between readings: one at a time. */
 export class TrialReader {
@@ -237,6 +245,7 @@ export class TrialReader {
     for (let neuron = 0; neuron < counts.length; neuron++) {
       neurons[active] = neuron;
       spikes[active] = counts[neuron]!;
+      // Without a branch, which could not be predicted: a neuron that did not spike is overwritten by the next.
       active += Math.min(1, counts[neuron]!);
     }
     counts.fill(0);
@@ -246,8 +255,7 @@ export class TrialReader {
 
 /** @param counts 0 but at these neurons */
 function inAscendingOrder(neurons: readonly number[], counts: Uint32Array): Uint32Array {
-  // Sorting takes longer than a look at all counts where many neurons spiked.
-  if (neurons.length < counts.length / SORTED_SHARE) return Uint32Array.from(neurons).sort();
+  if (neurons.length < counts.length * SORTED_SHARE) return Uint32Array.from(neurons).sort();
   const ascending = new Uint32Array(neurons.length);
   for (let neuron = 0, place = 0; place < ascending.length; neuron++) {
     if (counts[neuron] !== 0) ascending[place++] = neuron;

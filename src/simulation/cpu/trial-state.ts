@@ -9,13 +9,17 @@ const NEURON_DOUBLES = 2;
 const STEP_SPIKES_WORDS = 3;
 const SPIKE_WORDS = 2;
 
-/** Doubles that a state begins with: the step that comes next, lengths of lists, the registers. */
-const HEAD_LENGTH = 3 + REGISTERS.length;
+/** A state begins with doubles: the step that comes next, the lengths of two lists, and the registers. */
+const FIRST_REGISTER = 3;
+const HEAD_LENGTH = FIRST_REGISTER + REGISTERS.length;
 const HEAD_BYTES = 128;
 
 /** Spikes that may not have arrived yet, or whose neurons may be refractory: those of the last steps. */
 interface SpikeHistory {
-  /** As the kernel has them, with places in the other list; behind the last step stands where the next one begins. */
+  /**
+   * Three words a step, as in StepSpikes: where its spikes begin in the other list, where those of inhibitory neurons do,
+   * and their connections. One entry more has the beginning of the next step.
+   */
   readonly steps: Uint32Array;
   /** Addresses of the neurons. */
   readonly spikes: Uint32Array;
@@ -28,11 +32,13 @@ export interface OpenTrial {
   readonly history: SpikeHistory;
 }
 
-/** @param historySteps after so many, a spike has arrived and its neuron is not refractory any more */
 export class TrialState {
   readonly #head: Float64Array;
 
-  /** @param buffer another thread's state; a new one is a trial at rest, of which no step was simulated */
+  /**
+   * @param historySteps after so many, a spike has arrived and its neuron is not refractory any more
+   * @param buffer another thread's state; a new one is a trial at rest, of which no step was simulated
+   */
   constructor(
     private readonly neuronCount: number,
     private readonly historySteps: number,
@@ -53,7 +59,7 @@ export class TrialState {
 
   /** Writes it into a kernel. */
   load(kernel: Kernel): OpenTrial {
-    REGISTERS.forEach((name, at) => (kernel[name].value = this.#head[3 + at]!));
+    REGISTERS.forEach((name, at) => (kernel[name].value = this.#head[FIRST_REGISTER + at]!));
     const lists = this.#lists();
     viewOf(kernel, Uint32Array, 'reachedNeurons', lists.reached.length).set(lists.reached);
     viewOf(kernel, Float64Array, 'reachedStates', lists.uh.length).set(lists.uh);
@@ -79,7 +85,9 @@ export class TrialState {
 
   /** Lists behind the head, as long as it says. */
   #lists() {
-    const [, reachedCount = 0, spikeCount = 0, candidateCount = 0, waitingCount = 0] = this.#head;
+    const [, reachedCount = 0, spikeCount = 0] = this.#head;
+    const candidateCount = this.#head[placeOf('candidateCount')]!;
+    const waitingCount = this.#head[placeOf('waitingCount')]!;
     const uhLength = NEURON_DOUBLES * reachedCount;
     const lengths = [
       reachedCount,
@@ -108,8 +116,12 @@ function newBuffer(neuronCount: number, historySteps: number): SharedArrayBuffer
   const entries = neuronCount * (4 + 5 + Math.ceil((historySteps + 1) / 2));
   const buffer = new SharedArrayBuffer(fixedBytes, { maxByteLength: fixedBytes + 4 * entries });
   const head = new Float64Array(buffer, 0, HEAD_LENGTH);
-  for (const growth of ['growthOfU', 'growthOfH'] as const) head[3 + REGISTERS.indexOf(growth)] = 1;
+  for (const growth of ['growthOfU', 'growthOfH'] as const) head[placeOf(growth)] = 1;
   return buffer;
+}
+
+function placeOf(register: (typeof REGISTERS)[number]): number {
+  return FIRST_REGISTER + REGISTERS.indexOf(register);
 }
 
 /** Reads the spikes that the next part needs, before the raster of this one is made. */
@@ -123,7 +135,7 @@ export function historyOf(kernel: Kernel, historySteps: number): SpikeHistory {
     steps[at]! -= first;
     steps[at + 1]! -= first;
   }
-  // The beginning is all that is known of the next step.
+  // Only the beginning of the next step is known.
   steps.fill(0, -2);
   const count = steps.at(-STEP_SPIKES_WORDS)!;
   const words = viewOf(kernel, Uint32Array, 'spikes', SPIKE_WORDS * (first + count));
