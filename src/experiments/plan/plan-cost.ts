@@ -52,9 +52,11 @@ export class PlanCost {
       const condition = this.conditions[index];
       if (condition === undefined) continue;
       const own = trials - (index === first ? grid.firstTrial(index, fromTrial) : 0);
-      const samples = samplesAt(index);
-      addWork(work, { ...condition.trial, samples, tableRows: samples }, own);
+      const samples = own * samplesAt(index);
+      addWork(work, condition.trial, own);
       addWork(work, condition.preparation);
+      work.samples += samples;
+      work.tableRows += samples;
       if (index >= first && grid.controlOf(index) === 0) {
         addWork(work, this.writtenOf(grid.conditionOf(index), reports));
       }

@@ -170,13 +170,13 @@ export class Grid {
    * @param hasControls whether controls are needed
    */
   neededFrom(condition: number, hasControls = true): number[] {
-    const needed = new Set<number>();
     const from = this.indexOf(condition);
-    for (let index = from; index < this.size; index += hasControls ? 1 : 1 + this.controls) {
-      needed.add(index);
-      if (from > 0) for (const decider of this.decidersOf(index)) needed.add(decider);
-    }
-    return [...needed].sort((a, b) => a - b);
+    const indices: number[] = [];
+    for (let index = from; index < this.size; index += hasControls ? 1 : 1 + this.controls)
+      indices.push(index);
+    if (from === 0) return indices;
+    const deciders = indices.flatMap((index) => this.decidersOf(index));
+    return [...new Set([...deciders, ...indices])].sort((a, b) => a - b);
   }
 }
 
