@@ -1,7 +1,6 @@
 /** Reads the rows of all pairs of neurons, and sums each pair over its parts, such as neuropils. */
 import { basename } from 'node:path';
 import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../connectome/connectome.js';
-import { getOrInsert } from '../get-or-insert.js';
 import type { ConnectionColumns } from './brain.js';
 import type { ConnectionTable } from './dataset.js';
 import { sumPairs } from './pairs.js';
@@ -52,7 +51,9 @@ export async function readConnections(
     post.push(target);
     synapses.push(synapseCount);
     if (hasParts) {
-      parts.push(getOrInsert(partNumbers, row.text(at.part!), () => partNumbers.size));
+      const name = row.text(at.part!);
+      if (!partNumbers.has(name)) partNumbers.set(name, partNumbers.size);
+      parts.push(partNumbers.get(name)!);
       numbers.push(row.at);
       noun = row.noun;
     }

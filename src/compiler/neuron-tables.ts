@@ -58,9 +58,11 @@ export async function readNeurons(
     await tables.read(file, columnsOf(table), (row) => {
       const neuron = tables.neurons.find(row.id(facts.idPlace));
       if (neuron === undefined) return false;
-      const earlier = placeOf.get(neuron);
-      if (earlier !== undefined && !several) throw duplicate(file, row.place, ids[neuron]!, earlier);
-      placeOf.set(neuron, row.place);
+      if (!several) {
+        const earlier = placeOf.get(neuron);
+        if (earlier !== undefined) throw duplicate(file, row.place, ids[neuron]!, earlier);
+        placeOf.set(neuron, row.place);
+      }
       labels.put(neuron, facts.of(row));
       return true;
     });

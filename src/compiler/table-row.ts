@@ -4,6 +4,7 @@ import { CodedError, describeValue } from '../errors.js';
 
 const MAXIMUM_COUNT = 999_999_999;
 const COUNT = /^[1-9]\d{0,8}$/;
+const COUNT_WORDS = `a whole number from 1 to ${MAXIMUM_COUNT}`;
 const ROOT_ID = /^[1-9]\d{0,17}$/;
 const ID = /^\d{1,20}$/;
 const FRACTION = /^(\d+(\.\d*)?([eE][-+]?\d+)?)?$/;
@@ -73,7 +74,7 @@ export class TableRow {
 
   /** Empty where the table has no value. */
   text(column: number): string {
-    return textOf(this.#value(column));
+    return textOf(this.columns[column]!(this.index));
   }
 
   rootId(column: number): string {
@@ -82,7 +83,7 @@ export class TableRow {
 
   /** An id that need not be one of a neuron. */
   id(column: number): IdValue {
-    const value = this.#value(column);
+    const value = this.columns[column]!(this.index);
     if (typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))) {
       if (value >= 0) return value;
     }
@@ -91,11 +92,11 @@ export class TableRow {
 
   /** A whole number from 1 on. */
   count(column: number): number {
-    const value = this.#value(column);
+    const value = this.columns[column]!(this.index);
     if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAXIMUM_COUNT) {
       return value;
     }
-    return Number(this.#matching(column, COUNT, `a whole number from 1 to ${MAXIMUM_COUNT}`));
+    return Number(this.#matching(column, COUNT, COUNT_WORDS));
   }
 
   /** A decimal number from 0 on; an empty field counts as 0. */
@@ -116,10 +117,6 @@ export class TableRow {
     const found = describeValue(this.text(column));
     const what = `expected ${this.names[column]!} to be ${expected}, found ${found}`;
     return tableFault(this.file, this.place, what);
-  }
-
-  #value(column: number): unknown {
-    return this.columns[column]!(this.index);
   }
 
   #matching(column: number, pattern: RegExp, expected: string): string {
