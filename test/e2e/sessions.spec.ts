@@ -324,7 +324,7 @@ describe('sessions', () => {
     try {
       const wiring = { shuffle: 'weights', seed: 1 };
       const client = await Client.open(service, { inputs: {}, wiring, duration_ms: 1 });
-      const remaining = [];
+      const remaining: number[] = [];
       for (let tMs = 1; tMs < 4; tMs++) {
         const step = await client.ask({ t_ms: tMs, duration_ms: 1 });
         expect(step.status).toBe(200);
