@@ -1,6 +1,11 @@
 /** Lines of the terminal. */
 export const LINE_WIDTH = 80;
 
+/** Lines as a text, without blanks at their ends. */
+export function linesText(lines: readonly string[]): string {
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
 /** Words in lines of the width, the further ones indented. */
 export function wrapped(text: string, first = '', further = first): string[] {
   const [word = '', ...words] = text.split(' ');
