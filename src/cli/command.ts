@@ -129,6 +129,11 @@ export function defineCommand<const O extends Options>(command: Command<O>): Com
 /** A mistake in the arguments, such as two options of which only one can be given. The message is no whole sentence. */
 export class UsageError extends Error {}
 
+/** @throws UsageError with this message unless the arguments fit together */
+export function demand(fits: boolean, otherwise: string): asserts fits {
+  if (!fits) throw new UsageError(otherwise);
+}
+
 /** Runs a command with the arguments of this process and sets the exit status of the process. */
 export async function runCommand(command: Command, args = process.argv.slice(2)): Promise<void> {
   // `npm run … | head` closes the pipe early, which is not an error.

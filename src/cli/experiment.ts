@@ -7,8 +7,9 @@ import { answerJson, dryRunJson } from '../experiments/formats/answer-json.js';
 import type { TableFormat } from '../experiments/formats/formats.js';
 import { describeValue } from '../errors.js';
 import { figureOfFile } from '../experiments/figures/experiment-figures.js';
+import { counted } from '../experiments/figures/figure.js';
 import { reportHtml } from '../experiments/figures/report-html.js';
-import { defineCommand, type OptionValues, type Terminal, UsageError } from './command.js';
+import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
 import { writeAtomically } from './atomic-file.js';
@@ -21,7 +22,6 @@ import { extensionOf, OPTIONS } from './experiment/options.js';
 import { RemoteExperiment } from './experiment/remote-experiment.js';
 import { plotter } from './experiment/plot-file.js';
 import type { ExperimentSource } from './experiment/source.js';
-import { counted } from './text.js';
 
 type ExperimentOptions = OptionValues<typeof OPTIONS>;
 
@@ -103,11 +103,10 @@ export const command = defineCommand({
 function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions): FileOrder[] {
   const paths = [csv, spikes, plot, html].filter((path) => path !== undefined).map((path) => resolve(path));
   const twice = paths.find((path, at) => paths.indexOf(path) < at);
-  if (twice !== undefined) {
-    throw new UsageError(
-      `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
-    );
-  }
+  demand(
+    twice === undefined,
+    `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
+  );
   const orders: FileOrder[] = [];
   if (csv !== undefined) orders.push({ path: csv, format: 'csv', table });
   if (spikes !== undefined) {
@@ -132,9 +131,10 @@ async function sourceOf(
     const model = await readConnectome(connectome ?? (await servedFile(environment)));
     return new LocalExperiment(model, document, from, workers ?? availableParallelism());
   }
-  if (connectome !== undefined || workers !== undefined) {
-    throw new UsageError('--url cannot be combined with --connectome or --workers: a service uses its own');
-  }
+  demand(
+    connectome === undefined && workers === undefined,
+    '--url cannot be combined with --connectome or --workers: a service uses its own',
+  );
   const service = new Service(url, progress);
   return new RemoteExperiment(service, document as ExperimentDocument, from, (note) => progress.note(note));
 }

@@ -28,7 +28,7 @@ import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { CodedError, describeValue } from '../errors.js';
 import { SYNAPSE_MV } from '../simulation/network.js';
-import { choice, defineCommand, integer, type OptionValues, passing, text, UsageError } from './command.js';
+import { choice, defineCommand, demand, integer, type OptionValues, passing, text } from './command.js';
 import { writeAtomically } from './atomic-file.js';
 
 const NAME = passing(
@@ -152,43 +152,41 @@ async function readBrain(options: CompileOptions, progress: Progress): Promise<R
   if (options.edges !== undefined || options.neurons !== undefined) {
     return readOwnNetwork(options, progress, minimumSynapses);
   }
-  if (options.synapses !== undefined && tables === undefined)
-    throw new UsageError('--synapses needs --tables DIR');
-  if (options.columns !== undefined) throw new UsageError('--columns needs --edges FILE and --neurons FILE');
+  demand(options.synapses === undefined || tables !== undefined, '--synapses needs --tables DIR');
+  demand(options.columns === undefined, '--columns needs --edges FILE and --neurons FILE');
   const identity = identityIn(options);
-  if (connectivity !== undefined && completeness !== undefined && statistics === undefined) {
-    if (signs !== undefined) {
-      throw new UsageError('--signs cannot be combined with --connectivity: that file has its own signs');
-    }
+  if (connectivity !== undefined || completeness !== undefined) {
+    demand(
+      connectivity !== undefined && completeness !== undefined && statistics === undefined,
+      '--connectivity FILE and --completeness FILE must be given together, without --statistics',
+    );
+    demand(
+      signs === undefined,
+      '--signs cannot be combined with --connectivity: that file has its own signs',
+    );
     const files = shiuFiles(connectivity, completeness, tables);
     const brain = await readTables('', progress, minimumSynapses, identity, files);
     return { brain: checkedIds(brain, identity), signRule: 'as given' };
   }
-  if (connectivity !== undefined || completeness !== undefined) {
-    throw new UsageError(
-      '--connectivity FILE and --completeness FILE must be given together, without --statistics',
-    );
-  }
   if (tables !== undefined && statistics === undefined) {
     return readDatasetTables(tables, options, progress, minimumSynapses, identity);
   }
-  if (options.dataset !== undefined && identity === undefined) {
-    throw new UsageError('--dataset NAME needs --tables DIR, or --name NAME');
-  }
-  if (statistics !== undefined && tables === undefined) {
-    if (minimum !== undefined) {
-      throw new UsageError(
-        `--minimum-synapses cannot be combined with --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
-      );
-    }
-    const read = await readStatistics(statistics, progress);
-    const synthetic = identity && ({ ...identity, wiring: 'synthetic' } as const);
-    return { brain: sampleBrain(read, progress, DEFAULT_SEED, synthetic), signRule: signs ?? 'corrected' };
-  }
-  throw new UsageError(
+  demand(
+    options.dataset === undefined || identity !== undefined,
+    '--dataset NAME needs --tables DIR, or --name NAME',
+  );
+  demand(
+    statistics !== undefined && tables === undefined,
     'it takes one of --tables DIR, --edges FILE with --neurons FILE, --statistics DIR, and --connectivity FILE with ' +
       '--completeness FILE',
   );
+  demand(
+    minimum === undefined,
+    `--minimum-synapses cannot be combined with --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
+  );
+  const read = await readStatistics(statistics, progress);
+  const synthetic = identity && ({ ...identity, wiring: 'synthetic' } as const);
+  return { brain: sampleBrain(read, progress, DEFAULT_SEED, synthetic), signRule: signs ?? 'corrected' };
 }
 
 async function readDatasetTables(
@@ -242,12 +240,14 @@ async function readOwnNetwork(
   minimumSynapses: number,
 ): Promise<Read> {
   const { edges, neurons, name, tables, statistics, connectivity, columns } = options;
-  if (edges === undefined || neurons === undefined || name === undefined) {
-    throw new UsageError('a network of your own needs --edges FILE, --neurons FILE and --name NAME');
-  }
-  if (tables !== undefined || statistics !== undefined || connectivity !== undefined) {
-    throw new UsageError('--edges cannot be combined with --tables, --statistics or --connectivity');
-  }
+  demand(
+    edges !== undefined && neurons !== undefined && name !== undefined,
+    'a network of your own needs --edges FILE, --neurons FILE and --name NAME',
+  );
+  demand(
+    (tables ?? statistics ?? connectivity) === undefined,
+    '--edges cannot be combined with --tables, --statistics or --connectivity',
+  );
   const dataset = ownTables(edges, neurons, columns ?? new Map());
   const brain = await readTables('', progress, minimumSynapses, identityIn(options), dataset);
   return { brain, signRule: signRuleFor(brain, dataset.signs, options.signs) };
@@ -256,8 +256,12 @@ async function readOwnNetwork(
 /** The rule that was asked for, if the source can tell signs by it, else the first that it can. */
 function signRuleFor({ neurons }: Brain, rules: readonly SignRule[], asked: SignRule | undefined): SignRule {
   const possible = ['as given' as const, ...rules].filter((rule) => neurons.signs[rule] !== undefined);
-  if (asked === undefined || possible.includes(asked)) return asked ?? possible[0]!;
-  throw new UsageError(`--signs ${asked} cannot be used here: the tables allow ${possible.join(', ')}`);
+  const rule = asked ?? possible[0]!;
+  demand(
+    possible.includes(rule),
+    `--signs ${rule} cannot be used here: the tables allow ${possible.join(', ')}`,
+  );
+  return rule;
 }
 
 function withGain(brain: Brain, synapseMv: number = SYNAPSE_MV): Brain {
@@ -269,18 +273,18 @@ function identityIn(options: CompileOptions): NetworkIdentity | undefined {
   const { name, dataset, release, wiring, statistics } = options;
   const isKnown = dataset !== undefined && datasetNames().includes(dataset);
   if (name === undefined) {
-    if (dataset !== undefined && !isKnown) {
-      throw new UsageError(
-        `--dataset should be one of ${datasetNames().join(', ')}, found ${describeValue(dataset)}; another network needs --name NAME`,
-      );
-    }
+    demand(
+      dataset === undefined || isKnown,
+      `--dataset should be one of ${datasetNames().join(', ')}, found ${describeValue(dataset)}; another network needs --name NAME`,
+    );
     const given = (['release', 'wiring'] as const).find((option) => options[option] !== undefined);
-    if (given === undefined) return undefined;
-    throw new UsageError(`--${given} says more of a network with a name, so it needs --name NAME`);
+    demand(given === undefined, `--${given} says more of a network with a name, so it needs --name NAME`);
+    return undefined;
   }
-  if (wiring !== undefined && statistics !== undefined) {
-    throw new UsageError('--wiring cannot be combined with --statistics, whose wiring is synthetic');
-  }
+  demand(
+    wiring === undefined || statistics === undefined,
+    '--wiring cannot be combined with --statistics, whose wiring is synthetic',
+  );
   const known = isKnown ? readDataset(dataset) : undefined;
   return {
     name,

@@ -3,7 +3,7 @@ import type { Experiment, View } from '../presets/experiment.js';
 import { allowedValuesOf, FIELDS, isAllowed, QUERY_FIELDS, type Field } from '../presets/fields.js';
 import { ExperimentRunner } from '../presets/run-body.js';
 import { describeValue } from '../errors.js';
-import { address, choice, defineCommand, flag, integer, text, UsageError } from './command.js';
+import { address, choice, defineCommand, demand, flag, integer, text } from './command.js';
 import { presetTable, type PresetModel, type PresetRun } from './preset-table.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
@@ -42,14 +42,14 @@ export const command = defineCommand({
   },
   async run(options, [name = stimulus.default], { environment, print, progress }) {
     const { url, connectome, json, view } = options;
-    if (!isAllowed(stimulus, name)) {
-      throw new UsageError(
-        `the stimulus should be ${allowedValuesOf(stimulus)}, found ${describeValue(name)}`,
-      );
-    }
-    if (url !== undefined && connectome !== undefined) {
-      throw new UsageError('--url cannot be combined with --connectome: a service uses its own connectome');
-    }
+    demand(
+      isAllowed(stimulus, name),
+      `the stimulus should be ${allowedValuesOf(stimulus)}, found ${describeValue(name)}`,
+    );
+    demand(
+      url === undefined || connectome === undefined,
+      '--url cannot be combined with --connectome: a service uses its own connectome',
+    );
     const experiment = {
       stimulus: name,
       duration_ms: options.duration,

@@ -20,11 +20,11 @@ import {
   withTables,
 } from '../validation/document.js';
 import { outcomes } from '../validation/outcomes.js';
-import { publishedFor, publishedResults } from '../validation/published.js';
+import { publishedResults } from '../validation/published.js';
 import { plotsOf } from '../validation/plots.js';
 import { report } from '../validation/report.js';
 import { Subject } from '../validation/subject.js';
-import { defineCommand, flag, integer, text as textOption, UsageError } from './command.js';
+import { defineCommand, demand, flag, integer, text as textOption } from './command.js';
 import { compiledSimulators } from './simulators.js';
 import { attempt, writeAtomically } from './atomic-file.js';
 
@@ -62,12 +62,11 @@ export const command = defineCommand({
       'minimum-synapses': minimum,
     } = options;
     const isOther = dataset !== DEFAULT_DATASET;
-    if ((isOther || minimum !== undefined) && !published) {
-      throw new UsageError('--dataset and --minimum-synapses need --published');
-    }
-    if (isOther && document !== undefined) {
-      throw new UsageError(`--document has the numbers of ${DEFAULT_DATASET}`);
-    }
+    demand(
+      published || (!isOther && minimum === undefined),
+      '--dataset and --minimum-synapses need --published',
+    );
+    demand(!isOther || document === undefined, `--document has the numbers of ${DEFAULT_DATASET}`);
     // Check the outputs now, not after all computations.
     const text = document === undefined ? '' : readDocument(document);
     if (images !== undefined) {
@@ -84,7 +83,7 @@ export const command = defineCommand({
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
       const subject = subjectOf(measured, isOther ? 'fast' : 'predicted');
-      const results = publishedResults(subject, isOther ? publishedFor(other.published) : undefined);
+      const results = publishedResults(subject, isOther ? (other.published ?? []) : undefined);
       progress.begin('Predicting outcomes of experiments on flies', 0, 'items');
       const found = outcomes(subject);
       const tables = {

@@ -6,6 +6,7 @@ import {
   groupSuffix,
   valueLabel,
 } from '../../experiments/figures/condition-labels.js';
+import { counted } from '../../experiments/figures/figure.js';
 import type { FoundCondition } from '../../experiments/figures/figure-kind.js';
 import { measureOf } from '../../experiments/figures/report-figures.js';
 import type { SweepAxis } from '../../experiments/kinds/axis-kinds.js';
@@ -16,7 +17,7 @@ import type {
   GroupResult,
 } from '../../experiments/run/result.js';
 import type { MeanSd } from '../../mean-sd.js';
-import { bar, counted, fitted, LINE_WIDTH, linesText, wrapped } from '../text.js';
+import { bar, fitted, LINE_WIDTH, linesText, wrapped } from '../text.js';
 import type { CollectedAnswer } from './computed-answer.js';
 
 /** Rows of a sweep, and groups of a report: what is beyond stands in the files. */

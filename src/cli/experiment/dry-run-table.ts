@@ -1,9 +1,10 @@
 /** Table of what an experiment would run, as text in 80 columns. */
 import { eventKindOf, REPORT_KINDS } from '../../experiments/kinds/report-kinds.js';
+import { counted } from '../../experiments/figures/figure.js';
 import type { DryRun, ResolvedSet } from '../../experiments/run/result.js';
 import { RESOLVED_OF_EDITS } from '../../experiments/kinds/edit-kinds.js';
 import { closingOf, headingOf, parametersText } from './answer-table.js';
-import { counted, linesText, wrapped } from '../text.js';
+import { linesText, wrapped } from '../text.js';
 
 const MOST_CONDITIONS = 10;
 const MOST_TYPES = 5;
