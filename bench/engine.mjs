@@ -39,7 +39,7 @@ await runCommand({
     stimuli: { value: 'LIST', help: 'Comma list of stimuli; all of them by default.' },
     durations: {
       value: 'LIST',
-      default: [...FIELDS.duration_ms.allowed, 1000].join(','),
+      default: [...FIELDS.duration_ms.enum, 1000].join(','),
       help: 'Comma list of durations in ms.',
     },
     rounds: { value: 'N', default: '30', help: 'How often each case is run.' },

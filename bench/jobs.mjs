@@ -106,7 +106,7 @@ async function secondsOf(url, document) {
 async function queueCost(url) {
   const redis = new Redis(url, { maxRetriesPerRequest: null });
   const connect = () => new Redis(url, { maxRetriesPerRequest: null });
-  const queue = new BullChunkQueue({ redis, connect });
+  const queue = new BullChunkQueue(redis, connect, 60_000);
   const chunks = Array.from({ length: CHUNKS }, (_, at) => ({
     job: 'bench',
     model: 'bench',

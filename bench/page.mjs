@@ -26,7 +26,8 @@ const MOMENTS = {
   playingMs: '#play.playing',
   flyMs: '#fly-canvas[data-draw-calls]',
   brainMs: '#canvas-frame.drawn',
-  wholeBrainMs: '#live-start:enabled',
+  liveMs: '#live-start:enabled',
+  wholeBrainMs: 'main:not(.arriving)',
 };
 /** Runs in the page, at each frame until there are all moments, in ms since the page was asked for. */
 const NOTE_MOMENTS = `

@@ -24,9 +24,7 @@ const mayImport = {
     'simulation/simulation',
     'experiments/document/document',
     'experiments/document/fields',
-    'experiments/document/json-path',
     'experiments/document/kind-schemas',
-    'experiments/document/decimal-range',
     'experiments/plan/groups',
     'experiments/plan/sweep',
     'experiments/run/result',
@@ -116,7 +114,7 @@ const mayImport = {
     'service/api/v1',
     'service/api/v2',
   ],
-  'service/pages': ['service/config', 'service/http'],
+  'service/pages': ['service/config', 'service/http', 'service/health', 'service/api/atlas'],
   service: [
     'scheduling',
     'jobs',

@@ -10,3 +10,18 @@ export function getOrInsert<K, V>(
   map.set(key, made);
   return made;
 }
+
+/** The same for what takes time: made once for all who ask meanwhile, and not kept where it fails. */
+export function getOrBegin<K, V>(
+  map: {
+    get(key: K): Promise<V> | undefined;
+    set(key: K, value: Promise<V>): unknown;
+    delete(key: K): unknown;
+  },
+  key: K,
+  make: (key: K) => Promise<V>,
+): Promise<V> {
+  const value = getOrInsert(map, key, make);
+  value.catch(() => map.delete(key));
+  return value;
+}

@@ -1,7 +1,7 @@
 /** Starts the page: asks for the model and its atlas, then runs what the form or the address says. */
-import { type CompactAtlas, decodeAtlas } from '../../src/connectome/atlas-binary.js';
+import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
 import { describeModel, describePositions } from './about.js';
-import { FlyView } from './body/fly-view.js';
+import type { FlyView } from './body/fly-view.js';
 import { CardPanel } from './cell-card.js';
 import { byId, element } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
@@ -10,9 +10,10 @@ import { Notices } from './notices.js';
 import { PathPanel } from './path-panel.js';
 import { Playback } from './playback.js';
 import { Results } from './results.js';
+import { listenForHolds } from './live/hold-buttons.js';
 import type { Live } from './live/live.js';
 import type { Selection } from './selection.js';
-import { asFailure, fetchAtlas, postRun, service } from './service/client.js';
+import { asFailure, fetchAtlas, fetchAtlasStart, postRun, service } from './service/client.js';
 import {
   DEFAULT_EXPERIMENT,
   describe,
@@ -29,6 +30,8 @@ import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
 
 const RESIZE_PAUSE_MS = 150;
+/** The fly is built while nothing else is, but waits no longer than this. */
+const LONGEST_WAIT_MS = 1000;
 const FURTHER_SEEDS = 4;
 const OPENING_STIMULUS = 'loom';
 /** Nearly all of an atlas: position, type, and side; see atlas-binary.ts. */
@@ -81,16 +84,13 @@ async function start(): Promise<void> {
   notices.status('');
   stored = new StoredRuns(model);
   present(model, stored);
-  // The atlas is most of what the page loads, so it is asked for at once; only brain and raster wait for it.
-  const brain = loadAtlas(model);
+  // The run that plays on arrival needs nothing that the browser has kept.
+  const opened = fromHash(location.hash).current === undefined ? runFromAddress() : undefined;
+  const drawn = loadViews(model, opened);
   store = await RunStore.open(model);
   showRecent();
-  // The form works by now: what is drawn may take its time.
-  setTimeout(() => showFly(model));
-  await Promise.all([runFromAddress(), brain]);
+  await Promise.all([opened ?? runFromAddress(), drawn]);
   endArrival();
-  // A live fly needs whatever is drawn.
-  byId<HTMLButtonElement>('live-start').disabled = false;
 }
 
 /** Shows what stands below the run: until it is there, it would move it down. */
@@ -125,38 +125,36 @@ function present(model: Model, stored: StoredRuns): void {
     stage?.setTheme(readTheme());
     shown.draw();
   });
-  let pause: ReturnType<typeof setTimeout> | undefined;
+  let settling: ReturnType<typeof setTimeout> | undefined;
   let width = innerWidth;
   addEventListener('resize', () => {
     // A phone that hides its address bar changes the height alone.
     if (innerWidth === width) return;
     width = innerWidth;
-    clearTimeout(pause);
-    pause = setTimeout(() => shown.draw(), RESIZE_PAUSE_MS);
+    clearTimeout(settling);
+    settling = setTimeout(() => shown.draw(), RESIZE_PAUSE_MS);
   });
   listenForCopies();
 }
 
 /** Waits for the wish to play with a live fly; its code is loaded then. */
 function listenForLive(model: Model): void {
-  byId('live-start').addEventListener('click', () => {
+  const call = (ask: (each: Live) => void): void => {
     live ??= import('./live/live.js').then(
-      ({ Live }) =>
-        new Live({
-          model,
-          playback,
-          view: () => ({ fly, stage, atlas }),
-          onStop: showRuns,
-        }),
+      ({ Live }) => new Live({ model, playback, view: () => ({ fly, stage, atlas }), onStop: showRuns }),
     );
-    live.then(
-      (each) => each.toggle(),
-      () => {
-        live = undefined;
-        byId('live-note').textContent = 'The live fly did not arrive; recorded runs play as before.';
-      },
-    );
-  });
+    live.then(ask, () => {
+      live = undefined;
+      byId('live-note').textContent = 'The live fly did not arrive; recorded runs play as before.';
+    });
+  };
+  byId('live-start').addEventListener('click', () => call((each) => each.toggle()));
+  const hand = {
+    isAtIt: () => byId('stage').classList.contains('live'),
+    hold: (stimulus: string) => call((each) => each.hold(stimulus)),
+    letGo: (stimulus: string) => call((each) => each.letGo(stimulus)),
+  };
+  listenForHolds(hand, (stimulus) => model.stimuli.some(({ id }) => id === stimulus));
   const fullScreen = byId('full-screen');
   fullScreen.hidden = !document.fullscreenEnabled;
   fullScreen.addEventListener('click', () => {
@@ -165,14 +163,44 @@ function listenForLive(model: Model): void {
   });
 }
 
-function showFly(model: Model): void {
-  try {
-    fly = new FlyView(model, playback);
-  } catch {
-    // Without WebGL the brain is missing as well, and says so.
-    byId('fly').hidden = true;
-    return;
-  }
+/**
+ * Loads what is drawn, the smallest first, so that a slow connection is not shared: the part of the atlas that shows a
+ * brain, the fly, and all of the atlas, which is most of what the page loads.
+ * @param opened ends when a run plays; building the fly would keep the page from beginning with it
+ */
+async function loadViews(model: Model, opened: Promise<void> | undefined): Promise<void> {
+  byId('brain-progress').hidden = false;
+  brainNotices.status('The brain arrives …');
+  // Where it fails the whole atlas will as well, and says so.
+  const start = await fetchAtlasStart(model.atlas_url).catch(() => undefined);
+  const body = import('./body/fly-view.js');
+  if (start !== undefined) showBrain(start);
+  const patience = body.then(() => pause(LONGEST_WAIT_MS)).catch(() => undefined);
+  await Promise.race([opened?.then(untilPainted), patience]);
+  await body
+    .then(({ FlyView }) => showFly(new FlyView(model, playback)))
+    .catch(
+      // Without WebGL the brain is missing as well, and says so.
+      () => (byId('fly').hidden = true),
+    );
+  document
+    .querySelectorAll<HTMLButtonElement>('#live-start, .hold')
+    .forEach((button) => (button.disabled = false));
+  await loadAtlas(model);
+}
+
+/** Ends after the next frame, or soon where there is none, as in a tab in the background. */
+async function untilPainted(): Promise<void> {
+  await Promise.race([new Promise(requestAnimationFrame), pause(LONGEST_WAIT_MS)]);
+  await pause(0);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function showFly(view: FlyView): void {
+  fly = view;
   if (current !== undefined) fly.show(current.response);
 }
 
@@ -183,11 +211,10 @@ async function loadAtlas(model: Model): Promise<void> {
   brainNotices.status('The brain arrives …');
   try {
     const bytes = model.neuron_count * ATLAS_BYTES_PER_NEURON;
-    const arrived = await fetchAtlas(model.atlas_url, {
-      onBytes: (received) => (progress.value = Math.min(1, received / bytes)),
-      onFirstPart: (start) => showBrain(decodeAtlas(start)),
-    });
-    loaded = decodeAtlas(arrived);
+    loaded = await fetchAtlas(
+      model.atlas_url,
+      (received) => (progress.value = Math.min(1, received / bytes)),
+    );
     progress.hidden = true;
   } catch (error) {
     progress.hidden = true;
@@ -198,6 +225,7 @@ async function loadAtlas(model: Model): Promise<void> {
   atlas = loaded;
   describePositions(loaded, model);
   showBrain(loaded);
+  void live?.then((each) => each.seeBrain()).catch(() => undefined);
   path = new PathPanel(model, loaded, (neurons) => stage?.light(neurons));
   card = new CardPanel(model, loaded, {
     onSelect: select,

@@ -1,6 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { defaultClientConditions, defineConfig } from 'vite';
 
+/** Modules that the brain's page shares with others, or with what it loads later. */
+const SHARED =
+  /clients\/(typescript|pages\/([\w-]+\.ts|service\/client|brain\/|plots\/time-plot)|fly\/src\/(run-drives|drive-formulas|behaviour|choreography|motion|anatomy))|src\/(connectome\/|mean-sd|presets\/drives)|simulation\/network|preload-helper/;
+
 /** Builds the pages into dist/pages, from where src/service/pages serves them. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -19,6 +23,12 @@ export default defineConfig({
       input: ['index', 'laboratory', 'docs'].map((page) =>
         fileURLToPath(new URL(`${page}.html`, import.meta.url)),
       ),
+      output: {
+        codeSplitting: {
+          // Many small files would cost a slow connection a round trip each.
+          groups: [{ name: 'shared', test: SHARED, minShareCount: 2 }],
+        },
+      },
       checks: { pluginTimings: false },
     },
     // The licences of what is bundled travel with it.

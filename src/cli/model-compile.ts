@@ -3,15 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Brain, MINIMUM_SYNAPSES } from '../compiler/brain.js';
 import { deviations, originOf, recognisedConnections } from '../compiler/compare-published.js';
-import {
-  type ConnectionTable,
-  connectionTable,
-  type Dataset,
-  datasetNames,
-  readDataset,
-  shiuFiles,
-} from '../compiler/dataset.js';
-import { ownTables } from '../compiler/own-network.js';
+import { connectionTable, datasetNames, ownTables, readDataset, shiuFiles } from '../compiler/dataset.js';
 import { DEFAULT_SEED, sampleBrain } from '../compiler/statistics/sample-brain.js';
 import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
@@ -198,40 +190,37 @@ async function readDatasetTables(
 ): Promise<Read> {
   const { signs, dataset: name, synapses } = options;
   const dataset = readDataset(name !== undefined && datasetNames().includes(name) ? name : undefined);
-  const chosen = connectionsIn(dir, dataset, synapses);
+  // The table that was asked for, else the first of the data set's that lies there.
+  const there = dataset.connections.find(({ file }) => existsSync(join(dir, file)));
+  const chosen = synapses === undefined && there ? there : connectionTable(dataset, synapses);
   const brain = await readTables(dir, progress, minimumSynapses, identity, dataset, chosen);
   const signRule = signRuleFor(brain, dataset.signs, signs);
   if (identity !== undefined && dataset.dataset !== identity.dataset) {
     return { brain: checkedIds(brain, identity), signRule };
   }
   const table = recognisedConnections(dataset, chosen, brain);
-  const notes = [...(identity === undefined ? deviations(dataset, table, brain) : [])];
+  const notes = identity === undefined ? deviations(dataset, table, brain) : [];
   if (table !== chosen) notes.unshift(`${chosen.file} has the ${table.title}, whatever it is called.`);
   if (table.gain !== undefined && options['synapse-mv'] === undefined) {
     notes.push(`One synapse has ${SYNAPSE_MV} mV, since --synapse-mv was not given. ${table.gain}`);
   }
   const origin = originOf(dataset, table);
-  const of = origin.synapses === undefined ? '' : `, ${origin.synapses.title}`;
+  const { title } = origin.synapses ?? {};
+  const { name: ownName } = brain.identity;
   const named = {
     ...brain,
     origin,
-    identity: { ...brain.identity, name: brain.identity.name + (identity === undefined ? of : '') },
+    identity: {
+      ...brain.identity,
+      name: title === undefined || identity !== undefined ? ownName : `${ownName}, ${title}`,
+    },
     provenance: [
       ...brain.provenance,
-      ...(origin.synapses === undefined
-        ? []
-        : [`Its connections are those of the ${origin.synapses.title}.`]),
+      ...(title === undefined ? [] : [`Its connections are those of the ${title}.`]),
       ...(dataset.remarks ?? []),
     ],
   };
   return { brain: dataset.licence === undefined ? checkedIds(named, identity) : named, signRule, notes };
-}
-
-/** The table that was asked for, else the first of the data set's that lies there. */
-function connectionsIn(dir: string, dataset: Dataset, synapses: string | undefined): ConnectionTable {
-  if (synapses !== undefined) return connectionTable(dataset, synapses);
-  const there = dataset.connections.find(({ file }) => existsSync(join(dir, file)));
-  return there ?? connectionTable(dataset, undefined);
 }
 
 async function readOwnNetwork(

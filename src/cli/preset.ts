@@ -1,9 +1,10 @@
 /** npm run preset: what POST /api/v1/run answers, computed here or by a service. */
 import type { Experiment, View } from '../presets/experiment.js';
-import { allowedValuesOf, FIELDS, isAllowed, QUERY_FIELDS, type Field } from '../presets/fields.js';
+import { FIELDS, QUERY_FIELDS, type Field } from '../presets/fields.js';
 import { ExperimentRunner } from '../presets/run-body.js';
 import { describeValue } from '../errors.js';
 import { address, choice, defineCommand, demand, flag, integer, text } from './command.js';
+import { allowedBy, isAllowedBy } from '../schema/allowed-values.js';
 import { presetTable, type PresetModel, type PresetRun } from './preset-table.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
@@ -16,19 +17,19 @@ const numberOf = <F extends Field>(placeholder: string, help: string, field: F) 
     default: field.default as number,
     read: (given: string) => {
       const isNumber = (field.type === 'number' ? /^(\d+\.?\d*|\.\d+)$/ : /^\d{1,16}$/).test(given);
-      return isNumber && isAllowed(field, Number(given)) ? Number(given) : undefined;
+      return isNumber && isAllowedBy(field, Number(given)) ? Number(given) : undefined;
     },
-    allowed: allowedValuesOf(field),
+    allowed: allowedBy(field)!,
   });
 
 export const command = defineCommand({
   name: 'preset',
   summary:
     'Runs a preset of version 1: a stimulus, rates of channels, drives made of them.\n' +
-    `Stimuli: ${stimulus.allowed.join(' ')}`,
+    `Stimuli: ${stimulus.enum.join(' ')}`,
   positionals: { usage: '[STIMULUS]', help: `One of these; ${stimulus.default} by default.` },
   options: {
-    duration: numberOf('MS', `${duration.label}: ${duration.allowed.join(', ')}.`, duration),
+    duration: numberOf('MS', `${duration.label}: ${duration.enum.join(', ')}.`, duration),
     intensity: numberOf('X', `${intensity.label}, ${intensity.minimum} to ${intensity.maximum}.`, intensity),
     seed: integer(`${seed.label}, ${seed.minimum} to ${seed.maximum}.`, [seed.minimum, seed.maximum], {
       default: seed.default,
@@ -36,15 +37,15 @@ export const command = defineCommand({
     connectome: text('FILE', 'Connectome to use; by default CONNECTOME_FILE.'),
     url: address('Use the service at this URL instead.'),
     json: flag('Print the HTTP body.'),
-    view: choice(QUERY_FIELDS.view.allowed, 'Members of the HTTP body.', {
+    view: choice(QUERY_FIELDS.view.enum, 'Members of the HTTP body.', {
       default: QUERY_FIELDS.view.default,
     }),
   },
   async run(options, [name = stimulus.default], { environment, print, progress }) {
     const { url, connectome, json, view } = options;
     demand(
-      isAllowed(stimulus, name),
-      `the stimulus should be ${allowedValuesOf(stimulus)}, found ${describeValue(name)}`,
+      isAllowedBy(stimulus, name),
+      `the stimulus should be ${allowedBy(stimulus)}, found ${describeValue(name)}`,
     );
     demand(
       url === undefined || connectome === undefined,

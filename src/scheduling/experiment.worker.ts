@@ -14,7 +14,7 @@ import {
   type TrialTask,
 } from '../experiments/plan/trial.js';
 import { atlasOf } from '../connectome/atlas.js';
-import { encodeAtlas } from '../connectome/atlas-binary.js';
+import { encodeAtlas, firstPartLength } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
@@ -54,7 +54,7 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const reader = new TrialReader(connectome, draw);
   const runTrial = trialOf(reader, rewirable);
   const runInParts = trialInParts(reader, (wiring) => rewirable.engineFor(wiring));
-  const runStep = sessionSteps(reader, engine);
+  const runStep = sessionSteps(reader, rewirable);
   warmUp(connectome, runner, runTrial);
   const compute = (task: Task): unknown => {
     switch (task.kind) {
@@ -108,7 +108,7 @@ function warmUp(
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
     for (const stimulus of [...availableStimuli(connectome.metadata), 'none'] as const) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
-      for (const view of QUERY_FIELDS.view.allowed)
+      for (const view of QUERY_FIELDS.view.enum)
         runExperiment(runner, { kind: 'v1-run', experiment, view, gzip: true });
     }
     runTrial(warmUpTrial(connectome));
@@ -150,11 +150,13 @@ function runExperiment(runner: ExperimentRunner, task: V1RunTask): V1RunResult {
 function writeAtlas(connectome: Connectome): AtlasResult {
   const json = new TextEncoder().encode(JSON.stringify(atlasOf(connectome)));
   const binary = encodeAtlas(connectome);
+  const start = binary.subarray(0, firstPartLength(binary.buffer));
   return {
     json,
     jsonGzip: compressed(json, ATLAS_GZIP_LEVEL),
     binary,
     binaryGzip: compressed(binary, ATLAS_GZIP_LEVEL),
+    startGzip: compressed(start, ATLAS_GZIP_LEVEL),
   };
 }
 

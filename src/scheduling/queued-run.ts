@@ -1,7 +1,6 @@
-import type { Trial as SimulatedTrial } from '../simulation/simulation.js';
-import type { ClientShares } from './client-shares.js';
-import type { BatchJob } from './gpu/batch-stage.js';
-import { QueuedJob } from './queued-job.js';
+import type { Trial } from '../simulation/simulation.js';
+import type { BatchTask } from './gpu/gpu-stage.js';
+import { QueuedTask } from './queued-task.js';
 import type { V1RunResult, V1RunTask } from './task.js';
 import type { WaitingLine } from './waiting-line.js';
 
@@ -11,48 +10,36 @@ export interface QueuedResult extends V1RunResult {
 }
 
 /** A run of version 1. */
-export class Run extends QueuedJob<V1RunTask, QueuedResult> {
-  /** Gives back its place among the runs that wait, where it has one. */
-  #place: (() => void) | undefined;
-  #batchJob: BatchJob | undefined;
+export class QueuedRun extends QueuedTask<V1RunTask, QueuedResult> {
+  #batchTask: BatchTask | undefined;
   /** Time of its simulation on the GPU, for the whole batch. */
   #gpuMs = 0;
   readonly #arrivedMs = performance.now();
 
-  /** @param waiting places of runs that no worker has begun */
+  /** @param waiting runs that no worker has begun; this one is among them once it has entered */
   constructor(
     task: V1RunTask,
     owner: string,
     timeoutMs: number,
-    line: WaitingLine<Run>,
-    private readonly waiting: ClientShares,
-    private readonly batchJobOf: ((task: V1RunTask) => BatchJob) | undefined,
+    line: WaitingLine<QueuedRun>,
+    private readonly waiting: Set<QueuedRun>,
+    private readonly batchTaskOf: ((task: V1RunTask) => BatchTask) | undefined,
   ) {
     super(task, owner, timeoutMs, line, 1);
   }
 
-  /** Tells whether no worker has begun it. */
-  get isWaiting(): boolean {
-    return this.#place !== undefined;
+  /** Made when it is first offered to the GPU. */
+  override get batchTask(): BatchTask {
+    return (this.#batchTask ??= this.batchTaskOf!(this.task));
   }
 
-  override get batchJob(): BatchJob {
-    return (this.#batchJob ??= this.batchJobOf!(this.task));
-  }
-
-  /** Takes a place among the runs that wait, where it has none. */
-  enter(): void {
-    this.#place ??= this.waiting.take(this.owner, 1);
-  }
-
-  override prepare(simulated: SimulatedTrial | undefined, batchMs: number): void {
+  override prepare(simulated: Trial | undefined, batchMs: number): void {
     this.takeSimulated(simulated);
     if (simulated !== undefined) this.#gpuMs = batchMs;
   }
 
   override begin(): void {
-    this.#place?.();
-    this.#place = undefined;
+    this.waiting.delete(this);
   }
 
   override resolve(result: V1RunResult): void {
@@ -70,7 +57,7 @@ export class Run extends QueuedJob<V1RunTask, QueuedResult> {
   }
 
   override putBack(): void {
-    this.enter();
+    this.waiting.add(this);
     super.putBack();
   }
 }

@@ -56,6 +56,9 @@ export interface AtlasTask {
 /** A probe is answered once the worker is warm; each worker has one before the service calls itself ready. */
 export type Task = V1RunTask | V2TrialTask | AtlasTask | { readonly kind: 'probe' };
 
+/** Kinds that wait for their turn. */
+export type QueuedKind = 'v1-run' | 'v2-trial';
+
 /** Backend that simulates; never shows in a body. */
 export type Backend = 'cpu' | 'gpu';
 
@@ -73,6 +76,8 @@ export interface AtlasResult {
   readonly jsonGzip: Uint8Array<ArrayBuffer>;
   readonly binary: Uint8Array<ArrayBuffer>;
   readonly binaryGzip: Uint8Array<ArrayBuffer>;
+  /** The part of `binary` with which it can be drawn, compressed. */
+  readonly startGzip: Uint8Array<ArrayBuffer>;
 }
 
 export interface ResultOf {

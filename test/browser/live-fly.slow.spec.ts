@@ -71,6 +71,51 @@ describeWith(['chromium'], 'a live fly', () => {
     await page.close();
   });
 
+  it('begins with the first thing that is done to it, on arrival', async () => {
+    const { page, problems } = await served.open();
+    const asked = askedOf(page);
+    const acts = page.locator('.hold:visible');
+    expect(await acts.allInnerTexts()).toEqual(['Approach it', 'Give sugar', 'Touch it', 'Sing']);
+    const below = (await page.locator('#canvas-frame').boundingBox())!;
+    expect((await acts.first().boundingBox())!.y - below.y - below.height).toBeLessThan(60);
+    await page.getByRole('button', { name: 'Give sugar' }).hover();
+    expect(asked).toEqual([]);
+    await page.mouse.down();
+    await behaves(page, /extends its proboscis/);
+    await page.mouse.up();
+    expect(await acts.count()).toBe(10);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('lets a finger that moves on scroll the page, and takes one that stays or taps', async () => {
+    const context = await served.browser.newContext({
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+      reducedMotion: 'reduce',
+    });
+    const page = await context.newPage();
+    await page.goto(served.service.url);
+    const touch = page.locator('.hold[data-act=touch]:enabled');
+    const { x, y } = (await touch.boundingBox())!;
+    const devtools = await context.newCDPSession(page);
+    const finger = (type: 'touchStart' | 'touchMove' | 'touchEnd', dy: number) =>
+      devtools.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: type === 'touchEnd' ? [] : [{ x: x + 20, y: y + 20 + dy }],
+      });
+    await finger('touchStart', 0);
+    for (const dy of [-30, -60, -90, -120]) await finger('touchMove', dy);
+    await finger('touchEnd', 0);
+    await page.waitForFunction(() => scrollY > 20);
+    await page.waitForTimeout(300);
+    expect(await page.locator('#live-panel').isHidden()).toBe(true);
+    await touch.tap();
+    await behaves(page, /grooms/);
+    await context.close();
+  });
+
   it('leaves nothing behind, however often it is begun and ended', async () => {
     const { page, problems, asked, button } = await begin();
     const devtools = await page.context().newCDPSession(page);

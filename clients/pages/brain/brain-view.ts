@@ -1,28 +1,11 @@
 /** The brain as a cloud of its neurons, in two draw calls: all of them at rest, and those that are lit or pointed out. */
-import {
-  AddEquation,
-  BufferAttribute,
-  BufferGeometry,
-  CustomBlending,
-  DynamicDrawUsage,
-  type IUniform,
-  OneFactor,
-  OneMinusSrcAlphaFactor,
-  PerspectiveCamera,
-  Points,
-  Scene,
-  ShaderMaterial,
-  Spherical,
-  Vector2,
-  Vector3,
-  WebGLRenderer,
-} from 'three';
-import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { rgbOf, superClassIndex, type Theme } from '../theme.js';
 import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
 import { SIDES } from '../../../src/connectome/connectome.js';
 import { displayPositions } from './display-positions.js';
 import { LIGHT_STRIDE } from './glow.js';
+import { Orbit, type Seen, type Vec3 } from './orbit.js';
+import { PointPass } from './point-pass.js';
 import {
   GLOW_FRAGMENT_SHADER,
   GLOW_VERTEX_SHADER,
@@ -31,9 +14,12 @@ import {
   REST_VERTEX_SHADER,
 } from './shaders.js';
 
-const FIELD_OF_VIEW_DEGREES = 28;
+/** Tangent of half the field of view, which is 28 degrees high. */
+const TANGENT = Math.tan((14 * Math.PI) / 180);
+const [NEAREST, FARTHEST] = [0.01, 20];
 const MAXIMUM_PIXEL_RATIO = 2;
 const KEYBOARD_TURN_RADIANS = 0.12;
+const KEYBOARD_FACTOR = 1.1;
 const PICK_RADIUS_PIXELS = 9;
 /** Share of the neurons that may lie outside the view at either end of an axis. */
 const OUTLYING_SHARE = 0.003;
@@ -74,19 +60,20 @@ export interface Picked {
 export class BrainView {
   /** Brightness: byte 0 of each neuron for the run, byte 1 for the kept one. Call show() after changes. */
   light = new Uint8Array();
-  readonly #renderer: WebGLRenderer;
-  readonly #scene = new Scene();
-  readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.01, 20);
-  readonly #controls: OrbitControls;
-  readonly #uniforms: Record<string, IUniform>;
+  readonly #gl: WebGL2RenderingContext;
+  readonly #pixelRatio = Math.min(devicePixelRatio, MAXIMUM_PIXEL_RATIO);
+  readonly #camera: Orbit;
+  readonly #uniforms: Record<string, number | boolean | number[]>;
   #atlas!: CompactAtlas;
-  #positions!: Float32Array;
-  #traits!: Uint8Array;
-  readonly #resting: Points<BufferGeometry, ShaderMaterial>;
+  #positions!: Float32Array<ArrayBuffer>;
+  #traits!: Uint8Array<ArrayBuffer>;
+  readonly #resting: PointPass;
   /** Neurons of the second pass: few, so that a frame sends their light alone to the GPU. */
-  readonly #lit: Points<BufferGeometry, ShaderMaterial>;
-  readonly #halfExtent = new Vector3();
-  #sideCentres: readonly Vector3[] = [];
+  readonly #lit: PointPass;
+  #litLight = new Uint8Array();
+  #drawCalls = 0;
+  #halfExtent: Vec3 = [1, 1, 1];
+  #sideCentres: readonly Vec3[] = [];
   /** The neurons of the second pass, the last on top. */
   #drawn: readonly number[] = [];
   #spiking: readonly number[] = [];
@@ -107,51 +94,33 @@ export class BrainView {
     private readonly sideLabels: readonly HTMLElement[],
     atlas: CompactAtlas,
   ) {
-    this.#renderer = new WebGLRenderer({ canvas, antialias: false, powerPreference: 'high-performance' });
-    // Asking for errors waits for the compiler.
-    this.#renderer.debug.checkShaderErrors = false;
-    this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAXIMUM_PIXEL_RATIO));
-
-    this.#uniforms = {
-      pixelsPerUnit: { value: 1 },
-      pixelRatio: { value: this.#renderer.getPixelRatio() },
-      restSize: { value: REST_SIZE },
-      glowSize: { value: GLOW_SIZE },
-      restStrength: { value: REST_STRENGTH.dark },
-      kindColours: { value: Array.from({ length: KINDS }, () => new Vector3()) },
-      kindStrengths: { value: new Array<number>(KINDS).fill(0) },
-      depth: { value: new Vector2(0, 1) },
-      estimatedStrength: { value: 1 },
-      runColour: { value: new Vector3() },
-      keptColour: { value: new Vector3() },
-      sharedColour: { value: new Vector3() },
-      markColour: { value: new Vector3() },
-      brightest: { value: new Vector3() },
-      markPixels: { value: MARK_PIXELS },
-      anyMarked: { value: false },
-    };
-    this.#resting = new Points(
-      new BufferGeometry(),
-      this.#material(REST_VERTEX_SHADER, REST_FRAGMENT_SHADER),
-    );
-    this.#lit = new Points(new BufferGeometry(), this.#material(GLOW_VERTEX_SHADER, GLOW_FRAGMENT_SHADER));
-    [this.#resting, this.#lit].forEach((points, order) => {
-      points.frustumCulled = false;
-      points.renderOrder = order;
-      this.#scene.add(points);
+    const gl = canvas.getContext('webgl2', {
+      alpha: false,
+      depth: false,
+      antialias: false,
+      powerPreference: 'high-performance',
     });
+    if (gl === null) throw new Error('There is no WebGL 2.');
+    this.#gl = gl;
+    this.#uniforms = {
+      pixelRatio: this.#pixelRatio,
+      restSize: REST_SIZE,
+      glowSize: GLOW_SIZE,
+      restStrength: REST_STRENGTH.dark,
+      anyMarked: false,
+    };
+    this.#resting = new PointPass(gl, { vertex: REST_VERTEX_SHADER, fragment: REST_FRAGMENT_SHADER });
+    this.#lit = new PointPass(gl, { vertex: GLOW_VERTEX_SHADER, fragment: GLOW_FRAGMENT_SHADER });
+    this.#camera = new Orbit(canvas, TANGENT, LOWERED, () => (this.#changed = true));
     this.#take(atlas);
+    this.#blend();
 
-    this.#controls = new OrbitControls(this.#camera, canvas);
-    this.#controls.enablePan = false;
-    this.#controls.rotateSpeed = 0.6;
-    this.#controls.addEventListener('change', () => (this.#changed = true));
-    // One finger scrolls the page up and down; it turns the brain sideways.
-    canvas.style.touchAction = 'pan-y';
     canvas.addEventListener('keydown', (event) => this.#onKey(event));
-    // Three makes its own state anew; the colour that clears the canvas and the picture itself are ours.
+    // Without this the browser does not give the graphics back.
+    canvas.addEventListener('webglcontextlost', (event) => event.preventDefault());
     canvas.addEventListener('webglcontextrestored', () => {
-      if (this.#theme !== undefined) this.setTheme(this.#theme);
+      for (const pass of [this.#resting, this.#lit]) pass.restore();
+      this.#blend();
       this.#changed = true;
     });
     for (const label of sideLabels) {
@@ -168,8 +137,8 @@ export class BrainView {
     const before = this.#fittingDistance();
     this.#take(atlas);
     // The brain fills the view as before.
-    this.#camera.position.multiplyScalar(this.#fittingDistance() / before);
-    this.#controls.update();
+    this.#camera.nearer(before / this.#fittingDistance());
+    this.#changed = true;
   }
 
   #take(atlas: CompactAtlas): void {
@@ -185,51 +154,43 @@ export class BrainView {
       this.#traits[4 * i] = kinds[atlas.typeIndices[i]!]!;
       this.#traits[4 * i + 1] = atlas.estimated[i]!;
     }
-    this.#uniforms['kindStrengths']!.value = this.#kindStrengths();
-    this.#uniforms['estimatedStrength']!.value = atlas.estimated.includes(0) ? 0.6 : 1;
-    this.#resting.geometry.dispose();
-    this.#resting.geometry = new BufferGeometry()
-      .setAttribute('position', new BufferAttribute(this.#positions, 3))
-      .setAttribute('traits', new BufferAttribute(this.#traits, 4));
+    this.#uniforms['kindStrengths'] = this.#kindStrengths();
+    this.#uniforms['estimatedStrength'] = atlas.estimated.includes(0) ? 0.6 : 1;
+    this.#resting.set('position', this.#positions);
+    this.#resting.set('traits', this.#traits);
     this.#arrange();
   }
 
   setTheme(theme: Theme): void {
     this.#theme = theme;
-    const rgb = (colour: string): Vector3 => new Vector3(...rgbOf(colour));
-    const colours = {
-      kindColours: theme.superClasses.map(rgb),
-      runColour: rgb(theme.run),
-      keptColour: rgb(theme.kept),
-      sharedColour: rgb(theme.shared),
-      markColour: rgb(theme.text),
-      brightest: theme.dark ? new Vector3(1, 1, 1) : new Vector3(0, 0, 0),
-    };
-    for (const [name, value] of Object.entries(colours)) this.#uniforms[name]!.value = value;
+    Object.assign(this.#uniforms, {
+      kindColours: theme.superClasses.flatMap(rgbOf),
+      runColour: rgbOf(theme.run),
+      keptColour: rgbOf(theme.kept),
+      sharedColour: rgbOf(theme.shared),
+      markColour: rgbOf(theme.text),
+      brightest: theme.dark ? [1, 1, 1] : [0, 0, 0],
+    });
     this.#dim();
-    this.#renderer.setClearColor(theme.stage);
+    this.#blend();
   }
 
   lookFrom(viewpoint: keyof typeof VIEWPOINTS): void {
     const [azimuth, polar] = VIEWPOINTS[viewpoint];
-    this.#camera.position.setFromSpherical(new Spherical(this.#fittingDistance(), polar, azimuth));
+    this.#camera.place(azimuth, polar, this.#fittingDistance());
     this.#turned = 0;
-    this.#controls.update();
-    this.#changed = true;
   }
 
   /** @param radians to the fly's left of where the camera was put, by a viewpoint or by the reader */
   turnTo(radians: number): void {
-    this.#camera.position.applyAxisAngle(this.#camera.up, radians - this.#turned);
+    this.#camera.turn(radians - this.#turned);
     this.#turned = radians;
-    this.#controls.update();
-    this.#changed = true;
   }
 
   /** Points out neurons with a ring each, whether they spike or not, and draws all others fainter. */
   mark(neurons: readonly number[]): void {
     this.#marked = neurons;
-    this.#uniforms['anyMarked']!.value = neurons.length > 0;
+    this.#uniforms['anyMarked'] = neurons.length > 0;
     this.#fitMarks();
     this.#arrange();
     this.#dim();
@@ -238,7 +199,7 @@ export class BrainView {
   #fitMarks(): void {
     const scale = Math.max(0.6, Math.min(1, this.#size.width / FULL_MARK_WIDTH));
     const size = scale * MARK_PIXELS * Math.max(1, this.#marked.length) ** MARK_EXPONENT;
-    this.#uniforms['markPixels']!.value = Math.max(SMALLEST_MARK_PIXELS, size);
+    this.#uniforms['markPixels'] = Math.max(SMALLEST_MARK_PIXELS, size);
   }
 
   /** Names the neurons that may be lit from now on: those that spike in a run that is shown. */
@@ -260,89 +221,79 @@ export class BrainView {
     const traits = gather(this.#traits, 4, drawn, new Uint8Array(4 * drawn.length));
     for (let i = others.length; i < drawn.length; i++) traits[4 * i + 2] = 1;
     const light = gather(this.light, LIGHT_STRIDE, drawn, new Uint8Array(LIGHT_STRIDE * drawn.length));
-    const geometry = new BufferGeometry()
-      .setAttribute('position', new BufferAttribute(positions, 3))
-      .setAttribute('traits', new BufferAttribute(traits, 4))
-      .setAttribute('light', new BufferAttribute(light, LIGHT_STRIDE, true).setUsage(DynamicDrawUsage));
-    this.#lit.geometry.dispose();
-    this.#lit.geometry = geometry;
-    this.#lit.visible = drawn.length > 0;
+    this.#lit.set('position', positions);
+    this.#lit.set('traits', traits);
+    this.#lit.set('light', light);
+    this.#litLight = light;
     this.#changed = true;
   }
 
   /** Neurons at rest are fainter while a run is shown, and fainter still while some are pointed out. */
   #dim(): void {
     const strength = this.#theme?.dark === false ? REST_STRENGTH.light : REST_STRENGTH.dark;
-    this.#uniforms['restStrength']!.value =
+    this.#uniforms['restStrength'] =
       strength * (this.#isBesideRun ? BESIDE_A_RUN : 1) * (this.#marked.length > 0 ? BESIDE_MARKS : 1);
     this.#changed = true;
   }
 
   /** Colours are multiplied by their opacity in the shader, and lie over what was drawn before. */
-  #material(vertexShader: string, fragmentShader: string): ShaderMaterial {
-    return new ShaderMaterial({
-      vertexShader,
-      fragmentShader,
-      uniforms: this.#uniforms,
-      depthTest: false,
-      depthWrite: false,
-      transparent: true,
-      blending: CustomBlending,
-      blendEquation: AddEquation,
-      blendSrc: OneFactor,
-      blendDst: OneMinusSrcAlphaFactor,
-    });
+  #blend(): void {
+    const gl = this.#gl;
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    if (this.#theme !== undefined) gl.clearColor(...rgbOf(this.#theme.stage), 1);
   }
 
   /** The bytes of `light` have changed. */
   show(): void {
-    const shown = this.#lit.geometry.getAttribute('light') as BufferAttribute;
-    gather(this.light, LIGHT_STRIDE, this.#drawn, shown.array as Uint8Array);
-    shown.needsUpdate = true;
+    this.#lit.set('light', gather(this.light, LIGHT_STRIDE, this.#drawn, this.#litLight));
     this.#changed = true;
   }
 
   /** Draws if anything has changed since the last time. @returns whether it drew */
   render(): boolean {
-    if (!this.#changed) return false;
+    const gl = this.#gl;
+    if (!this.#changed || this.#theme === undefined || gl.isContextLost()) return false;
     this.#changed = false;
-    const { x, y, z } = this.#camera.position.clone().normalize();
-    const { x: halfX, y: halfY, z: halfZ } = this.#halfExtent;
+    const camera = this.#camera;
+    const [x, y, z] = camera.direction;
+    const [halfX, halfY, halfZ] = this.#halfExtent;
     const halfDepth = Math.abs(x) * halfX + Math.abs(y) * halfY + Math.abs(z) * halfZ;
-    this.#uniforms['depth']!.value.set(this.#camera.position.length() - halfDepth, 2 * halfDepth);
-    this.#renderer.render(this.#scene, this.#camera);
+    const aspect = this.#size.width / this.#size.height;
+    const uniforms = {
+      ...this.#uniforms,
+      view: camera.view,
+      projection: camera.projection(aspect, NEAREST, FARTHEST),
+      depth: [camera.distance - halfDepth, 2 * halfDepth],
+    };
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    const passes = [this.#resting, this.#lit].filter(({ count }) => count > 0);
+    for (const pass of passes) pass.draw(uniforms);
+    this.#drawCalls = passes.length;
     this.#placeLabels();
     return true;
   }
 
   get drawCalls(): number {
-    return this.#renderer.info.render.calls;
+    return this.#drawCalls;
   }
 
   /** The neuron under a point of the canvas: of those that are close one that is lit, then the nearest. */
   pick(x: number, y: number): Picked | undefined {
-    const { width, height } = this.#size;
-    const [m0, m1, , m3, m4, m5, , m7, m8, m9, , m11, m12, m13, , m15] = this.#camera.projectionMatrix
-      .clone()
-      .multiply(this.#camera.matrixWorldInverse).elements;
+    const see = this.#camera.sight(this.#size);
     const positions = this.#positions;
     let best: Picked | undefined;
     let bestScore = -Infinity;
     for (let i = 0; i < this.#atlas.neuronCount; i++) {
-      const px = positions[3 * i]!;
-      const py = positions[3 * i + 1]!;
-      const pz = positions[3 * i + 2]!;
-      const w = m3 * px + m7 * py + m11 * pz + m15;
-      const sx = ((m0 * px + m4 * py + m8 * pz + m12) / w + 1) * 0.5 * width;
-      if (Math.abs(sx - x) > PICK_RADIUS_PIXELS) continue;
-      const sy = (1 - (m1 * px + m5 * py + m9 * pz + m13) / w) * 0.5 * height;
-      const distance = Math.hypot(sx - x, sy - y);
+      const seen = see(positions[3 * i]!, positions[3 * i + 1]!, positions[3 * i + 2]!);
+      const distance = Math.hypot(seen.x - x, seen.y - y);
       if (distance > PICK_RADIUS_PIXELS) continue;
       const light = Math.max(this.light[LIGHT_STRIDE * i]!, this.light[LIGHT_STRIDE * i + 1]!);
       const score = (light > 0 ? PICK_RADIUS_PIXELS : 0) - distance;
       if (score > bestScore) {
         bestScore = score;
-        best = { neuron: i, x: sx, y: sy };
+        best = { neuron: i, x: seen.x, y: seen.y };
       }
     }
     return best;
@@ -352,19 +303,19 @@ export class BrainView {
    * Turns the axes of the atlas (low x is the fly's left, y points down, low z is the front) into those of the
    * scene, seen from the front: the fly's left is on the right, as with anybody one looks in the face.
    */
-  #place(positions: Float32Array): Float32Array {
+  #place(positions: Float32Array): Float32Array<ArrayBuffer> {
     const each = 3 * Math.ceil(positions.length / (3 * MEASURED_NEURONS));
-    const centre = [0, 1, 2].map((axis) => {
+    const extents = [0, 1, 2].map((axis) => {
       const along = Float32Array.from(
         { length: Math.ceil(positions.length / each) },
         (_, k) => positions[each * k + axis]!,
       ).sort();
       const low = along[Math.floor(OUTLYING_SHARE * along.length)] ?? 0;
       const high = along[Math.ceil((1 - OUTLYING_SHARE) * along.length) - 1] ?? 0;
-      this.#halfExtent.setComponent(axis, Math.max(1e-3, (high - low) / 2));
-      return (low + high) / 2;
+      return { centre: (low + high) / 2, half: Math.max(1e-3, (high - low) / 2) };
     });
-    return positions.map((value, at) => centre[at % 3]! - value);
+    this.#halfExtent = extents.map(({ half }) => half) as unknown as Vec3;
+    return Float32Array.from(positions, (value, at) => extents[at % 3]!.centre - value);
   }
 
   /** Neurons of a crowded super class are fainter, so that the few of another are seen between them. */
@@ -377,31 +328,25 @@ export class BrainView {
     });
   }
 
-  #centreOf(side: number): Vector3 {
-    const centre = new Vector3();
-    let count = 0;
+  #centreOf(side: number): Vec3 {
+    let [sum, count] = [0, 0];
     for (let i = 0; i < this.#atlas.neuronCount; i++) {
       if (SIDES[this.#atlas.sides[i]!] !== SIDES[side]) continue;
-      centre.x += this.#positions[3 * i]!;
+      sum += this.#positions[3 * i]!;
       count++;
     }
-    centre.x /= Math.max(1, count);
-    centre.y = -this.#halfExtent.y;
-    return centre;
+    return [sum / Math.max(1, count), -this.#halfExtent[1], 0];
   }
 
   #placeLabels(): void {
-    const { width, height } = this.#size;
-    const [left, right] = this.#sideCentres.map((centre) => {
-      const { x, y, z } = centre.clone().project(this.#camera);
-      return { x: ((x + 1) / 2) * width, y: ((1 - y) / 2) * height, depth: z };
-    });
+    const see = this.#camera.sight(this.#size);
+    const [left, right] = this.#sideCentres.map((centre) => see(...centre)) as [Seen, Seen];
     // Seen from the side, one half hides the other, and so would the labels: the nearer one stays.
-    const isOneSeen = Math.abs(left!.x - right!.x) < this.#labelWidth;
-    const nearest = Math.min(left!.depth, right!.depth);
-    const isNoneNearer = left!.depth === right!.depth;
-    const middle = (left!.y + right!.y) / 2;
-    [left!, right!].forEach(({ x, y, depth }, side) => {
+    const isOneSeen = Math.abs(left.x - right.x) < this.#labelWidth;
+    const nearest = Math.min(left.depth, right.depth);
+    const isNoneNearer = left.depth === right.depth;
+    const middle = (left.y + right.y) / 2;
+    [left, right].forEach(({ x, y, depth }, side) => {
       const { style } = this.sideLabels[side]!;
       style.transform = `translate(${x}px, ${isOneSeen ? middle : y}px) translate(-50%, 20%)`;
       style.visibility = isOneSeen && (isNoneNearer || depth > nearest) ? 'hidden' : '';
@@ -410,60 +355,46 @@ export class BrainView {
 
   /** Distance at which the whole brain is in view, whatever the shape of the canvas. */
   #fittingDistance(): number {
-    const tangent = Math.tan(((FIELD_OF_VIEW_DEGREES / 2) * Math.PI) / 180);
-    const { x, y, z } = this.#halfExtent;
-    return Math.max((1.3 * y) / tangent, (1.06 * x) / (tangent * this.#camera.aspect)) + 0.3 * z;
+    const [x, y, z] = this.#halfExtent;
+    const aspect = this.#size.width / this.#size.height;
+    return Math.max((1.3 * y) / TANGENT, (1.06 * x) / (TANGENT * aspect)) + 0.3 * z;
   }
 
   #fit(): void {
     const { clientWidth, clientHeight } = this.canvas.parentElement!;
     if (clientWidth === 0 || clientHeight === 0) return;
+    const before = this.#fittingDistance();
     this.#size = { width: clientWidth, height: clientHeight };
     this.#labelWidth = Math.max(...this.sideLabels.map(({ offsetWidth }) => offsetWidth)) + LABEL_GAP_PIXELS;
-    const before = this.#fittingDistance();
-    this.#renderer.setSize(clientWidth, clientHeight, false);
-    this.#camera.aspect = clientWidth / clientHeight;
-    this.#camera.setViewOffset(
-      clientWidth,
-      clientHeight,
-      0,
-      -LOWERED * clientHeight,
-      clientWidth,
-      clientHeight,
-    );
+    this.canvas.width = Math.floor(clientWidth * this.#pixelRatio);
+    this.canvas.height = Math.floor(clientHeight * this.#pixelRatio);
     const after = this.#fittingDistance();
-    this.#camera.position.multiplyScalar(after / before);
-    this.#controls.minDistance = 0.2 * after;
-    this.#controls.maxDistance = 1.5 * after;
-    this.#controls.update();
+    this.#camera.keepBetween(0, Infinity);
+    this.#camera.nearer(before / after);
+    this.#camera.keepBetween(0.2 * after, 1.5 * after);
     this.#fitMarks();
-    const tangent = Math.tan(((FIELD_OF_VIEW_DEGREES / 2) * Math.PI) / 180);
-    this.#uniforms['pixelsPerUnit']!.value = (clientHeight * this.#renderer.getPixelRatio()) / (2 * tangent);
-    this.#changed = true;
+    this.#uniforms['pixelsPerUnit'] = (clientHeight * this.#pixelRatio) / (2 * TANGENT);
   }
 
   #onKey(event: KeyboardEvent): void {
-    const place = new Spherical().setFromVector3(this.#camera.position);
-    const turn: Record<string, () => void> = {
-      ArrowLeft: () => (place.theta += KEYBOARD_TURN_RADIANS),
-      ArrowRight: () => (place.theta -= KEYBOARD_TURN_RADIANS),
-      ArrowUp: () => (place.phi -= KEYBOARD_TURN_RADIANS),
-      ArrowDown: () => (place.phi += KEYBOARD_TURN_RADIANS),
-      '+': () => (place.radius /= 1.1),
-      '-': () => (place.radius *= 1.1),
+    const camera = this.#camera;
+    const act: Record<string, () => void> = {
+      ArrowLeft: () => camera.turn(KEYBOARD_TURN_RADIANS),
+      ArrowRight: () => camera.turn(-KEYBOARD_TURN_RADIANS),
+      ArrowUp: () => camera.turn(0, -KEYBOARD_TURN_RADIANS),
+      ArrowDown: () => camera.turn(0, KEYBOARD_TURN_RADIANS),
+      '+': () => camera.nearer(KEYBOARD_FACTOR),
+      '-': () => camera.nearer(1 / KEYBOARD_FACTOR),
     };
-    const act = turn[event.key];
-    if (act === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    act();
+    const chosen = act[event.key];
+    if (chosen === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    chosen();
     event.preventDefault();
-    this.#camera.position.setFromSpherical(place.makeSafe());
-    this.#controls.update();
-    this.#changed = true;
   }
 }
 
 /** Copies the values of some neurons, one after another. @returns `into` */
-function gather<Values extends Float32Array | Uint8Array>(
+function gather<Values extends Float32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>>(
   from: Values,
   stride: number,
   neurons: readonly number[],

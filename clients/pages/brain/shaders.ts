@@ -9,7 +9,18 @@ export const KINDS = 11;
 /** A position outside the clip space: the point is not drawn. */
 const OFF_SCREEN = 'vec4(2.0, 2.0, 2.0, 1.0)';
 
-export const REST_VERTEX_SHADER = /* glsl */ `
+/** Values of a point, and how the scene is seen. */
+const SEEN = /* glsl */ `
+  layout(location = 0) in vec3 position;
+  // Index of the super class, 1 where the position is estimated, 1 where the neuron is pointed out.
+  layout(location = 1) in vec4 traits;
+  // Brightness in the run and in the kept run, 0 to 1.
+  layout(location = 2) in vec4 light;
+  uniform mat4 view;
+  uniform mat4 projection;
+`;
+
+export const REST_VERTEX_SHADER = /* glsl */ `${SEEN}
   uniform float pixelsPerUnit;
   uniform float restSize;
   uniform float restStrength;
@@ -19,15 +30,12 @@ export const REST_VERTEX_SHADER = /* glsl */ `
   // Distance of the nearest part of the brain from the camera, and of the farthest from that.
   uniform vec2 depth;
 
-  // Index of the super class, 1 where the position is estimated.
-  attribute vec4 traits;
-
-  varying vec3 colour;
-  varying float alpha;
+  out vec3 colour;
+  out float alpha;
 
   void main() {
-    vec4 seen = modelViewMatrix * vec4(position, 1.0);
-    gl_Position = projectionMatrix * seen;
+    vec4 seen = view * vec4(position, 1.0);
+    gl_Position = projection * seen;
     int kind = int(traits.x + 0.5);
     colour = kindColours[kind];
     alpha = restStrength * kindStrengths[kind] * mix(1.0, estimatedStrength, traits.y);
@@ -41,18 +49,19 @@ export const REST_VERTEX_SHADER = /* glsl */ `
 `;
 
 export const REST_FRAGMENT_SHADER = /* glsl */ `
-  varying vec3 colour;
-  varying float alpha;
+  in vec3 colour;
+  in float alpha;
+  out vec4 painted;
 
   void main() {
     float radius = 2.0 * length(gl_PointCoord - 0.5);
     if (radius > 1.0) discard;
     float opacity = min(1.0, alpha * (0.45 * (1.0 - radius) * (1.0 - radius) + 0.75 * smoothstep(0.55, 0.0, radius)));
-    gl_FragColor = vec4(colour * opacity, opacity);
+    painted = vec4(colour * opacity, opacity);
   }
 `;
 
-export const GLOW_VERTEX_SHADER = /* glsl */ `
+export const GLOW_VERTEX_SHADER = /* glsl */ `${SEEN}
   uniform float pixelsPerUnit;
   uniform float pixelRatio;
   uniform float glowSize;
@@ -64,18 +73,13 @@ export const GLOW_VERTEX_SHADER = /* glsl */ `
   uniform vec3 brightest;
   uniform vec3 kindColours[${KINDS}];
 
-  // Brightness in the run and in the kept run, 0 to 1.
-  attribute vec4 light;
-  // As above, and 1 where the neuron is pointed out.
-  attribute vec4 traits;
-
-  varying vec3 colour;
-  varying float alpha;
-  varying float ring;
+  out vec3 colour;
+  out float alpha;
+  out float ring;
 
   void main() {
-    vec4 seen = modelViewMatrix * vec4(position, 1.0);
-    gl_Position = projectionMatrix * seen;
+    vec4 seen = view * vec4(position, 1.0);
+    gl_Position = projection * seen;
     float marked = traits.z;
     float glow = max(light.x, light.y);
     if (glow == 0.0 && marked == 0.0) {
@@ -103,9 +107,10 @@ export const GLOW_VERTEX_SHADER = /* glsl */ `
 
 export const GLOW_FRAGMENT_SHADER = /* glsl */ `
   uniform vec3 markColour;
-  varying vec3 colour;
-  varying float alpha;
-  varying float ring;
+  in vec3 colour;
+  in float alpha;
+  in float ring;
+  out vec4 painted;
 
   void main() {
     float radius = 2.0 * length(gl_PointCoord - 0.5);
@@ -114,11 +119,11 @@ export const GLOW_FRAGMENT_SHADER = /* glsl */ `
       float inside = smoothstep(0.55, 0.5, radius);
       float onRing = smoothstep(0.62, 0.68, radius) * smoothstep(1.0, 0.94, radius);
       float opacity = max(inside, onRing);
-      gl_FragColor = vec4(mix(markColour, colour, inside) * opacity, opacity);
+      painted = vec4(mix(markColour, colour, inside) * opacity, opacity);
       return;
     }
     float halo = (1.0 - radius) * (1.0 - radius);
     float opacity = alpha * (0.25 * halo + 0.75 * smoothstep(0.7, 0.3, radius));
-    gl_FragColor = vec4(colour * opacity, opacity);
+    painted = vec4(colour * opacity, opacity);
   }
 `;

@@ -1,5 +1,5 @@
 /** A small brain from the front with what an experiment stimulates, silences and reads, in three colours. */
-import { type CompactAtlas, decodeAtlas } from '../../../src/connectome/atlas-binary.js';
+import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
 import { SIDES } from '../../../src/connectome/connectome.js';
 import { nameOnSide } from '../../../src/connectome/set-selector.js';
 import type { DryRun } from '../../../src/experiments/run/result.js';
@@ -55,12 +55,11 @@ export class BrainMap {
   async #load(): Promise<void> {
     try {
       const { atlas_url: url } = await service.model();
-      const [bytes, { id: ids }, { node_sets: sets }] = await Promise.all([
+      const [atlas, { id: ids }, { node_sets: sets }] = await Promise.all([
         fetchAtlas(url),
         fetchJson<{ readonly id: readonly string[] }>(url),
         service.nodeSets(),
       ]);
-      const atlas = decodeAtlas(bytes);
       this.#brain = {
         atlas,
         positions: displayPositions(atlas),

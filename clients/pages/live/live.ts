@@ -13,19 +13,7 @@ import { LiveLight } from './live-light.js';
 import { faded, FAR, Senses } from './senses.js';
 import './live.css';
 
-/** Acts of a hand by the ids of their stimuli, in the order of the buttons. */
-const ACTS: Readonly<Record<string, string>> = {
-  loom: 'Approach it',
-  sugar: 'Give sugar',
-  touch: 'Touch it',
-  song: 'Sing',
-  heat: 'Warm it',
-  bitter: 'Give bitter',
-  food: 'Smell of food',
-  pheromone: 'Pheromone',
-  colour: 'Colours',
-  humid: 'Moist air',
-};
+const START = 'Try a live fly';
 const SPEEDS = [
   [1, 'Real time'],
   [1 / 5, '1/5 speed'],
@@ -81,10 +69,11 @@ export class Live {
   #shownMs = 0;
 
   constructor(private readonly parts: LiveParts) {
-    const ids = Object.keys(ACTS).filter((id) => parts.model.stimuli.some((each) => each.id === id));
+    const buttons = [...document.querySelectorAll<HTMLElement>('.hold')];
+    const ids = buttons.map((button) => button.dataset['act']!);
     this.#senses = new Senses(Object.fromEntries(ids.map((id) => [id, NOMINAL_HZ[id] ?? USUAL_HZ])));
     const inputs = ids.map((id) => [id, { node_set: `@stimulus/${id}`, rate_hz: 0 }] as const);
-    const document = {
+    const experiment = {
       inputs: Object.fromEntries(inputs),
       reports: { brain: { node_set: '@all', type: 'spikes' as const } },
     };
@@ -102,9 +91,24 @@ export class Live {
       onStep: (step) => this.#take(step),
       onPause: (why) => this.#tellPause(why),
     };
-    this.#brain = new LiveBrain(client, document, listener);
-    byId('live-panel').append(...this.#controls(ids));
+    this.#brain = new LiveBrain(client, experiment, listener);
+    byId('live-panel').append(this.#controls());
     this.#listen();
+  }
+
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  /** Begins with a stimulus what a hand does, and the live fly with it. */
+  hold(stimulus: string): void {
+    if (!this.#isOn) this.#begin();
+    this.#senses.hold(stimulus);
+    this.#wake();
+  }
+
+  letGo(stimulus: string): void {
+    this.#senses.letGo(stimulus);
   }
 
   toggle(): void {
@@ -133,7 +137,7 @@ export class Live {
     [this.#drive, this.#shownDrive, this.#strengths] = [{}, {}, {}];
     this.#present();
     this.#note.textContent = 'Hold a button down, or come near the fly with the pointer.';
-    void this.#prepareLight();
+    void this.seeBrain();
     // It opens the session, so that the first that is done is answered at once.
     this.#brain.wake();
   }
@@ -141,14 +145,14 @@ export class Live {
   #present(): void {
     byId('stage').classList.toggle('live', this.#isOn);
     byId('live-panel').hidden = !this.#isOn;
-    this.#start.textContent = this.#isOn ? 'Back to recorded runs' : 'Try a live fly';
+    this.#start.textContent = this.#isOn ? 'Back to recorded runs' : START;
   }
 
-  /** The fly answers before: names of neurons are more to load than a step. */
-  async #prepareLight(): Promise<void> {
+  /** Lights the brain up from when it is there. The fly answers before: names of neurons are more to load than a step. */
+  async seeBrain(): Promise<void> {
     const { model, view } = this.parts;
     const { stage, atlas } = view();
-    if (stage === undefined || atlas === undefined) return;
+    if (!this.#isOn || stage === undefined || atlas === undefined) return;
     this.#light = new LiveLight(atlas.neuronCount);
     stage.setLive(this.#light.spiking);
     if (this.#indexOf !== undefined) return;
@@ -210,9 +214,7 @@ export class Live {
     }
   }
 
-  #controls(ids: readonly string[]): HTMLElement[] {
-    const acts = element('div', { class: 'chips', role: 'group', 'aria-label': 'Hold to do it to the fly' });
-    acts.append(...ids.map((id) => this.#holdButton(id)));
+  #controls(): HTMLElement {
     const speed = element('select', { 'aria-label': 'Speed of the live brain' });
     for (const [value, text] of SPEEDS) speed.append(new Option(text, String(value)));
     speed.addEventListener('change', () => (this.#brain.speed = Number(speed.value)));
@@ -228,49 +230,7 @@ export class Live {
       element('label', {}, 'Silence cell types ', silence),
     );
     tools.append(types, this.#experiment, this.#pace);
-    return [acts, tools];
-  }
-
-  /** It acts while it is pressed, by pointer or key; a program that presses it, such as a screen reader, taps. */
-  #holdButton(stimulus: string): HTMLButtonElement {
-    const button = element(
-      'button',
-      { type: 'button', 'aria-pressed': 'false', class: 'hold' },
-      ACTS[stimulus]!,
-    );
-    let isHeld = false;
-    const hold = (): void => {
-      isHeld = true;
-      button.ariaPressed = 'true';
-      this.#senses.hold(stimulus);
-      this.#wake();
-    };
-    const letGo = (): void => {
-      isHeld = false;
-      button.ariaPressed = 'false';
-      this.#senses.letGo(stimulus);
-    };
-    const isKey = ({ key }: KeyboardEvent): boolean => key === ' ' || key === 'Enter';
-    button.addEventListener('pointerdown', (event) => {
-      button.setPointerCapture(event.pointerId);
-      hold();
-    });
-    for (const end of ['pointerup', 'pointercancel', 'lostpointercapture', 'blur']) {
-      button.addEventListener(end, letGo);
-    }
-    button.addEventListener('keydown', (event) => {
-      if (!isKey(event)) return;
-      event.preventDefault();
-      if (!isHeld) hold();
-    });
-    button.addEventListener('keyup', (event) => isKey(event) && letGo());
-    button.addEventListener('click', ({ detail }) => {
-      if (detail > 0) return;
-      hold();
-      letGo();
-    });
-    button.addEventListener('contextmenu', (event) => event.preventDefault());
-    return button;
+    return tools;
   }
 
   #listen(): void {

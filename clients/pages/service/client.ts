@@ -8,7 +8,7 @@ import {
   type FullRun,
   type Model,
 } from '#client';
-import { firstPartLength } from '../../../src/connectome/atlas-binary.js';
+import { type CompactAtlas, decodeAtlas } from '../../../src/connectome/atlas-binary.js';
 import type { CellCard } from '../../../src/connectome/cell-card.js';
 import type { Selection } from '../selection.js';
 import type { Experiment } from './experiment.js';
@@ -51,42 +51,30 @@ export class ServiceFailure extends Error {
   }
 }
 
-/** Watches an atlas as it arrives. */
-export interface AtlasWatcher {
-  /** Is told how many bytes have come, uncompressed. */
-  onBytes(received: number): void;
-  /** Is given the bytes so far, once the first part is among them. */
-  onFirstPart(start: ArrayBuffer): void;
-}
-
-export async function fetchAtlas(url: string, watcher?: AtlasWatcher): Promise<ArrayBuffer> {
+/** @param onBytes is told how many bytes have come, uncompressed */
+export async function fetchAtlas(url: string, onBytes?: (received: number) => void): Promise<CompactAtlas> {
   const client = new NeuralExperimentClient('', {
     fetch: async (...request) => {
       const response = await fetch(...request);
-      if (watcher === undefined || !response.ok) return response;
-      return new Response(response.body?.pipeThrough(watched(watcher)) ?? null, response);
+      if (onBytes === undefined || !response.ok) return response;
+      return new Response(response.body?.pipeThrough(counted(onBytes)) ?? null, response);
     },
   });
-  return (await client.bytes(url.replace(/\.json$/, '.bin'))).buffer;
+  return decodeAtlas((await client.bytes(url.replace(/\.json$/, '.bin'))).buffer);
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
+/** The part of the atlas that is drawn until all of it is there. */
+export async function fetchAtlasStart(url: string): Promise<CompactAtlas> {
+  return decodeAtlas((await service.bytes(url.replace(/\.json$/, '-start.bin'))).buffer);
+}
 
-function watched(watcher: AtlasWatcher): TransformStream<Bytes, Bytes> {
+function counted(onBytes: (received: number) => void): TransformStream<Uint8Array, Uint8Array> {
   let received = 0;
-  /** Undefined once the first part was there. */
-  let pieces: Bytes[] | undefined = [];
   return new TransformStream({
-    async transform(piece, controller) {
+    transform(piece, controller) {
       received += piece.length;
-      watcher.onBytes(received);
+      onBytes(received);
       controller.enqueue(piece);
-      if (pieces === undefined) return;
-      pieces.push(piece);
-      const start = await new Blob(pieces).arrayBuffer();
-      if (received < (firstPartLength(start) ?? Infinity)) return;
-      pieces = undefined;
-      watcher.onFirstPart(start);
     },
   });
 }

@@ -1,5 +1,4 @@
 /** Labels of neurons by id, for tables of spikes, which have the ids alone. */
-import { decodeAtlas } from '../../../src/connectome/atlas-binary.js';
 import { haveSameNeurons } from '../../../src/connectome/model-id.js';
 import type { LabelledNeurons } from '../../../src/experiments/formats/tables.js';
 import { fetchAtlas, fetchJson, service, ServiceFailure } from './client.js';
@@ -21,7 +20,7 @@ export async function fetchNeuronIndex(modelId: string): Promise<NeuronIndex> {
     throw new ServiceFailure('failed', 'The service has another model now; run the experiment again.');
   }
   const [{ types, typeIndices, sides }, { id: ids }] = await Promise.all([
-    fetchAtlas(url).then(decodeAtlas),
+    fetchAtlas(url),
     fetchJson<{ readonly id: readonly string[] }>(url),
   ]);
   const indices = new Map(ids.map((each, index) => [each, index]));

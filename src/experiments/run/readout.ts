@@ -9,7 +9,7 @@ import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/i
 import { type Input, MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
+import { isEventReading } from '../kinds/reports/event-table.js';
 import {
   joinedReading,
   type PartState,
@@ -82,11 +82,16 @@ export function trialInParts(
  */
 export function sessionSteps(
   reader: TrialReader,
-  engine: PartEngine,
+  networks: {
+    has(wiring: Rewiring | undefined): boolean;
+    engineFor(wiring: Rewiring | undefined): PartEngine;
+  },
 ): (task: TrialTask, step: SessionStep, look: (raster: EventsInTime) => void) => StepReading {
   let last: { readonly number: number; readonly opened: KernelEngine['opened'] } | undefined;
   return (task, step, look) => {
-    const { constants, inputs } = task.protocol;
+    const { constants, wiring, inputs } = task.protocol;
+    const isPrepared = !networks.has(wiring);
+    const engine = networks.engineFor(wiring);
     const isLoaded = last !== undefined && last.number === step.after && last.opened === engine.opened;
     last = undefined;
     if (!isLoaded) engine.load(engine.newState(constants, step.from?.brain));
@@ -97,7 +102,9 @@ export function sessionSteps(
     engine.save(state);
     // A step that a smaller budget ended is repeated.
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
-    return { ...reading, state: { brain: state.buffer, places } };
+    // How many responded is enough of a step.
+    const { responders: _, ...read } = reading;
+    return { ...read, isPrepared, state: { brain: state.buffer, places } };
   };
 }
 
@@ -118,16 +125,22 @@ function optionsOf(task: TrialTask): SimulationOptions {
   return recordings.length === 0 ? task.protocol : { ...task.protocol, recordings };
 }
 
-/** Draws and reads the trials of one connectome, whole or in parts. One reading at a time. */
+/** With more than this part of all neurons it is quicker to look at all than to sort. */
+const SORTED_SHARE = 64;
+
+/** Draws and reads the trials of one connectome, whole or in parts. Keeps counters between readings: one at a time. */
 export class TrialReader {
-  readonly #readout: TrialReadout;
+  /** Zero between readings, as are the marks. */
+  readonly #counts: Uint32Array;
+  readonly #marks: Uint32Array;
   readonly #neuronId: (neuron: number) => string;
 
   constructor(
-    connectome: Connectome,
+    connectome: Pick<Connectome, 'neuronCount' | 'neuronId'>,
     private readonly drawEvents: DrawInputEvents,
   ) {
-    this.#readout = new TrialReadout(connectome.neuronCount);
+    this.#counts = new Uint32Array(connectome.neuronCount);
+    this.#marks = new Uint32Array(connectome.neuronCount);
     this.#neuronId = (neuron) => connectome.neuronId(neuron);
   }
 
@@ -135,30 +148,61 @@ export class TrialReader {
     return this.drawEvents(protocol, this.#neuronId);
   }
 
-  read(task: TrialTask, events: InputEvents, trial: Trial): TrialReading {
-    const whole = { startStep: 0, endStep: task.protocol.durationSteps };
-    return this.#readout.read(task, events, trial, this.#eventsOfInputs(task, whole), whole);
-  }
-
   /** Simulates and reads a part of the trial that the engine has loaded. */
   part(
     task: TrialTask,
-    part: TrialPart,
+    { startStep, endStep }: TrialPart,
     engine: PartEngine,
     places: TrainPlaces,
   ): readonly [reading: TrialReading, raster: EventsInTime] {
-    const { startStep, endStep } = part;
     const own = { startStep, durationSteps: endStep - startStep };
     const events = this.drawEvents({ ...task.protocol, ...own }, this.#neuronId, places);
     const trial = engine.advance(events, { ...optionsOf(task), ...own });
     const { stoppedAtStep = endStep - 1 } = trial;
     // Where the budget ends the trial, nothing may tell how much longer the part would have been.
     const simulated = { startStep, endStep: stoppedAtStep + 1 };
-    const eventsOfInputs = this.#eventsOfInputs(task, simulated);
     const raster = inTrial(trial, startStep);
     const before = eventsBefore(events, simulated.endStep - startStep);
-    const reading = this.#readout.read(task, before, { ...trial, ...raster }, eventsOfInputs, simulated);
-    return [reading, raster];
+    return [this.read(task, before, { ...trial, ...raster }, simulated), raster];
+  }
+
+  /**
+   * @param trial whose steps count from the start of the trial
+   * @param part that was simulated
+   */
+  read(
+    task: TrialTask,
+    events: InputEvents,
+    trial: Omit<Trial, 'steps'> & EventsInTime,
+    part: TrialPart = { startStep: 0, endStep: task.protocol.durationSteps },
+  ): TrialReading {
+    // Most reports read the whole trial: each window is counted once.
+    const windows = new Map<string, SpikeCounts>();
+    const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts =>
+      getOrInsert(windows, `${startStep} ${endStep}`, () => this.#count(trial, startStep, endStep));
+    const all = countsIn(part);
+    const eventsOfInputs = this.#eventsOfInputs(task, part);
+    let { maximumRows: rowsLeft = Infinity } = task;
+    const recorded = trial.membranes?.values();
+    return {
+      spikes: trial.neurons.length,
+      responding: all.neurons.length,
+      inputEvents: events.steps.length + (events.background?.steps.length ?? 0),
+      synapticEvents: trial.deliveredEvents,
+      ...(trial.stoppedAtStep !== undefined && { stoppedAtStep: trial.stoppedAtStep }),
+      reports: task.reports.map((report) => {
+        const kind = kindOf(report);
+        const samples = kind.recordingOf && recorded?.next().value;
+        const view = {
+          ...part,
+          ...{ raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn },
+        };
+        const reading = kind.read(report, view);
+        if (isEventReading(reading)) rowsLeft -= reading.steps.length;
+        return reading;
+      }),
+      ...(task.countsAll ? { counts: all } : { responders: all.neurons }),
+    };
   }
 
   /**
@@ -172,76 +216,6 @@ export class TrialReader {
       const events = this.drawEvents(part, this.#neuronId);
       return inTrial(events.background ?? events, startStep);
     });
-  }
-}
-
-function eventsBefore({ background, ...events }: InputEvents, step: number): InputEvents {
-  const before = <T extends Pick<InputEvents, 'steps'>>(of: T): T => ({
-    ...of,
-    steps: of.steps.subarray(0, firstNotBelow(of.steps, step)),
-  });
-  return { ...before(events), ...(background && { background: before(background) }) };
-}
-
-/** Events whose steps count from the start of the trial, as those of a whole trial do. */
-function inTrial({ steps, neurons }: EventsInTime, startStep: number): EventsInTime {
-  return startStep === 0
-    ? { steps, neurons }
-    : { steps: new Uint32Array(steps).map((step) => step + startStep), neurons };
-}
-
-/** With more than this part of all neurons it is quicker to look at all than to sort. */
-const SORTED_SHARE = 64;
-
-/** Reads the trials of one connectome. Keeps counters between readings, so one reading at a time. */
-export class TrialReadout {
-  /** Zero between readings, as are the marks. */
-  readonly #counts: Uint32Array;
-  readonly #marks: Uint32Array;
-
-  constructor(neuronCount: number) {
-    this.#counts = new Uint32Array(neuronCount);
-    this.#marks = new Uint32Array(neuronCount);
-  }
-
-  /**
-   * @param trial whose steps count from the start of the trial
-   * @param eventsOfInputs the events of each input alone, where the kind of a report reads them
-   * @param part that was simulated
-   */
-  read(
-    { reports, countsAll, maximumRows = Infinity }: Omit<TrialTask, 'protocol'>,
-    events: InputEvents,
-    trial: Omit<Trial, 'steps'> & EventsInTime,
-    eventsOfInputs: readonly EventsInTime[],
-    part: TrialPart,
-  ): TrialReading {
-    // Most reports read the whole trial: each window is counted once.
-    const windows = new Map<string, SpikeCounts>();
-    const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts =>
-      getOrInsert(windows, `${startStep} ${endStep}`, () => this.#count(trial, startStep, endStep));
-    const all = countsIn(part);
-    let rowsLeft = maximumRows;
-    const recorded = trial.membranes?.values();
-    return {
-      spikes: trial.neurons.length,
-      responding: all.neurons.length,
-      inputEvents: events.steps.length + (events.background?.steps.length ?? 0),
-      synapticEvents: trial.deliveredEvents,
-      ...(trial.stoppedAtStep !== undefined && { stoppedAtStep: trial.stoppedAtStep }),
-      reports: reports.map((report) => {
-        const kind = kindOf(report);
-        const samples = kind.recordingOf && recorded?.next().value;
-        const view = {
-          ...part,
-          ...{ raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn },
-        };
-        const reading = kind.read(report, view);
-        if (isEventReading(reading)) rowsLeft -= rowsHere(reading);
-        return reading;
-      }),
-      ...(countsAll ? { counts: all } : { responders: all.neurons }),
-    };
   }
 
   #count({ steps, neurons: ofSpikes }: EventsInTime, startStep: number, endStep: number): SpikeCounts {
@@ -286,4 +260,19 @@ function inAscendingOrder(neurons: readonly number[], counts: Uint32Array): Uint
     if (counts[neuron] !== 0) ascending[place++] = neuron;
   }
   return ascending;
+}
+
+function eventsBefore({ background, ...events }: InputEvents, step: number): InputEvents {
+  const before = <T extends Pick<InputEvents, 'steps'>>(of: T): T => ({
+    ...of,
+    steps: of.steps.subarray(0, firstNotBelow(of.steps, step)),
+  });
+  return { ...before(events), ...(background && { background: before(background) }) };
+}
+
+/** Events whose steps count from the start of the trial, as those of a whole trial do. */
+function inTrial({ steps, neurons }: EventsInTime, startStep: number): EventsInTime {
+  return startStep === 0
+    ? { steps, neurons }
+    : { steps: new Uint32Array(steps).map((step) => step + startStep), neurons };
 }

@@ -8,6 +8,8 @@ import { LRUCache } from 'lru-cache';
 import { Environment } from '../config/environment.js';
 import { CodedError, describeValue } from '../../errors.js';
 import { getOrInsert } from '../../get-or-insert.js';
+import { ModelHealth } from '../health/model-health.js';
+import { atlasStartUrl } from '../api/atlas/atlas.controller.js';
 import { publicAddress, SAME_ORIGIN } from '../http/public-address.js';
 import { StaticBody, IMMUTABLE, REVALIDATE } from '../http/static-body.js';
 
@@ -46,6 +48,9 @@ const MAX_DOCUMENTS = 32;
 /** Address of the picture: who shows a link with it asks for an absolute one. */
 const PREVIEW = /(<meta property="og:image" content=")(?=\/)/;
 
+/** The last of the head: links to what the browser shall ask for before the script does stand there. */
+const HEAD_END = '</head>';
+
 /** The pages for people. Their files are few and small, some 2.5 MB: they are read and compressed once. */
 @ApiExcludeController()
 @Controller()
@@ -53,24 +58,36 @@ export class PagesController {
   /** Empty where the pages were not built. */
   readonly #html = new Map(PAGES.filter(isBuilt).map((page) => [page, readFileSync(fileOf(page), 'utf8')]));
   readonly #assets = readAssets();
-  /** By page and origin. */
+  /** By page, origin and what is asked for ahead. */
   readonly #documents = new LRUCache<string, StaticBody>({ max: MAX_DOCUMENTS });
 
-  constructor(private readonly environment: Environment) {}
+  constructor(
+    private readonly environment: Environment,
+    private readonly health: ModelHealth,
+  ) {}
 
-  @Get()
-  brain(@Res() reply: FastifyReply): void {
-    this.#sendPage('index', reply);
-  }
-
-  @Get('laboratory')
-  laboratory(@Res() reply: FastifyReply): void {
-    this.#sendPage('laboratory', reply);
-  }
-
-  @Get('docs')
-  docs(@Res() reply: FastifyReply): void {
-    this.#sendPage('docs', reply);
+  /** With the origin that the reader used, without a slash at its end, where it is known. */
+  @Get(['', 'laboratory', 'docs'])
+  page(@Res() reply: FastifyReply): void {
+    const page = PAGES.find((name) => reply.request.routeOptions.url === `/${name}`) ?? 'index';
+    const address = publicAddress(reply.request, this.environment.PUBLIC_URL);
+    const origin = address === SAME_ORIGIN ? '' : address;
+    const html = this.#html.get(page);
+    if (html === undefined) {
+      throw new CodedError(
+        'NOT_FOUND',
+        'The page was not built; npm run build does it. The API is at /api/v1.',
+      );
+    }
+    const ahead = page === 'index' ? this.#ahead() : '';
+    const document = getOrInsert(this.#documents, `${page} ${origin} ${ahead}`, () =>
+      bodyOf(
+        Buffer.from(html.replace(PREVIEW, (start) => start + origin).replace(HEAD_END, (end) => ahead + end)),
+        '.html',
+        REVALIDATE,
+      ),
+    );
+    send(document, reply);
   }
 
   @Get('assets/:file')
@@ -82,21 +99,12 @@ export class PagesController {
     send(asset, reply);
   }
 
-  /** With the origin that the reader used, without a slash at its end, where it is known. */
-  #sendPage(page: PageName, reply: FastifyReply): void {
-    const address = publicAddress(reply.request, this.environment.PUBLIC_URL);
-    const origin = address === SAME_ORIGIN ? '' : address;
-    const html = this.#html.get(page);
-    if (html === undefined) {
-      throw new CodedError(
-        'NOT_FOUND',
-        'The page was not built; npm run build does it. The API is at /api/v1.',
-      );
-    }
-    const document = getOrInsert(this.#documents, `${page} ${origin}`, () =>
-      bodyOf(Buffer.from(html.replace(PREVIEW, (start) => start + origin)), '.html', REVALIDATE),
-    );
-    send(document, reply);
+  /** A link to the first part of the brain, which the page needs before anything else is drawn; none without a model. */
+  #ahead(): string {
+    const { state } = this.health;
+    if (state.name !== 'ready') return '';
+    const url = atlasStartUrl(state.model.connectome);
+    return `<link rel="preload" href="${url}" as="fetch" crossorigin />`;
   }
 }
 

@@ -8,9 +8,13 @@ import { withoutIdleLimit } from '../../http/request-watch.js';
 import { IMMUTABLE, JSON_TYPE, StaticBody } from '../../http/static-body.js';
 import { ModelHealth, perModel } from '../../health/model-health.js';
 import { ATLAS_VERSION } from '../../../connectome/atlas.js';
+import { firstPartLength } from '../../../connectome/atlas-binary.js';
 import type { Connectome } from '../../../connectome/connectome.js';
 
 const ATLAS_PATH = 'atlas';
+const BINARY_TYPE = 'application/octet-stream';
+/** End of the address of the part that is drawn first. */
+const START = '-start.bin';
 const DIGEST_CHARACTERS = 32;
 
 /** The atlas depends only on the connectome and on its own layout, so its URL contains the versions of both. */
@@ -21,6 +25,11 @@ function atlasFolder({ digest }: Connectome): string {
 /** Path of the description of all neurons. */
 export function atlasUrl(connectome: Connectome): string {
   return `/${ATLAS_PATH}/${atlasFolder(connectome)}.json`;
+}
+
+/** Path of the part of the compact atlas that is drawn first. */
+export function atlasStartUrl(connectome: Connectome): string {
+  return `/${ATLAS_PATH}/${atlasFolder(connectome)}${START}`;
 }
 
 interface CardParameters {
@@ -35,11 +44,14 @@ interface CardParameters {
 @ApiExcludeController()
 @Controller(ATLAS_PATH)
 export class AtlasController {
-  readonly #bodiesOf = perModel(({ connectome, atlas: { json, jsonGzip, binary, binaryGzip } }) => {
+  readonly #bodiesOf = perModel(({ connectome, atlas }) => {
     const name = atlasFolder(connectome);
+    const { json, jsonGzip, binary, binaryGzip, startGzip } = atlas;
+    const start = binary.subarray(0, firstPartLength(binary.buffer));
     return new Map([
       [`${name}.json`, new StaticBody(json, jsonGzip, JSON_TYPE, IMMUTABLE)],
-      [`${name}.bin`, new StaticBody(binary, binaryGzip, 'application/octet-stream', IMMUTABLE)],
+      [`${name}.bin`, new StaticBody(binary, binaryGzip, BINARY_TYPE, IMMUTABLE)],
+      [`${name}${START}`, new StaticBody(start, startGzip, BINARY_TYPE, IMMUTABLE)],
     ]);
   });
 
