@@ -34,17 +34,16 @@ await runCommand({
   name: 'bench:brian',
   summary: 'Runs the same wiring and input events through Brian 2 and through the kernel.',
   options: {
-    connectome: { type: 'string', value: 'FILE', required: true, help: 'What is simulated.' },
-    stimuli: { type: 'string', value: 'LIST', default: 'sugar,loom,food', help: 'Comma list of stimuli.' },
+    connectome: { value: 'FILE', required: true, help: 'What is simulated.' },
+    stimuli: { value: 'LIST', default: 'sugar,loom,food', help: 'Comma list of stimuli.' },
     duration: {
-      type: 'string',
       value: 'MS',
       default: String(DEFAULT_EXPERIMENT.duration_ms),
       help: 'Duration of a run.',
     },
-    rounds: { type: 'string', value: 'N', default: '5', help: 'How often Brian 2 runs each stimulus.' },
-    python: { type: 'string', value: 'FILE', help: 'A Python that has Brian 2; looked for by default.' },
-    json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
+    rounds: { value: 'N', default: '5', help: 'How often Brian 2 runs each stimulus.' },
+    python: { value: 'FILE', help: 'A Python that has Brian 2; looked for by default.' },
+    json: { help: 'Print the rows as JSON alone.' },
   },
   async run(options) {
     const durationMs = wholeNumber('duration', options.duration, MAXIMUM_TRIAL_STEPS / STEPS_PER_MS);

@@ -32,26 +32,22 @@ await runCommand({
     'Times the kernel for each stimulus and duration, and for golden runs, beside the reference engine.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What is simulated.',
     },
-    stimuli: { type: 'string', value: 'LIST', help: 'Comma list of stimuli; all of them by default.' },
+    stimuli: { value: 'LIST', help: 'Comma list of stimuli; all of them by default.' },
     durations: {
-      type: 'string',
       value: 'LIST',
-      default: [...FIELDS.duration_ms.allowed, 1000].join(','),
+      default: [...FIELDS.duration_ms.enum, 1000].join(','),
       help: 'Comma list of durations in ms.',
     },
-    rounds: { type: 'string', value: 'N', default: '30', help: 'How often each case is run.' },
-    json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
+    rounds: { value: 'N', default: '30', help: 'How often each case is run.' },
+    json: { help: 'Print the rows as JSON alone.' },
   },
   positionals: {
-    name: 'GOLDEN.csv.gz',
+    usage: '[GOLDEN.csv.gz...]',
     help: 'Golden runs on this connectome that are timed as well.',
-    minimum: 0,
-    maximum: 100,
   },
   async run(options, files) {
     const connectome = openConnectome(await readConnectomeFile(options.connectome));

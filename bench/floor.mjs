@@ -101,15 +101,14 @@ await runCommand({
   summary: 'Times the kernel beside a loop that only delivers the same synaptic events.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What is simulated.',
     },
-    stimuli: { type: 'string', value: 'LIST', default: 'sugar,loom,food', help: 'Comma list of stimuli.' },
-    duration: { type: 'string', value: 'MS', default: '100', help: 'Duration of a run.' },
-    rounds: { type: 'string', value: 'N', default: '50', help: 'How often each case is run.' },
-    json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
+    stimuli: { value: 'LIST', default: 'sugar,loom,food', help: 'Comma list of stimuli.' },
+    duration: { value: 'MS', default: '100', help: 'Duration of a run.' },
+    rounds: { value: 'N', default: '50', help: 'How often each case is run.' },
+    json: { help: 'Print the rows as JSON alone.' },
   },
   async run(options) {
     const connectome = openConnectome(await readConnectomeFile(options.connectome));

@@ -34,11 +34,10 @@ await runCommand({
   summary:
     'Puts all that bench:gpu needs into one archive, for a machine without Node, compiler and network.',
   options: {
-    connectome: { type: 'string', value: 'FILE', required: true, help: 'What is simulated there.' },
-    golden: { type: 'string', value: 'FILE', help: 'A golden run that is compared and measured as well.' },
-    out: { type: 'string', value: 'FILE', required: true, help: 'The archive, such as gpu-bench.tar.gz.' },
+    connectome: { value: 'FILE', required: true, help: 'What is simulated there.' },
+    golden: { value: 'FILE', help: 'A golden run that is compared and measured as well.' },
+    out: { value: 'FILE', required: true, help: 'The archive, such as gpu-bench.tar.gz.' },
     vulkan: {
-      type: 'string',
       value: 'FILE',
       default: '/usr/lib/x86_64-linux-gnu/libvulkan.so.1',
       help: 'The Vulkan loader that goes along where there is one.',

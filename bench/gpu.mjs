@@ -39,37 +39,32 @@ const COMMAND = {
   summary: 'Times batches of experiments on the GPU, beside one CPU worker and the whole CPU pool.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What is simulated.',
     },
     stimuli: {
-      type: 'string',
       value: 'LIST',
       default: 'sugar,loom,food',
       help: 'Comma list of stimuli, or "all".',
     },
     golden: {
-      type: 'string',
       value: 'FILE',
       help: 'Golden run of Brian 2, such as odour-1000ms.csv.gz: compared, and measured with other trains of its mean rate.',
     },
     widths: {
-      type: 'string',
       value: 'LIST',
       default: '1,8,32,64,128',
       help: 'Sizes of a batch, ascending powers of two.',
     },
-    duration: { type: 'string', value: 'MS', default: '100', help: 'Duration of a trial with a stimulus.' },
+    duration: { value: 'MS', default: '100', help: 'Duration of a trial with a stimulus.' },
     seeds: {
-      type: 'string',
       value: 'N',
       default: '10',
       help: 'Trials of a case that are compared spike by spike.',
     },
-    rounds: { type: 'string', value: 'N', default: '5', help: 'How often each case is run.' },
-    json: { type: 'boolean', help: 'Print the result as JSON alone.' },
+    rounds: { value: 'N', default: '5', help: 'How often each case is run.' },
+    json: { help: 'Print the result as JSON alone.' },
   },
   run: measure,
 };

@@ -44,29 +44,25 @@ await runCommand({
   summary: 'Measures latency and runs a second of a service on this machine.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What is served.',
     },
-    stimulus: { type: 'string', value: 'ID', default: 'sugar', help: 'The stimulus of every request.' },
-    seconds: { type: 'string', value: 'N', default: '5', help: 'How long each case is measured.' },
-    requests: { type: 'string', value: 'N', help: 'So many of each case instead, however long they take.' },
+    stimulus: { value: 'ID', default: 'sugar', help: 'The stimulus of every request.' },
+    seconds: { value: 'N', default: '5', help: 'How long each case is measured.' },
+    requests: { value: 'N', help: 'So many of each case instead, however long they take.' },
     rounds: {
-      type: 'string',
       value: 'N',
       default: '1',
       help: 'So often, all cases in turn; the rows are medians. For a machine that others use too.',
     },
     brief: {
-      type: 'boolean',
       help: 'Three cases alone: not cached with 16 connections and with one, and cached with 16.',
     },
     beside: {
-      type: 'boolean',
       help: 'Instead: the p50 of runs alone and beside open experiments, in turn, with two workers.',
     },
-    json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
+    json: { help: 'Print the rows as JSON alone.' },
   },
   async run(options) {
     const extent =

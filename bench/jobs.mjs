@@ -38,15 +38,14 @@ await runCommand({
   summary: 'Measures jobs on one, two and three processes, and the cost of the queue.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What is served.',
     },
-    workers: { type: 'string', value: 'N', default: '6', help: 'Workers in all, a multiple of 6.' },
-    conditions: { type: 'string', value: 'N', default: '600', help: 'Of 5 trials of 200 ms each.' },
-    rounds: { type: 'string', value: 'N', default: '5', help: 'How often each case is measured.' },
-    json: { type: 'boolean', help: 'Print JSON.' },
+    workers: { value: 'N', default: '6', help: 'Workers in all, a multiple of 6.' },
+    conditions: { value: 'N', default: '600', help: 'Of 5 trials of 200 ms each.' },
+    rounds: { value: 'N', default: '5', help: 'How often each case is measured.' },
+    json: { help: 'Print JSON.' },
   },
   async run({ connectome, workers, conditions, rounds, json }) {
     const total = WORKERS_STEP * Math.ceil(wholeNumber('workers', workers, 600) / WORKERS_STEP);
@@ -107,7 +106,7 @@ async function secondsOf(url, document) {
 async function queueCost(url) {
   const redis = new Redis(url, { maxRetriesPerRequest: null });
   const connect = () => new Redis(url, { maxRetriesPerRequest: null });
-  const queue = new BullChunkQueue({ redis, connect });
+  const queue = new BullChunkQueue(redis, connect, 60_000);
   const chunks = Array.from({ length: CHUNKS }, (_, at) => ({
     job: 'bench',
     model: 'bench',

@@ -27,15 +27,14 @@ await runCommand({
   summary: 'Measures the memory of workers, and whether a long row of mixed runs leaves it flat.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What is simulated.',
     },
-    runs: { type: 'string', value: 'N', default: '100000', help: 'Length of the row.' },
-    workers: { type: 'string', value: 'LIST', default: '1,2,4', help: 'Numbers of workers to compare.' },
-    sample: { type: 'string', value: 'N', help: 'Run a row on N workers and print its samples alone.' },
-    json: { type: 'boolean', help: 'Print the result as JSON alone.' },
+    runs: { value: 'N', default: '100000', help: 'Length of the row.' },
+    workers: { value: 'LIST', default: '1,2,4', help: 'Numbers of workers to compare.' },
+    sample: { value: 'N', help: 'Run a row on N workers and print its samples alone.' },
+    json: { help: 'Print the result as JSON alone.' },
   },
   async run(options) {
     const runs = wholeNumber('runs', options.runs, 10_000_000);

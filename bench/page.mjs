@@ -47,15 +47,12 @@ const COMMAND = {
   summary: 'Measures what the page costs a browser, in Chromium against a running service.',
   options: {
     slow: {
-      type: 'boolean',
       help: 'At 1.4 Mbit/s, with 150 ms before each answer and a quarter of the processor.',
     },
   },
   positionals: {
-    name: 'URL',
+    usage: 'URL',
     help: 'Of the service, such as http://localhost:8080.',
-    minimum: 1,
-    maximum: 1,
   },
   run: measurePage,
 };

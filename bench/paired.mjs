@@ -53,16 +53,15 @@ await runCommand({
   summary: 'Compares this checkout with another one, over HTTP, request by request in turn.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What both serve.',
     },
-    rounds: { type: 'string', value: 'N', default: '15', help: 'Rounds of each case and start.' },
-    starts: { type: 'string', value: 'N', default: '3', help: 'How often both services are started anew.' },
-    json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
+    rounds: { value: 'N', default: '15', help: 'Rounds of each case and start.' },
+    starts: { value: 'N', default: '3', help: 'How often both services are started anew.' },
+    json: { help: 'Print the rows as JSON alone.' },
   },
-  positionals: { name: 'CHECKOUT', help: 'A directory of the other one, built.', minimum: 1, maximum: 1 },
+  positionals: { usage: 'CHECKOUT', help: 'A directory of the other one, built.' },
   async run(options, [directory]) {
     const rounds = wholeNumber('rounds', options.rounds, 1000);
     const starts = wholeNumber('starts', options.starts, 100);

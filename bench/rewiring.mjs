@@ -30,14 +30,13 @@ await runCommand({
   summary: 'Times the preparation of rewired networks, and an experiment with controls.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What is rewired.',
     },
-    rounds: { type: 'string', value: 'N', default: '15', help: 'How often each way is measured.' },
-    controls: { type: 'string', value: 'N', default: '100', help: 'Controls of the experiment; 0 for none.' },
-    workers: { type: 'string', value: 'N', default: String(availableParallelism()), help: 'Its threads.' },
+    rounds: { value: 'N', default: '15', help: 'How often each way is measured.' },
+    controls: { value: 'N', default: '100', help: 'Controls of the experiment; 0 for none.' },
+    workers: { value: 'N', default: String(availableParallelism()), help: 'Its threads.' },
   },
   async run(options) {
     const bytes = await readConnectomeFile(options.connectome);

@@ -102,20 +102,18 @@ await runCommand({
   summary: 'Measures steps of sessions, alone and many at once, and replays a long one.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What is served.',
     },
-    flies: { type: 'string', value: 'N', default: '40', help: 'Sessions in real time at once.' },
-    seconds: { type: 'string', value: 'N', default: '10', help: 'How long each case is measured.' },
+    flies: { value: 'N', default: '40', help: 'Sessions in real time at once.' },
+    seconds: { value: 'N', default: '10', help: 'How long each case is measured.' },
     minutes: {
-      type: 'string',
       value: 'N',
       default: '1',
       help: 'Brain minutes of the session that is replayed, up to 10.',
     },
-    json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
+    json: { help: 'Print the rows as JSON alone.' },
   },
   async run(options) {
     const flies = wholeNumber('flies', options.flies, 40);

@@ -67,13 +67,12 @@ await runCommand({
   summary: 'Times members of a document that change the model, beside the same document without them.',
   options: {
     connectome: {
-      type: 'string',
       value: 'FILE',
       default: 'data/default.connectome',
       help: 'What is simulated; the goals are meant for tables of release 783.',
     },
-    rounds: { type: 'string', value: 'N', default: '15', help: 'How often each case is run.' },
-    json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
+    rounds: { value: 'N', default: '15', help: 'How often each case is run.' },
+    json: { help: 'Print the rows as JSON alone.' },
   },
   async run(options) {
     const connectome = openConnectome(await readConnectomeFile(options.connectome));

@@ -52,30 +52,27 @@ else {
     name: 'bench:whole-table',
     summary: 'Measures compile, load and runs of a wiring of 15 million connections.',
     options: {
-      form: { type: 'string', choices: ['shiu', 'malecns'], default: 'shiu', help: 'Form of the table.' },
-      neurons: { type: 'string', value: 'N', help: 'Neurons of the table.' },
-      pairs: { type: 'string', value: 'N', help: 'Its pairs.' },
+      form: { choices: ['shiu', 'malecns'], default: 'shiu', help: 'Form of the table.' },
+      neurons: { value: 'N', help: 'Neurons of the table.' },
+      pairs: { value: 'N', help: 'Its pairs.' },
       rows: {
-        type: 'string',
         value: 'N',
         default: '151856684',
         help: 'Rows of a table of the form malecns.',
       },
       like: {
-        type: 'string',
         value: 'FILE',
         help: 'Connectome whose numbers of partners it has, for malecns.',
       },
       'minimum-synapses': {
-        type: 'string',
         value: 'N',
         default: '1',
         help: 'Pairs with fewer are left out.',
       },
-      workers: { type: 'string', value: 'LIST', default: '1,2,4', help: 'Numbers of worker threads.' },
-      seed: { type: 'string', value: 'N', default: '1', help: 'Of the random table.' },
-      step: { type: 'string', value: 'NAME', help: 'Used by the command itself.' },
-      dir: { type: 'string', value: 'DIR', help: 'Used by the command itself.' },
+      workers: { value: 'LIST', default: '1,2,4', help: 'Numbers of worker threads.' },
+      seed: { value: 'N', default: '1', help: 'Of the random table.' },
+      step: { value: 'NAME', help: 'Used by the command itself.' },
+      dir: { value: 'DIR', help: 'Used by the command itself.' },
     },
     async run(options) {
       const isMale = options.form === 'malecns';

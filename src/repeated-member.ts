@@ -1,11 +1,5 @@
 import { CodedError, describeValue } from './errors.js';
-
-/** A member that stands twice in an object of a JSON text, of which JSON.parse keeps the last without a word. */
-export interface RepeatedMember {
-  readonly name: string;
-  /** JSON Pointer (RFC 6901). */
-  readonly path: string;
-}
+import { pointerTo } from './schema/json-path.js';
 
 /** Documents are not nested so deeply: a longer path helps nobody, and could be as long as the text. */
 const LONGEST_PATH_CHARACTERS = 1000;
@@ -21,8 +15,11 @@ interface Open {
   key: string | number;
 }
 
-/** @param json a text that is JSON */
-export function repeatedMember(json: string): RepeatedMember | undefined {
+/**
+ * A member that stands twice in an object, of which JSON.parse keeps the last without a word, with its JSON Pointer.
+ * @param json a text that is JSON
+ */
+export function repeatedMember(json: string): { readonly name: string; readonly path: string } | undefined {
   const open: Open[] = [];
   for (const [token, colon] of json.matchAll(TOKEN)) {
     const last = open.at(-1);
@@ -34,7 +31,7 @@ export function repeatedMember(json: string): RepeatedMember | undefined {
     } else if (colon !== undefined) {
       const name = JSON.parse(token.slice(0, -colon.length)) as string;
       last!.key = name;
-      if (last!.names!.has(name)) return { name, path: pointerTo(open) };
+      if (last!.names!.has(name)) return { name, path: pointerTo(open.map(({ key }) => key)) };
       last!.names!.add(name);
     }
   }
@@ -55,8 +52,4 @@ export function refuseRepeatedMember(json: string, what = 'The document'): void 
     `${what} must have each member once, got ${describeValue(name)} twice in the same object.`,
     { path: path.length > LONGEST_PATH_CHARACTERS ? '' : path },
   );
-}
-
-function pointerTo(open: readonly Open[]): string {
-  return open.map(({ key }) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

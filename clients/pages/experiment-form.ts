@@ -61,7 +61,7 @@ export class ExperimentForm {
     // They stand outside the form, but belong to it.
     for (const input of this.#stimuli.querySelectorAll('input')) input.setAttribute('form', this.#form.id);
     byId('duration-options').replaceChildren(
-      ...FIELDS.duration_ms.allowed.map((ms) => radio('duration_ms', String(ms), `${ms} ms`)),
+      ...FIELDS.duration_ms.enum.map((ms) => radio('duration_ms', String(ms), `${ms} ms`)),
     );
     const isOffered = model.stimuli.some(({ id }) => id === DEFAULT_EXPERIMENT.stimulus);
     const stimulus = isOffered ? DEFAULT_EXPERIMENT.stimulus : (model.stimuli[0] ?? NONE).id;

@@ -11,85 +11,85 @@ import { CodedError, describeValue } from '../errors.js';
 import { ProgressLine, type ProgressStream } from './progress.js';
 import { wrapped } from './text.js';
 
-export interface OptionDescription {
-  readonly type: 'string' | 'integer' | 'boolean';
+/** An option, as the functions below make them. */
+export interface Option {
   readonly help: string;
-  /** Placeholder of the value in --help, such as DIR. */
+  /** Placeholder of the value in --help, such as DIR; without one it is a flag. */
   readonly value?: string;
+  /** Makes the value of a text; undefined where it is not allowed. */
+  readonly read?: (text: string) => unknown;
+  /** Texts that are allowed, as an error message calls them. */
+  readonly allowed?: string;
   readonly required?: boolean;
-  /** May be given several times; its value is a list then. Options of type string only. */
+  /** May be given several times; its value is a list then. */
   readonly multiple?: boolean;
   readonly default?: string | number;
-  readonly choices?: readonly string[];
-  /** Which texts are allowed, and how an error message calls them. */
-  readonly allowed?: { readonly test: (text: string) => boolean; readonly says: string };
-  /** The least and the greatest integer. */
-  readonly range?: readonly [number, number];
+  /** The option without which it says nothing. */
+  readonly needs?: string;
 }
 
-type Options = Readonly<Record<string, OptionDescription>>;
+type Options = Readonly<Record<string, Option>>;
 
-type OptionValue<O extends OptionDescription> = O['type'] extends 'boolean'
-  ? boolean
-  : ValueOf<O> | (O extends { required: true } | { default: string | number } ? never : undefined);
-type ValueOf<O extends OptionDescription> = O['type'] extends 'integer'
-  ? number
-  : O extends { multiple: true }
-    ? readonly string[]
-    : O['choices'] extends readonly string[]
-      ? O['choices'][number]
-      : string;
+type ValueOf<O extends Option> = O extends { read(text: string): infer V } ? Exclude<V, undefined> : string;
 
 /** Values of all options, given or by default. */
-export type OptionValues<O extends Options> = { readonly [Name in keyof O]: OptionValue<O[Name]> };
+export type OptionValues<O extends Options> = {
+  readonly [Name in keyof O]: O[Name] extends { value: string }
+    ? | (O[Name] extends { multiple: true } ? readonly ValueOf<O[Name]>[] : ValueOf<O[Name]>)
+      | (O[Name] extends { required: true } | { default: string | number } ? never : undefined)
+    : boolean;
+};
 
-type Further = Partial<Omit<OptionDescription, 'type' | 'help'>>;
+type Further = Omit<Option, 'help'>;
+
+export function flag(help: string) {
+  return { help };
+}
 
 /** An option with a text. @param value its placeholder in --help */
-export function text<const F extends Further>(value: string, help: string, further = {} as F) {
-  return { type: 'string' as const, value, help, ...further };
-}
-
-export function file<const F extends Further>(help: string, further = {} as F) {
-  return text('FILE', help, further);
-}
-
-export function directory<const F extends Further>(help: string, further = {} as F) {
-  return text('DIR', help, further);
+export function text<const F extends Further = object>(value: string, help: string, further = {} as F) {
+  return { value, help, ...further };
 }
 
 /** An option with one of these texts. */
-export function choice<const C extends readonly string[], const F extends Further>(
-  choices: C,
+export function choice<const C extends string, const F extends Further = object>(
+  choices: readonly C[],
   help: string,
   further = {} as F,
 ) {
-  return text(choices.join('|'), help, { choices, ...further });
+  const read = (given: string) => choices.find((each) => each === given);
+  return { value: choices.join('|'), help, ...further, read, allowed: choices.join(' or ') };
 }
 
-export function integer<const F extends Further>(help: string, further = {} as F) {
-  return { type: 'integer' as const, help, ...further };
+/** An option with a whole number. */
+export function integer<const F extends Further = object>(
+  help: string,
+  [least, most]: readonly [number, number] = [0, Number.MAX_SAFE_INTEGER],
+  further = {} as F,
+) {
+  const read = (given: string) => {
+    const number = /^-?\d{1,16}$/.test(given) ? Number(given) : NaN;
+    return number >= least && number <= most ? number : undefined;
+  };
+  return { value: 'N', help, ...further, read, allowed: `a whole number from ${least} to ${most}` };
 }
 
 /** An option with the address of a service. */
-export function address<const F extends Further>(help: string, further = {} as F) {
-  const test = (given: string) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol);
-  const says = 'an http or https address such as http://localhost:8080';
-  return text('URL', help, { ...further, allowed: { test, says } });
+export function address(help: string) {
+  const isHttp = (given: string) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol);
+  return text('URL', help, passing(isHttp, 'an http or https address such as http://localhost:8080'));
 }
 
-export function flag(help: string) {
-  return { type: 'boolean' as const, help };
+/** Texts that pass a test, for the other members of an option. */
+export function passing(test: (text: string) => boolean, allowed: string) {
+  return { read: (text: string) => (test(text) ? text : undefined), allowed };
 }
 
 /** Arguments that are no options. */
 export interface Positionals {
-  /** Placeholder in --help, such as FILE. */
-  readonly name: string;
+  /** As usage lines say it: `FILE`, `[FILE]` where it may be missing, `FILE...` for at least one, `[FILE...]` for any number. */
+  readonly usage: string;
   readonly help: string;
-  /** By default none is needed. */
-  readonly minimum?: 0 | 1;
-  readonly maximum: number;
 }
 
 /** Standard streams and environment of a command; tests have their own. */
@@ -113,6 +113,7 @@ export interface Command<O extends Options = Options> {
   readonly name: string;
   readonly summary: string;
   readonly options: O;
+  /** By default there are none. */
   readonly positionals?: Positionals;
   /** Text of --help behind the options, such as examples; ends with a line end. */
   readonly notes?: string;
@@ -127,6 +128,11 @@ export function defineCommand<const O extends Options>(command: Command<O>): Com
 
 /** A mistake in the arguments, such as two options of which only one can be given. The message is no whole sentence. */
 export class UsageError extends Error {}
+
+/** @throws UsageError with this message unless the arguments fit together */
+export function demand(fits: boolean, otherwise: string): asserts fits {
+  if (!fits) throw new UsageError(otherwise);
+}
 
 /** Runs a command with the arguments of this process and sets the exit status of the process. */
 export async function runCommand(command: Command, args = process.argv.slice(2)): Promise<void> {
@@ -181,32 +187,22 @@ function usageFailure(name: string, { message }: UsageError): CodedError {
 
 /** @throws UsageError */
 function parsed({ options, positionals: expected }: Command, args: readonly string[]) {
-  const { values: given, positionals, tokens } = tokensOf(options, args);
-  const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
-  const again = names.find((name, at) => names.indexOf(name) < at && options[name]?.multiple !== true);
-  if (again !== undefined) throw new UsageError(`--${again} is given twice`);
-  const values = Object.entries(options).map(([name, option]) => {
-    const text = given[name];
-    if (option.type === 'boolean') return [name, text === true];
-    if (option.required === true && text === undefined) {
-      throw new UsageError(`--${name} ${option.value ?? 'VALUE'} is missing`);
-    }
-    return [name, typeof text === 'string' ? valueOf(name, option, text) : (text ?? option.default)];
-  });
-  checkCount(positionals, expected);
+  const { values: given, positionals } = parsedByNode(options, args);
+  const values = Object.entries(options).map(([name, option]) => [name, valueOf(name, option, given)]);
+  checkCount(positionals, expected?.usage);
   return { values: Object.fromEntries(values) as OptionValues<Options>, positionals };
 }
 
-function tokensOf(options: Options, args: readonly string[]) {
-  const types = Object.entries(options).map(([name, { type, multiple = false }]) => [
+/** Lists of all options: that one is given twice is found by what it gives. */
+function parsedByNode(options: Options, args: readonly string[]) {
+  const types = Object.entries(options).map(([name, { value }]) => [
     name,
-    { type: type === 'boolean' ? type : 'string', multiple } as const,
+    { type: value === undefined ? 'boolean' : 'string', multiple: true } as const,
   ]);
   try {
     return parseArgs({
       args: withNegativeNumbers(options, args),
-      options: Object.fromEntries(types) as Record<string, { type: 'boolean' | 'string'; multiple: boolean }>,
-      tokens: true,
+      options: Object.fromEntries(types) as Record<string, { type: 'boolean' | 'string'; multiple: true }>,
       allowPositionals: true,
     });
   } catch (error) {
@@ -223,59 +219,61 @@ function withNegativeNumbers(options: Options, args: readonly string[]): string[
   const joined: string[] = [];
   for (const arg of args) {
     const option = options[(joined.at(-1) ?? '').slice('--'.length)];
-    const isValue = option !== undefined && option.type !== 'boolean' && /^-[\d.]/.test(arg);
+    const isValue = option?.value !== undefined && /^-[\d.]/.test(arg);
     joined.push(isValue ? `${joined.pop()}=${arg}` : arg);
   }
   return joined;
 }
 
 /** @throws UsageError */
-function valueOf(name: string, option: OptionDescription, text: string): string | number {
-  const { type, choices, allowed, range: [minimum, maximum] = [0, Number.MAX_SAFE_INTEGER] } = option;
-  const refused = (expected: string) =>
-    new UsageError(`--${name} should be ${expected}, found ${describeValue(text)}`);
-  if (choices?.includes(text) === false) throw refused(choices.join(' or '));
-  if (allowed?.test(text) === false) throw refused(allowed.says);
-  if (type !== 'integer') return text;
-  const number = /^-?\d{1,16}$/.test(text) ? Number(text) : NaN;
-  if (number >= minimum && number <= maximum) return number;
-  throw refused(`a whole number from ${minimum} to ${maximum}`);
+function valueOf(
+  name: string,
+  { value, read = String, allowed, required, multiple, needs, default: usual }: Option,
+  given: Readonly<Record<string, readonly (string | boolean)[] | undefined>>,
+): unknown {
+  const texts = given[name] ?? [];
+  if (texts.length > 1 && multiple !== true) throw new UsageError(`--${name} is given twice`);
+  if (value === undefined) return texts.length > 0;
+  if (required === true && texts.length === 0) throw new UsageError(`--${name} ${value} is missing`);
+  if (texts.length === 0) return usual;
+  if (needs !== undefined && given[needs] === undefined) throw new UsageError(`--${name} needs --${needs}`);
+  const values = texts.map((text) => {
+    const found = read(String(text));
+    if (found !== undefined) return found;
+    throw new UsageError(`--${name} should be ${allowed}, found ${describeValue(text)}`);
+  });
+  return multiple === true ? values : values[0];
 }
 
 /** @throws UsageError */
-function checkCount(given: readonly string[], expected: Positionals | undefined): void {
-  const { minimum = 0, maximum, name } = expected ?? { maximum: 0, name: 'arguments' };
-  if (given.length >= minimum && given.length <= maximum) return;
-  const takes = maximum === 0 ? 'no' : minimum === 0 ? `at most ${maximum}` : `${minimum} or more`;
-  throw new UsageError(`it takes ${takes} ${name}, found ${given.join(' ') || 'none'}`);
+function checkCount(given: readonly string[], usage = ''): void {
+  const least = usage === '' || usage.startsWith('[') ? 0 : 1;
+  const most = usage === '' ? 0 : usage.includes('...') ? Infinity : 1;
+  if (given.length >= least && given.length <= most) return;
+  const takes = most === 0 ? 'no arguments' : `${least === 0 ? 'at most 1' : '1 or more'} ${nameIn(usage)}`;
+  throw new UsageError(`it takes ${takes}, found ${given.join(' ') || 'none'}`);
 }
 
-function helpOf({ name, summary, options, positionals, notes }: Command): string {
-  const rows = [...Object.entries(options).map(optionHelp), ['--help', 'Show this help.']];
-  if (positionals !== undefined) rows.unshift([positionals.name, positionals.help]);
-  const width = Math.max(...rows.map(([option]) => option!.length));
+/** `FILE` of `[FILE...]`. */
+function nameIn(usage: string): string {
+  return usage.replace(/^\[|(\.\.\.)?\]?$/g, '');
+}
+
+function helpOf({ name, summary, options, positionals, notes = '' }: Command): string {
+  const rows = [
+    ...(positionals === undefined ? [] : [[nameIn(positionals.usage), positionals.help] as const]),
+    ...Object.entries(options).map(optionHelp),
+    ['--help', 'Show this help.'] as const,
+  ];
+  const width = Math.max(...rows.map(([option]) => option.length));
   const lines = rows.flatMap(([option, help]) =>
-    wrapped(help!, `  ${option!.padEnd(width)}  `, ' '.repeat(width + 4)),
+    wrapped(help, `  ${option.padEnd(width)}  `, ' '.repeat(width + 4)),
   );
-  const usage = `usage: npm run ${name} -- [options]${placeholderOf(positionals)}`;
-  return `${[summary, usage, lines.join('\n'), notes ?? ''].join('\n\n').trimEnd()}\n`;
+  const usage = `usage: npm run ${name} -- [options] ${positionals?.usage ?? ''}`.trimEnd();
+  return `${[summary, usage, lines.join('\n'), notes].join('\n\n').trimEnd()}\n`;
 }
 
-function optionHelp([name, option]: readonly [string, OptionDescription]): string[] {
-  const value = option.value ?? option.choices?.join('|') ?? (option.type === 'integer' ? 'N' : 'VALUE');
-  const notes = [
-    ...(option.required === true ? ['required'] : []),
-    ...(option.default === undefined ? [] : [`default ${option.default}`]),
-  ];
-  return [
-    option.type === 'boolean' ? `--${name}` : `--${name} ${value}`,
-    notes.length === 0 ? option.help : `${option.help} (${notes.join(', ')})`,
-  ];
-}
-
-function placeholderOf(positionals: Positionals | undefined): string {
-  if (positionals === undefined) return '';
-  const { name, minimum = 0, maximum } = positionals;
-  const each = maximum > 1 ? `${name}...` : name;
-  return minimum === 0 ? ` [${each}]` : ` ${each}`;
+function optionHelp([name, { value, help, required, default: usual }]: readonly [string, Option]) {
+  const note = required === true ? ' (required)' : usual === undefined ? '' : ` (default ${usual})`;
+  return [value === undefined ? `--${name}` : `--${name} ${value}`, help + note] as const;
 }

@@ -7,14 +7,14 @@ import { answerJson, dryRunJson } from '../experiments/formats/answer-json.js';
 import type { TableFormat } from '../experiments/formats/formats.js';
 import { describeValue } from '../errors.js';
 import { figureOfFile } from '../experiments/figures/experiment-figures.js';
+import { counted } from '../experiments/figures/figure.js';
 import { reportHtml } from '../experiments/figures/report-html.js';
-import { defineCommand, type OptionValues, type Terminal, UsageError } from './command.js';
+import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
 import { writeAtomically } from './atomic-file.js';
 import { answerTable } from './experiment/answer-table.js';
-import { findingsOf } from './experiment/collected-answer.js';
-import { ComputedAnswer, type FileOrder, Interrupted } from './experiment/computed-answer.js';
+import { computedAnswer, type FileOrder, findingsOf, Interrupted } from './experiment/computed-answer.js';
 import { documentOf, documentText } from './experiment/document.js';
 import { dryRunTable } from './experiment/dry-run-table.js';
 import { LocalExperiment } from './experiment/local-experiment.js';
@@ -22,9 +22,6 @@ import { extensionOf, OPTIONS } from './experiment/options.js';
 import { RemoteExperiment } from './experiment/remote-experiment.js';
 import { plotter } from './experiment/plot-file.js';
 import type { ExperimentSource } from './experiment/source.js';
-import { counted } from './text.js';
-
-const PLOT_OPTIONS = ['plot-width', 'font-size', 'font', 'colours', 'dpi'] as const;
 
 type ExperimentOptions = OptionValues<typeof OPTIONS>;
 
@@ -36,7 +33,7 @@ export const command = defineCommand({
     'channels (@channel/escape); a comma unites them. A document says all of this and\n' +
     'more; the options change it or add to it.',
   options: OPTIONS,
-  positionals: { name: 'DOCUMENT.json', help: 'Document to run; - for standard input.', maximum: 1 },
+  positionals: { usage: '[DOCUMENT.json]', help: 'Document to run; - for standard input.' },
   notes: `examples:
   # a published dose response
   npm run experiment -- examples/shiu2024-fig1d.json --plot dose.svg
@@ -65,23 +62,24 @@ export const command = defineCommand({
       print(json ? dryRunJson(dryRun) : dryRunTable(dryRun));
       return;
     }
-    const computed = new ComputedAnswer(source, orders, json);
+    let answer;
     try {
-      await computed.compute(progress);
+      answer = await computedAnswer(source, orders, json, progress);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
-      const done = counted(computed.conditionsDone, 'condition');
-      const were = computed.conditionsDone === 1 ? 'was' : 'were';
-      const files = orders.length > 0 ? '; no file was written' : '';
-      progress.note(`Interrupted: ${done} ${were} complete${files}.`);
+      const done = counted(error.conditionsDone, 'condition');
+      const were = error.conditionsDone === 1 ? 'was' : 'were';
+      progress.note(
+        `Interrupted: ${done} ${were} complete${orders.length > 0 ? '; no file was written' : ''}.`,
+      );
       return error.exitStatus;
     }
-    const { answer } = computed;
     // Printed before the files get their names: the results are not lost if that fails.
-    if (json) for await (const piece of answerJson(computed.events, await source.neurons())) print(piece);
+    if (json) for await (const piece of answerJson(answer.events, await source.neurons())) print(piece);
     else print(answerTable(answer));
-    for (const file of computed.finishFiles()) {
-      progress.note(`Wrote ${file === spikes ? 'the spikes' : 'the table'} to ${file}.`);
+    for (const file of answer.files) {
+      file.finish();
+      progress.note(`Wrote ${file.path === spikes ? 'the spikes' : 'the table'} to ${file.path}.`);
     }
     if (draw !== undefined || html !== undefined) {
       const findings = findingsOf(answer, await source.neurons());
@@ -95,24 +93,20 @@ export const command = defineCommand({
         progress.note(`Wrote the report to ${html}.`);
       }
     }
-    progress.note(computed.effort);
+    // Three digits, and no decimals beyond them.
+    const decimals = Math.max(0, 3 - String(Math.floor(answer.seconds)).length);
+    progress.note(`Ran ${answer.trials} trials in ${answer.seconds.toFixed(decimals)} s.`);
   },
 });
 
 /** @throws UsageError */
-function fileOrders(options: ExperimentOptions): FileOrder[] {
-  const { csv, table, spikes, names, plot, html } = options;
+function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions): FileOrder[] {
   const paths = [csv, spikes, plot, html].filter((path) => path !== undefined).map((path) => resolve(path));
   const twice = paths.find((path, at) => paths.indexOf(path) < at);
-  if (twice !== undefined) {
-    throw new UsageError(
-      `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
-    );
-  }
-  const ofPlot = PLOT_OPTIONS.find((name) => options[name] !== undefined);
-  if (ofPlot !== undefined && plot === undefined) throw new UsageError(`--${ofPlot} needs --plot`);
-  if (table !== undefined && csv === undefined) throw new UsageError('--table needs --csv');
-  if (names !== undefined && spikes === undefined) throw new UsageError('--names needs --spikes');
+  demand(
+    twice === undefined,
+    `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
+  );
   const orders: FileOrder[] = [];
   if (csv !== undefined) orders.push({ path: csv, format: 'csv', table });
   if (spikes !== undefined) {
@@ -137,9 +131,10 @@ async function sourceOf(
     const model = await readConnectome(connectome ?? (await servedFile(environment)));
     return new LocalExperiment(model, document, from, workers ?? availableParallelism());
   }
-  if (connectome !== undefined || workers !== undefined) {
-    throw new UsageError('--url cannot be combined with --connectome or --workers: a service uses its own');
-  }
+  demand(
+    connectome === undefined && workers === undefined,
+    '--url cannot be combined with --connectome or --workers: a service uses its own',
+  );
   const service = new Service(url, progress);
   return new RemoteExperiment(service, document as ExperimentDocument, from, (note) => progress.note(note));
 }

@@ -9,7 +9,7 @@ import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
 import { compareMembranes, compareSpikes, goldenReader } from '../simulation/golden.js';
 import { ReferenceEngine } from '../simulation/reference-engine.js';
 import { compileKernel } from '../scheduling/kernel-file.js';
-import { defineCommand, file, text } from './command.js';
+import { choice, defineCommand, text } from './command.js';
 
 /** Files of traces, which are read with those that they belong to. */
 const TRACES = /\.membrane\.csv(\.gz)?$/;
@@ -21,19 +21,17 @@ export const command = defineCommand({
   name: 'golden',
   summary: 'Simulates the input events of golden files and counts missing and extra spikes.',
   options: {
-    connectome: file('Connectome of the golden files.', { required: true }),
-    engine: text('NAME', 'The engine of the service or the reference engine.', {
+    connectome: text('FILE', 'Connectome of the golden files.', { required: true }),
+    engine: choice(['kernel', 'reference'], 'The engine of the service or the reference engine.', {
+      value: 'NAME',
       default: 'kernel',
-      choices: ['kernel', 'reference'],
     }),
   },
   positionals: {
-    name: 'GOLDEN.csv.gz',
+    usage: 'GOLDEN.csv.gz...',
     help:
       'CSV files with the columns event, step, root_id; may be gzipped. NAME.membrane.csv.gz beside a file has traces ' +
       'of its run.',
-    minimum: 1,
-    maximum: 1000,
   },
   async run(options, files, { print }) {
     const connectome = openConnectome(await readConnectomeFile(options.connectome));

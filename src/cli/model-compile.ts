@@ -3,15 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Brain, MINIMUM_SYNAPSES } from '../compiler/brain.js';
 import { deviations, originOf, recognisedConnections } from '../compiler/compare-published.js';
-import {
-  type ConnectionTable,
-  connectionTable,
-  type Dataset,
-  datasetNames,
-  readDataset,
-  shiuFiles,
-} from '../compiler/dataset.js';
-import { ownTables } from '../compiler/own-network.js';
+import { connectionTable, datasetNames, ownTables, readDataset, shiuFiles } from '../compiler/dataset.js';
 import { DEFAULT_SEED, sampleBrain } from '../compiler/statistics/sample-brain.js';
 import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
@@ -28,56 +20,58 @@ import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { CodedError, describeValue } from '../errors.js';
 import { SYNAPSE_MV } from '../simulation/network.js';
-import {
-  choice,
-  defineCommand,
-  directory,
-  file,
-  integer,
-  type OptionValues,
-  text,
-  UsageError,
-} from './command.js';
+import { choice, defineCommand, demand, integer, type OptionValues, passing, text } from './command.js';
 import { writeAtomically } from './atomic-file.js';
 
-const NAME = {
-  test: (text: string) => /^(?=\S)[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<=\S)$/u.test(text),
-  says: '1 to 100 characters in one line, not blank at either end',
-};
+const NAME = passing(
+  (text) => /^(?=\S)[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<=\S)$/u.test(text),
+  '1 to 100 characters in one line, not blank at either end',
+);
 const GAIN = {
-  test: (text: string) =>
-    /^\d+(\.\d+)?$/.test(text) && Number(text) > 0 && Number(text) <= MAXIMUM_SYNAPSE_MV,
-  says: `a number of mV above 0 and up to ${MAXIMUM_SYNAPSE_MV}`,
+  read: (text: string) => {
+    const mv = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
+    return mv > 0 && mv <= MAXIMUM_SYNAPSE_MV ? mv : undefined;
+  },
+  allowed: `a number of mV above 0 and up to ${MAXIMUM_SYNAPSE_MV}`,
 };
 const COLUMNS = {
-  test: (text: string) => /^[^=,]+=[^=,]+(,[^=,]+=[^=,]+)*$/.test(text),
-  says: 'names as pre=body_pre,post=body_post',
+  read: (text: string) => {
+    const pairs = text.split(',').map((pair) => pair.split('=') as [string, string]);
+    return pairs.every((pair) => pair.length === 2 && pair.every((name) => name !== ''))
+      ? new Map(pairs)
+      : undefined;
+  },
+  allowed: 'names as pre=body_pre,post=body_post',
 };
 const FLYWIRE_ID = /^720575940\d{9}$/;
 
 const OPTIONS = {
-  tables: directory('Compile measured wiring from the tables of a data set in this directory.'),
+  tables: text('DIR', 'Compile measured wiring from the tables of a data set in this directory.'),
   dataset: text(
     'NAME',
     `Data set of --tables: ${datasetNames().join(', ')}; by default flywire-783. With --name, whatever the neurons ` +
       'are said to be of, by default NAME; "FlyWire FAFB" if they are those of FlyWire.',
-    { allowed: NAME },
+    NAME,
   ),
   synapses: text('NAME', 'Table of synapses, where a data set has several, such as princeton.'),
-  edges: file('Compile a network of your own from this table of connections: CSV, Parquet or Feather.'),
-  neurons: file('Its table of neurons, for --edges.'),
+  edges: text(
+    'FILE',
+    'Compile a network of your own from this table of connections: CSV, Parquet or Feather.',
+  ),
+  neurons: text('FILE', 'Its table of neurons, for --edges.'),
   columns: text(
     'LIST',
     'What the columns of --edges and --neurons are called, such as pre=body_pre,id=bodyId, where not as in docs/wiring.md.',
-    { allowed: COLUMNS },
+    COLUMNS,
   ),
-  connectivity: file(
+  connectivity: text(
+    'FILE',
     'Compile measured wiring, with its signs, from Connectivity_783.parquet of Shiu et al. 2024; --tables then ' +
       'only adds types, sides and positions.',
   ),
-  completeness: file('Completeness_783.csv, the list of neurons for --connectivity.'),
-  statistics: directory('Sample synthetic wiring from the cell-type statistics in this directory.'),
-  out: file('Connectome file to write.', { required: true }),
+  completeness: text('FILE', 'Completeness_783.csv, the list of neurons for --connectivity.'),
+  statistics: text('DIR', 'Sample synthetic wiring from the cell-type statistics in this directory.'),
+  out: text('FILE', 'Connectome file to write.', { required: true }),
   signs: choice(
     ['corrected', 'predicted', 'fast'],
     'Sign rule, on FlyWire by default corrected, elsewhere fast; see data/signs.json. Not where the source contains ' +
@@ -85,16 +79,14 @@ const OPTIONS = {
   ),
   'minimum-synapses': integer(
     `Omit connections with fewer synapses; default ${MINIMUM_SYNAPSES}. Not for --statistics.`,
-    { range: [1, MAXIMUM_SYNAPSES_PER_CONNECTION] },
+    [1, MAXIMUM_SYNAPSES_PER_CONNECTION],
   ),
   name: text(
     'NAME',
     'Name of a network other than release 783 of FlyWire: one of your own, or one that was changed or shuffled.',
-    { allowed: NAME },
+    NAME,
   ),
-  release: integer('With --name: the release of that data set, by default none.', {
-    range: [1, 999_999_999],
-  }),
+  release: integer('With --name: the release of that data set, by default none.', [1, 999_999_999]),
   wiring: choice(
     ['custom', 'measured'],
     'With --name: measured if every connection was traced, by default custom. Not for --statistics, whose wiring is ' +
@@ -103,11 +95,9 @@ const OPTIONS = {
   'synapse-mv': text(
     'MV',
     `Gain of one synapse in mV, by default ${SYNAPSE_MV}, which was fitted to FlyWire.`,
-    {
-      allowed: GAIN,
-    },
+    GAIN,
   ),
-  populations: file('Definitions of stimuli and channels; by default data/populations.json.'),
+  populations: text('FILE', 'Definitions of stimuli and channels; by default data/populations.json.'),
 };
 
 type CompileOptions = OptionValues<typeof OPTIONS>;
@@ -154,43 +144,41 @@ async function readBrain(options: CompileOptions, progress: Progress): Promise<R
   if (options.edges !== undefined || options.neurons !== undefined) {
     return readOwnNetwork(options, progress, minimumSynapses);
   }
-  if (options.synapses !== undefined && tables === undefined)
-    throw new UsageError('--synapses needs --tables DIR');
-  if (options.columns !== undefined) throw new UsageError('--columns needs --edges FILE and --neurons FILE');
+  demand(options.synapses === undefined || tables !== undefined, '--synapses needs --tables DIR');
+  demand(options.columns === undefined, '--columns needs --edges FILE and --neurons FILE');
   const identity = identityIn(options);
-  if (connectivity !== undefined && completeness !== undefined && statistics === undefined) {
-    if (signs !== undefined) {
-      throw new UsageError('--signs cannot be combined with --connectivity: that file has its own signs');
-    }
+  if (connectivity !== undefined || completeness !== undefined) {
+    demand(
+      connectivity !== undefined && completeness !== undefined && statistics === undefined,
+      '--connectivity FILE and --completeness FILE must be given together, without --statistics',
+    );
+    demand(
+      signs === undefined,
+      '--signs cannot be combined with --connectivity: that file has its own signs',
+    );
     const files = shiuFiles(connectivity, completeness, tables);
     const brain = await readTables('', progress, minimumSynapses, identity, files);
     return { brain: checkedIds(brain, identity), signRule: 'as given' };
   }
-  if (connectivity !== undefined || completeness !== undefined) {
-    throw new UsageError(
-      '--connectivity FILE and --completeness FILE must be given together, without --statistics',
-    );
-  }
   if (tables !== undefined && statistics === undefined) {
     return readDatasetTables(tables, options, progress, minimumSynapses, identity);
   }
-  if (options.dataset !== undefined && identity === undefined) {
-    throw new UsageError('--dataset NAME needs --tables DIR, or --name NAME');
-  }
-  if (statistics !== undefined && tables === undefined) {
-    if (minimum !== undefined) {
-      throw new UsageError(
-        `--minimum-synapses cannot be combined with --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
-      );
-    }
-    const read = await readStatistics(statistics, progress);
-    const synthetic = identity && ({ ...identity, wiring: 'synthetic' } as const);
-    return { brain: sampleBrain(read, progress, DEFAULT_SEED, synthetic), signRule: signs ?? 'corrected' };
-  }
-  throw new UsageError(
+  demand(
+    options.dataset === undefined || identity !== undefined,
+    '--dataset NAME needs --tables DIR, or --name NAME',
+  );
+  demand(
+    statistics !== undefined && tables === undefined,
     'it takes one of --tables DIR, --edges FILE with --neurons FILE, --statistics DIR, and --connectivity FILE with ' +
       '--completeness FILE',
   );
+  demand(
+    minimum === undefined,
+    `--minimum-synapses cannot be combined with --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
+  );
+  const read = await readStatistics(statistics, progress);
+  const synthetic = identity && ({ ...identity, wiring: 'synthetic' } as const);
+  return { brain: sampleBrain(read, progress, DEFAULT_SEED, synthetic), signRule: signs ?? 'corrected' };
 }
 
 async function readDatasetTables(
@@ -202,40 +190,37 @@ async function readDatasetTables(
 ): Promise<Read> {
   const { signs, dataset: name, synapses } = options;
   const dataset = readDataset(name !== undefined && datasetNames().includes(name) ? name : undefined);
-  const chosen = connectionsIn(dir, dataset, synapses);
+  // The table that was asked for, else the first of the data set's that lies there.
+  const there = dataset.connections.find(({ file }) => existsSync(join(dir, file)));
+  const chosen = synapses === undefined && there ? there : connectionTable(dataset, synapses);
   const brain = await readTables(dir, progress, minimumSynapses, identity, dataset, chosen);
   const signRule = signRuleFor(brain, dataset.signs, signs);
   if (identity !== undefined && dataset.dataset !== identity.dataset) {
     return { brain: checkedIds(brain, identity), signRule };
   }
   const table = recognisedConnections(dataset, chosen, brain);
-  const notes = [...(identity === undefined ? deviations(dataset, table, brain) : [])];
+  const notes = identity === undefined ? deviations(dataset, table, brain) : [];
   if (table !== chosen) notes.unshift(`${chosen.file} has the ${table.title}, whatever it is called.`);
   if (table.gain !== undefined && options['synapse-mv'] === undefined) {
     notes.push(`One synapse has ${SYNAPSE_MV} mV, since --synapse-mv was not given. ${table.gain}`);
   }
   const origin = originOf(dataset, table);
-  const of = origin.synapses === undefined ? '' : `, ${origin.synapses.title}`;
+  const { title } = origin.synapses ?? {};
+  const { name: ownName } = brain.identity;
   const named = {
     ...brain,
     origin,
-    identity: { ...brain.identity, name: brain.identity.name + (identity === undefined ? of : '') },
+    identity: {
+      ...brain.identity,
+      name: title === undefined || identity !== undefined ? ownName : `${ownName}, ${title}`,
+    },
     provenance: [
       ...brain.provenance,
-      ...(origin.synapses === undefined
-        ? []
-        : [`Its connections are those of the ${origin.synapses.title}.`]),
+      ...(title === undefined ? [] : [`Its connections are those of the ${title}.`]),
       ...(dataset.remarks ?? []),
     ],
   };
   return { brain: dataset.licence === undefined ? checkedIds(named, identity) : named, signRule, notes };
-}
-
-/** The table that was asked for, else the first of the data set's that lies there. */
-function connectionsIn(dir: string, dataset: Dataset, synapses: string | undefined): ConnectionTable {
-  if (synapses !== undefined) return connectionTable(dataset, synapses);
-  const there = dataset.connections.find(({ file }) => existsSync(join(dir, file)));
-  return there ?? connectionTable(dataset, undefined);
 }
 
 async function readOwnNetwork(
@@ -243,17 +228,16 @@ async function readOwnNetwork(
   progress: Progress,
   minimumSynapses: number,
 ): Promise<Read> {
-  const { edges, neurons, name, tables, statistics, connectivity, columns = '' } = options;
-  if (edges === undefined || neurons === undefined || name === undefined) {
-    throw new UsageError('a network of your own needs --edges FILE, --neurons FILE and --name NAME');
-  }
-  if (tables !== undefined || statistics !== undefined || connectivity !== undefined) {
-    throw new UsageError('--edges cannot be combined with --tables, --statistics or --connectivity');
-  }
-  const renamed = new Map(
-    columns.split(',').flatMap((pair) => (pair === '' ? [] : [pair.split('=')])) as [string, string][],
+  const { edges, neurons, name, tables, statistics, connectivity, columns } = options;
+  demand(
+    edges !== undefined && neurons !== undefined && name !== undefined,
+    'a network of your own needs --edges FILE, --neurons FILE and --name NAME',
   );
-  const dataset = ownTables(edges, neurons, renamed);
+  demand(
+    (tables ?? statistics ?? connectivity) === undefined,
+    '--edges cannot be combined with --tables, --statistics or --connectivity',
+  );
+  const dataset = ownTables(edges, neurons, columns ?? new Map());
   const brain = await readTables('', progress, minimumSynapses, identityIn(options), dataset);
   return { brain, signRule: signRuleFor(brain, dataset.signs, options.signs) };
 }
@@ -261,13 +245,15 @@ async function readOwnNetwork(
 /** The rule that was asked for, if the source can tell signs by it, else the first that it can. */
 function signRuleFor({ neurons }: Brain, rules: readonly SignRule[], asked: SignRule | undefined): SignRule {
   const possible = ['as given' as const, ...rules].filter((rule) => neurons.signs[rule] !== undefined);
-  if (asked === undefined || possible.includes(asked)) return asked ?? possible[0]!;
-  throw new UsageError(`--signs ${asked} cannot be used here: the tables allow ${possible.join(', ')}`);
+  const rule = asked ?? possible[0]!;
+  demand(
+    possible.includes(rule),
+    `--signs ${rule} cannot be used here: the tables allow ${possible.join(', ')}`,
+  );
+  return rule;
 }
 
-/** @param gain as the option has it */
-function withGain(brain: Brain, gain: string | undefined): Brain {
-  const synapseMv = Number(gain ?? SYNAPSE_MV);
+function withGain(brain: Brain, synapseMv: number = SYNAPSE_MV): Brain {
   return synapseMv === SYNAPSE_MV ? brain : { ...brain, origin: { ...brain.origin, synapseMv } };
 }
 
@@ -276,18 +262,18 @@ function identityIn(options: CompileOptions): NetworkIdentity | undefined {
   const { name, dataset, release, wiring, statistics } = options;
   const isKnown = dataset !== undefined && datasetNames().includes(dataset);
   if (name === undefined) {
-    if (dataset !== undefined && !isKnown) {
-      throw new UsageError(
-        `--dataset should be one of ${datasetNames().join(', ')}, found ${describeValue(dataset)}; another network needs --name NAME`,
-      );
-    }
+    demand(
+      dataset === undefined || isKnown,
+      `--dataset should be one of ${datasetNames().join(', ')}, found ${describeValue(dataset)}; another network needs --name NAME`,
+    );
     const given = (['release', 'wiring'] as const).find((option) => options[option] !== undefined);
-    if (given === undefined) return undefined;
-    throw new UsageError(`--${given} says more of a network with a name, so it needs --name NAME`);
+    demand(given === undefined, `--${given} says more of a network with a name, so it needs --name NAME`);
+    return undefined;
   }
-  if (wiring !== undefined && statistics !== undefined) {
-    throw new UsageError('--wiring cannot be combined with --statistics, whose wiring is synthetic');
-  }
+  demand(
+    wiring === undefined || statistics === undefined,
+    '--wiring cannot be combined with --statistics, whose wiring is synthetic',
+  );
   const known = isKnown ? readDataset(dataset) : undefined;
   return {
     name,

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { connectionTable, datasetNames, DEFAULT_DATASET, filesOf, readDataset } from '../compiler/dataset.js';
 import { downloadTables, MANIFEST_FILE, readManifest } from '../compiler/download.js';
-import { address, defineCommand, directory, file, flag, text } from './command.js';
+import { address, defineCommand, flag, text } from './command.js';
 import { writeAtomically } from './atomic-file.js';
 
 export const command = defineCommand({
@@ -11,10 +11,13 @@ export const command = defineCommand({
   options: {
     dataset: text('NAME', `Data set: ${datasetNames().join(', ')}.`, { default: DEFAULT_DATASET }),
     synapses: text('NAME', 'Table of synapses, where a data set has several; by default its own.'),
-    out: directory('Directory for the tables.', { required: true }),
+    out: text('DIR', 'Directory for the tables.', { required: true }),
     'base-url': address('Base URL of the tables; set it to use a mirror.'),
     'allow-changed': flag('Take files that are not the published ones; the manifest records it.'),
-    manifest: file('Check the tables against the SHA-256 in this manifest.json of an earlier download.'),
+    manifest: text(
+      'FILE',
+      'Check the tables against the SHA-256 in this manifest.json of an earlier download.',
+    ),
   },
   async run(options, _, { print, progress }) {
     const { out, manifest, 'allow-changed': allowChanged } = options;

@@ -17,7 +17,7 @@ export const command = defineCommand({
   name: 'model:inspect',
   summary: 'Checks a connectome file and prints a summary of its content.',
   options: { json: flag('Print JSON.') },
-  positionals: { name: 'FILE', help: 'Connectome file, by default CONNECTOME_FILE.', maximum: 1 },
+  positionals: { usage: '[FILE]', help: 'Connectome file, by default CONNECTOME_FILE.' },
   async run({ json }, [path], { environment, print }) {
     const file = await readConnectomeFile(path ?? (await servedFile(environment)));
     const report = reportOf(openConnectome(file), file.byteLength);

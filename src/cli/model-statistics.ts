@@ -4,15 +4,15 @@ import { encodeStatistics } from '../compiler/statistics/statistics-files.js';
 import { totalsOf } from '../compiler/statistics/statistics.js';
 import { measureStatistics } from '../compiler/statistics/measure-statistics.js';
 import { readTables } from '../compiler/tables.js';
-import { defineCommand, directory, text } from './command.js';
+import { defineCommand, text } from './command.js';
 import { writeAtomically } from './atomic-file.js';
 
 export const command = defineCommand({
   name: 'model:statistics',
   summary: 'Measures cell-type statistics on the tables of a release, for model:compile --statistics.',
   options: {
-    tables: directory('Directory with the five Codex tables.', { required: true }),
-    out: directory('Directory for the statistics.', { required: true }),
+    tables: text('DIR', 'Directory with the five Codex tables.', { required: true }),
+    out: text('DIR', 'Directory for the statistics.', { required: true }),
     remark: text(
       'TEXT',
       'A sentence on these tables; statistics and the brains sampled from them store it as provenance.',

@@ -2,7 +2,7 @@
 import { API_DESCRIPTIONS, assembleApplication } from '../service/application.js';
 import { readEnvironment } from '../service/config/environment.js';
 import { describeApi } from '../service/api/openapi/openapi-document.js';
-import { defineCommand, file, text } from './command.js';
+import { choice, defineCommand, text } from './command.js';
 import { writeAtomically } from './atomic-file.js';
 
 const VERSIONS = API_DESCRIPTIONS.map(({ version }) => version);
@@ -11,8 +11,8 @@ export const command = defineCommand({
   name: 'openapi',
   summary: 'Writes the OpenAPI description of a version of the API to a file.',
   options: {
-    api: text('N', 'Version of the API.', { choices: VERSIONS, default: '1' }),
-    out: file('File to write.', { default: 'openapi.json' }),
+    api: choice(VERSIONS, 'Version of the API.', { value: 'N', default: '1' }),
+    out: text('FILE', 'File to write.', { default: 'openapi.json' }),
   },
   async run({ api, out }, _, { print }) {
     const description = API_DESCRIPTIONS.find(({ version }) => version === api)!;

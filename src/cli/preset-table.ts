@@ -1,7 +1,7 @@
 /** A run of version 1 as text in 80 columns: numbers with bars. */
 import type { DriveRun, FullRun } from '#client';
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../connectome/populations.js';
-import { bar, fitted } from './text.js';
+import { bar, fitted, linesText } from './text.js';
 
 /** The body of an answer; the members of view=full alone may be missing. */
 export type PresetRun = DriveRun & Partial<FullRun>;
@@ -30,7 +30,7 @@ export function presetTable(run: PresetRun, model: PresetModel): string {
       }),
     '',
   ]);
-  const lines = [
+  return linesText([
     model.name,
     '',
     `${run.stimulus}: ${durationMs} ms, intensity ${run.intensity}, seed ${run.seed}`,
@@ -42,8 +42,7 @@ export function presetTable(run: PresetRun, model: PresetModel): string {
     'Drives (engineered from the channels for games and displays; no biology)',
     ...Object.entries(drive).map(([name, value]) => row(name, value.toFixed(4), signedBar(value))),
     ...typeTable(run),
-  ];
-  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+  ]);
 }
 
 function row(name: string, value: string, drawn: string): string {

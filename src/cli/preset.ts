@@ -1,63 +1,60 @@
 /** npm run preset: what POST /api/v1/run answers, computed here or by a service. */
 import type { Experiment, View } from '../presets/experiment.js';
-import { allowedValuesOf, FIELDS, isAllowed, QUERY_FIELDS, type Field } from '../presets/fields.js';
+import { FIELDS, QUERY_FIELDS, type Field } from '../presets/fields.js';
 import { ExperimentRunner } from '../presets/run-body.js';
 import { describeValue } from '../errors.js';
-import { address, choice, defineCommand, file, flag, integer, text, UsageError } from './command.js';
+import { address, choice, defineCommand, demand, flag, integer, text } from './command.js';
+import { allowedBy, isAllowedBy } from '../schema/allowed-values.js';
 import { presetTable, type PresetModel, type PresetRun } from './preset-table.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
 import { compiledSimulators } from './simulators.js';
 
 const { stimulus, duration_ms: duration, intensity, seed } = FIELDS;
-/** Numbers are written without exponents, signs and blanks. */
-const allowedIn = (field: Field) => ({
-  test: (given: string) =>
-    (field.type === 'number' ? /^(\d+\.?\d*|\.\d+)$/ : /^\d{1,16}$/).test(given) &&
-    isAllowed(field, Number(given)),
-  says: allowedValuesOf(field),
-});
+/** An option with the number of a field, which is written without exponents, signs and blanks. */
+const numberOf = <F extends Field>(placeholder: string, help: string, field: F) =>
+  text(placeholder, help, {
+    default: field.default as number,
+    read: (given: string) => {
+      const isNumber = (field.type === 'number' ? /^(\d+\.?\d*|\.\d+)$/ : /^\d{1,16}$/).test(given);
+      return isNumber && isAllowedBy(field, Number(given)) ? Number(given) : undefined;
+    },
+    allowed: allowedBy(field)!,
+  });
 
 export const command = defineCommand({
   name: 'preset',
   summary:
     'Runs a preset of version 1: a stimulus, rates of channels, drives made of them.\n' +
-    `Stimuli: ${stimulus.allowed.join(' ')}`,
-  positionals: { name: 'STIMULUS', help: `One of these; ${stimulus.default} by default.`, maximum: 1 },
+    `Stimuli: ${stimulus.enum.join(' ')}`,
+  positionals: { usage: '[STIMULUS]', help: `One of these; ${stimulus.default} by default.` },
   options: {
-    duration: text('MS', `${duration.label}: ${duration.allowed.join(', ')}.`, {
-      default: duration.default,
-      allowed: allowedIn(duration),
-    }),
-    intensity: text('X', `${intensity.label}, ${intensity.minimum} to ${intensity.maximum}.`, {
-      default: intensity.default,
-      allowed: allowedIn(intensity),
-    }),
-    seed: integer(`${seed.label}, ${seed.minimum} to ${seed.maximum}.`, {
+    duration: numberOf('MS', `${duration.label}: ${duration.enum.join(', ')}.`, duration),
+    intensity: numberOf('X', `${intensity.label}, ${intensity.minimum} to ${intensity.maximum}.`, intensity),
+    seed: integer(`${seed.label}, ${seed.minimum} to ${seed.maximum}.`, [seed.minimum, seed.maximum], {
       default: seed.default,
-      range: [seed.minimum, seed.maximum],
     }),
-    connectome: file('Connectome to use; by default CONNECTOME_FILE.'),
+    connectome: text('FILE', 'Connectome to use; by default CONNECTOME_FILE.'),
     url: address('Use the service at this URL instead.'),
     json: flag('Print the HTTP body.'),
-    view: choice(QUERY_FIELDS.view.allowed, 'Members of the HTTP body.', {
+    view: choice(QUERY_FIELDS.view.enum, 'Members of the HTTP body.', {
       default: QUERY_FIELDS.view.default,
     }),
   },
   async run(options, [name = stimulus.default], { environment, print, progress }) {
     const { url, connectome, json, view } = options;
-    if (!isAllowed(stimulus, name)) {
-      throw new UsageError(
-        `the stimulus should be ${allowedValuesOf(stimulus)}, found ${describeValue(name)}`,
-      );
-    }
-    if (url !== undefined && connectome !== undefined) {
-      throw new UsageError('--url cannot be combined with --connectome: a service uses its own connectome');
-    }
+    demand(
+      isAllowedBy(stimulus, name),
+      `the stimulus should be ${allowedBy(stimulus)}, found ${describeValue(name)}`,
+    );
+    demand(
+      url === undefined || connectome === undefined,
+      '--url cannot be combined with --connectome: a service uses its own connectome',
+    );
     const experiment = {
       stimulus: name,
-      duration_ms: Number(options.duration),
-      intensity: Number(options.intensity),
+      duration_ms: options.duration,
+      intensity: options.intensity,
       seed: options.seed,
     } as Experiment;
     const answer =

@@ -1,6 +1,11 @@
 /** Lines of the terminal. */
 export const LINE_WIDTH = 80;
 
+/** Lines as a text, without blanks at their ends. */
+export function linesText(lines: readonly string[]): string {
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
 /** Words in lines of the width, the further ones indented. */
 export function wrapped(text: string, first = '', further = first): string[] {
   const [word = '', ...words] = text.split(' ');
@@ -27,10 +32,6 @@ export function aligned(rows: readonly (readonly (string | number)[])[], indent 
 export function fitted(text: string, width: number): string {
   const characters = [...text];
   return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text.padEnd(width);
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Eighths of a character, from an empty to a full one. */

@@ -8,7 +8,7 @@ import { readTables } from '../compiler/tables.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { Subject } from '../validation/subject.js';
 import { deviations, type Deviation, meanResponses, type Response } from '../validation/synthesis-check.js';
-import { defineCommand, directory, integer } from './command.js';
+import { defineCommand, integer, text } from './command.js';
 import { compiledSimulators } from './simulators.js';
 
 export const command = defineCommand({
@@ -17,13 +17,12 @@ export const command = defineCommand({
     'Compares the responses of synthetic brains with those of the tables. Exits with 1 if the default brain\n' +
     'exceeds a tolerance.',
   options: {
-    tables: directory('Tables from which the statistics were measured.', { required: true }),
-    statistics: directory('Directory with the statistics.', { default: 'data/cell-types' }),
-    brains: integer('Number of brains: the default one and others with other seeds.', {
-      range: [1, 999],
+    tables: text('DIR', 'Tables from which the statistics were measured.', { required: true }),
+    statistics: text('DIR', 'Directory with the statistics.', { default: 'data/cell-types' }),
+    brains: integer('Number of brains: the default one and others with other seeds.', [1, 999], {
       default: 5,
     }),
-    seeds: integer('Runs of each stimulus, with the seeds 1 to N.', { range: [1, 999], default: 4 }),
+    seeds: integer('Runs of each stimulus, with the seeds 1 to N.', [1, 999], { default: 4 }),
   },
   async run({ brains, ...options }, _, { print, progress }) {
     const seeds = Array.from({ length: options.seeds }, (_, i) => i + 1);

@@ -20,11 +20,11 @@ import {
   withTables,
 } from '../validation/document.js';
 import { outcomes } from '../validation/outcomes.js';
-import { publishedFor, publishedResults } from '../validation/published.js';
+import { publishedResults } from '../validation/published.js';
 import { plotsOf } from '../validation/plots.js';
 import { report } from '../validation/report.js';
 import { Subject } from '../validation/subject.js';
-import { defineCommand, directory, file, flag, integer, text as textOption, UsageError } from './command.js';
+import { defineCommand, demand, flag, integer, text as textOption } from './command.js';
 import { compiledSimulators } from './simulators.js';
 import { attempt, writeAtomically } from './atomic-file.js';
 
@@ -36,16 +36,17 @@ export const command = defineCommand({
     'Validates the model on the tables of a release: published results, sign rules, doses, lesions, shuffled\n' +
     'wiring, drives and the synthetic brain. Prints the tables of docs/validation.md.',
   options: {
-    tables: directory('Directory with the tables of the data set.', { required: true }),
+    tables: textOption('DIR', 'Directory with the tables of the data set.', { required: true }),
     dataset: textOption('NAME', 'With --published: data set of the tables.', { default: DEFAULT_DATASET }),
-    'minimum-synapses': integer('With --published: leave out pairs with fewer synapses; default 5.', {
-      range: [1, MAXIMUM_SYNAPSES_PER_CONNECTION],
-    }),
-    statistics: directory('Directory with the statistics of the synthetic brain.', {
+    'minimum-synapses': integer('With --published: leave out pairs with fewer synapses; default 5.', [
+      1,
+      MAXIMUM_SYNAPSES_PER_CONNECTION,
+    ]),
+    statistics: textOption('DIR', 'Directory with the statistics of the synthetic brain.', {
       default: 'data/cell-types',
     }),
-    document: file('Update the tables in this document.'),
-    images: directory('Directory for the plots.'),
+    document: textOption('FILE', 'Update the tables in this document.'),
+    images: textOption('DIR', 'Directory for the plots.'),
     published: flag('Reproduce only the published results, and predict published outcomes.'),
     json: flag('Print all numbers as JSON instead.'),
   },
@@ -61,12 +62,11 @@ export const command = defineCommand({
       'minimum-synapses': minimum,
     } = options;
     const isOther = dataset !== DEFAULT_DATASET;
-    if ((isOther || minimum !== undefined) && !published) {
-      throw new UsageError('--dataset and --minimum-synapses need --published');
-    }
-    if (isOther && document !== undefined) {
-      throw new UsageError(`--document has the numbers of ${DEFAULT_DATASET}`);
-    }
+    demand(
+      published || (!isOther && minimum === undefined),
+      '--dataset and --minimum-synapses need --published',
+    );
+    demand(!isOther || document === undefined, `--document has the numbers of ${DEFAULT_DATASET}`);
     // Check the outputs now, not after all computations.
     const text = document === undefined ? '' : readDocument(document);
     if (images !== undefined) {
@@ -83,7 +83,7 @@ export const command = defineCommand({
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
       const subject = subjectOf(measured, isOther ? 'fast' : 'predicted');
-      const results = publishedResults(subject, isOther ? publishedFor(other.published) : undefined);
+      const results = publishedResults(subject, isOther ? (other.published ?? []) : undefined);
       progress.begin('Predicting outcomes of experiments on flies', 0, 'items');
       const found = outcomes(subject);
       const tables = {

@@ -1,4 +1,5 @@
 import type { ConnectomeMetadata, NetworkIdentity, SignRule, SourceFile } from '../connectome/connectome.js';
+import type { Label } from '../connectome/neuron-index.js';
 
 /**
  * Pairs of neurons with fewer synapses are left out by default, and always from statistics: most of them are errors
@@ -28,8 +29,8 @@ export interface Brain {
   readonly sources: readonly SourceFile[];
   /** Neurons by predicted transmitter, where it is known; "unknown" for the rest. */
   readonly transmitterCounts?: Readonly<Record<string, number>>;
-  /** Sentences on how the neurons got their signs, by rule; not part of `provenance`, which is true of all rules. */
-  readonly signRemarks?: Readonly<Partial<Record<SignRule, readonly string[]>>>;
+  /** A sentence on how the neurons got their signs, by rule; not part of `provenance`, which is true of all rules. */
+  readonly signRemarks?: Readonly<Partial<Record<SignRule, string>>>;
   /** Sentences on the source of this brain and the counts at each step. */
   readonly provenance: readonly string[];
   /** Stimuli and channels that have no meaning in it, such as those of one sex. */
@@ -45,14 +46,10 @@ export interface NeuronColumns {
   readonly count: number;
   /** Root ids, ascending as numbers; in a synthetic brain made-up names, ascending by code unit. */
   readonly ids: readonly string[];
-  readonly types: readonly string[];
+  /** Empty where the tables say nothing; sides are the fly's own. */
+  readonly labels: Readonly<Record<Label, readonly string[]>>;
   /** Types of FlyWire that stimuli and channels are selected by, with commas between several; where they are others. */
   readonly presetTypes?: readonly string[];
-  readonly superClasses: readonly string[];
-  readonly classes: readonly string[];
-  readonly subClasses: readonly string[];
-  /** left, right, center or empty; the fly's own. */
-  readonly sides: readonly string[];
   /** Sign of a neuron's outputs under each rule that the source of the brain can tell. */
   readonly signs: Readonly<Partial<Record<SignRule, Int8Array>>>;
   /** x, y, z of neuron i at 3i, in nm. */
@@ -66,6 +63,15 @@ export interface ConnectionColumns {
   readonly pre: Uint32Array;
   readonly post: Uint32Array;
   readonly synapseCounts: Uint16Array;
+}
+
+export function newConnections(count: number): ConnectionColumns {
+  return {
+    count,
+    pre: new Uint32Array(count),
+    post: new Uint32Array(count),
+    synapseCounts: new Uint16Array(count),
+  };
 }
 
 /** The sign of each neuron's outputs under a rule that the source of the brain can tell. */

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { type CsvRow, readCsv } from './csv.js';
 import { silent } from './progress.js';
+import { readTable } from './read-table.js';
+import type { TableRow } from './table-row.js';
 
-const dir = mkdtempSync(join(tmpdir(), 'csv-'));
+const dir = mkdtempSync(join(tmpdir(), 'tables-'));
 
 function write(bytes: Uint8Array): string {
   const path = join(dir, 'table.csv.gz');
@@ -18,20 +19,20 @@ function write(bytes: Uint8Array): string {
 /** Rows of a table as texts, each with the line it begins on. */
 async function rowsOf(text: string, columns = ['a', 'b']): Promise<[number, ...string[]][]> {
   const rows: [number, ...string[]][] = [];
-  await readCsv(write(gzipSync(text)), columns, silent, (row) =>
+  await readTable(write(gzipSync(text)), columns, silent, (row) =>
     rows.push([row.at, ...columns.map((_, i) => row.text(i))]),
   );
   return rows;
 }
 
 /** Result of `take` for the only row of a table with the column n. */
-async function taken<T>(field: string, take: (row: CsvRow) => T): Promise<T> {
+async function taken<T>(field: string, take: (row: TableRow) => T): Promise<T> {
   let value: T;
-  await readCsv(write(gzipSync(`n,m\n${field},\n`)), ['n'], silent, (row) => (value = take(row)));
+  await readTable(write(gzipSync(`n,m\n${field},\n`)), ['n'], silent, (row) => (value = take(row)));
   return value!;
 }
 
-describe('readCsv', () => {
+describe('a CSV file', () => {
   it.each([
     ['LF', 'a,b\n1,2\n3,4\n'],
     ['CRLF', 'a,b\r\n1,2\r\n3,4\r\n'],
@@ -76,7 +77,7 @@ describe('readCsv', () => {
   it('returns the file and the digest of its bytes', async () => {
     const bytes = gzipSync('a\n1\n');
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    expect(await readCsv(write(bytes), ['a'], silent, () => {})).toEqual({ file: 'table.csv.gz', sha256 });
+    expect(await readTable(write(bytes), ['a'], silent, () => {})).toEqual({ file: 'table.csv.gz', sha256 });
   });
 
   it('gives back any fields, however they are quoted and wherever the stream is cut', async () => {
@@ -128,7 +129,7 @@ describe('a faulty table', () => {
 
   it('names the line where a gzip stream breaks off', async () => {
     const whole = gzipSync(`a,b\n${'1,2\n'.repeat(200_000)}`, { level: 0 });
-    const read = readCsv(write(whole.subarray(0, 500_000)), ['a'], silent, () => {});
+    const read = readTable(write(whole.subarray(0, 500_000)), ['a'], silent, () => {});
     await expect(read).rejects.toMatchObject({
       code: 'TABLE_INVALID',
       message: expect.stringMatching(
@@ -138,31 +139,31 @@ describe('a faulty table', () => {
   });
 
   it('refuses an empty file, damaged gzip data, and what is no gzip at all', async () => {
-    await expect(readCsv(write(Buffer.alloc(0)), ['a'], silent, () => {})).rejects.toMatchObject({
+    await expect(readTable(write(Buffer.alloc(0)), ['a'], silent, () => {})).rejects.toMatchObject({
       code: 'TABLE_INVALID',
     });
-    await expect(readCsv(write(Buffer.from('a,b\n1,2\n')), ['a'], silent, () => {})).rejects.toMatchObject({
+    await expect(readTable(write(Buffer.from('a,b\n1,2\n')), ['a'], silent, () => {})).rejects.toMatchObject({
       code: 'TABLE_INVALID',
       message:
         'table.csv.gz, line 1: expected gzip data, found "incorrect header check": the file is damaged.',
     });
     const damaged = gzipSync('a,b\n1,2\n');
     damaged[damaged.length - 6]! ^= 1;
-    await expect(readCsv(write(damaged), ['a'], silent, () => {})).rejects.toMatchObject({
+    await expect(readTable(write(damaged), ['a'], silent, () => {})).rejects.toMatchObject({
       code: 'TABLE_INVALID',
       message: expect.stringContaining('incorrect data check'),
     });
   });
 
   it('names a file that is not there and how to get it', async () => {
-    await expect(readCsv(join(dir, 'none.csv.gz'), ['a'], silent, () => {})).rejects.toMatchObject({
+    await expect(readTable(join(dir, 'none.csv.gz'), ['a'], silent, () => {})).rejects.toMatchObject({
       code: 'TABLE_INVALID',
       message: `none.csv.gz: expected a file at ${join(dir, 'none.csv.gz')}, found none; npm run model:download fetches it.`,
     });
   });
 
   it('passes on what the reader of a row throws', async () => {
-    const read = readCsv(write(gzipSync('a\n1\n')), ['a'], silent, () => {
+    const read = readTable(write(gzipSync('a\n1\n')), ['a'], silent, () => {
       throw new RangeError('mine');
     });
     await expect(read).rejects.toThrow(new RangeError('mine'));

@@ -13,10 +13,8 @@ import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { CodedError, describeValue } from '../errors.js';
-import type { SourceFile } from '../connectome/connectome.js';
 import type { Progress } from './progress.js';
-import type { ColumnChoice } from './read-table.js';
-import { readingFault, tableFault, TableRow } from './table-row.js';
+import { chosenColumns, type ColumnChoice, readingFault, tableFault, TableRow } from './table-row.js';
 
 const CR = 13;
 const READ_BYTES = 1 << 20;
@@ -31,48 +29,19 @@ export function csvField(value: string | number): string {
 }
 
 /**
- * The row that a reader stands at. There is one such object a table, so what is wanted of a row is taken before the next
- * one.
- */
-export class CsvRow extends TableRow {
-  readonly noun = 'line';
-  fields: readonly string[] = [];
-
-  constructor(
-    file: string,
-    private readonly columns: readonly CsvColumn[],
-  ) {
-    super(
-      file,
-      columns.map(({ name }) => name),
-    );
-  }
-
-  text(column: number): string {
-    return this.fields[this.columns[column]!.place]!;
-  }
-}
-
-/** A column that was asked for, and its place in the rows of the file. */
-interface CsvColumn {
-  readonly name: string;
-  readonly place: number;
-}
-
-/**
  * Reads a table from its first row to its last.
  * @param path a .csv.gz file, or one without compression by another name
  * @param columns those that `onRow` wants; the table may have others, in any order
  * @param onRow is called for each row below the header
- * @returns the file with the SHA-256 of its bytes (the compressed ones)
+ * @returns the SHA-256 of the bytes that were read, which may come from a pipe
  * @throws CodedError TABLE_INVALID with file, line, what was expected and what was found
  */
 export async function readCsv(
   path: string,
   columns: ColumnChoice,
   progress: Progress,
-  onRow: (row: CsvRow) => void,
-): Promise<SourceFile> {
+  onRow: (row: TableRow) => void,
+): Promise<string> {
   const file = basename(path);
   const hash = createHash('sha256');
   const rows = new RowScanner(file, columns, onRow);
@@ -97,20 +66,20 @@ export async function readCsv(
         rows.end();
       },
     );
+    return hash.digest('hex');
   } catch (error) {
-    throw csvFault(file, path, rows.line, error as NodeJS.ErrnoException);
+    throw csvFault(path, rows, error as NodeJS.ErrnoException);
   }
-  return { file, sha256: hash.digest('hex') };
 }
 
-function csvFault(file: string, path: string, line: number, error: NodeJS.ErrnoException): Error {
+function csvFault(path: string, rows: RowScanner, error: NodeJS.ErrnoException): Error {
   const { code, message } = error;
   if (error instanceof CodedError || code === undefined) return error;
   if (code === 'Z_BUF_ERROR') {
-    return tableFault(file, line, 'expected more gzip data, found the end of the file: it is truncated');
+    return rows.fault('expected more gzip data, found the end of the file: it is truncated');
   }
   if (code.startsWith('Z_')) {
-    return tableFault(file, line, `expected gzip data, found ${describeValue(message)}: the file is damaged`);
+    return rows.fault(`expected gzip data, found ${describeValue(message)}: the file is damaged`);
   }
   const hint = path.endsWith('.gz') ? '; npm run model:download fetches it' : '';
   return readingFault(path, error, hint);
@@ -126,14 +95,15 @@ class RowScanner {
   line = 1;
   #rest = '';
   /** Undefined until the header has been read. */
-  #row: CsvRow | undefined;
-  #fieldCount = 0;
+  #row: TableRow | undefined;
+  /** Fields of that row; at first those of the header. */
+  #fields: readonly string[] = [];
   #rowCount = 0;
 
   constructor(
     readonly file: string,
     readonly columns: ColumnChoice,
-    private readonly onRow: (row: CsvRow) => void,
+    private readonly onRow: (row: TableRow) => void,
   ) {}
 
   scan(text: string): void {
@@ -156,7 +126,7 @@ class RowScanner {
     }
     this.#rest = all.slice(at);
     if (this.#rest.length > MAXIMUM_ROW_BYTES) {
-      throw this.#fault(
+      throw this.fault(
         `expected a row of at most ${MAXIMUM_ROW_BYTES} bytes, found a longer one: a closing quote may be missing`,
       );
     }
@@ -166,13 +136,13 @@ class RowScanner {
     // A last line without its line break is a row all the same.
     if (this.#rest !== '') this.scan('\n');
     if (this.#rest !== '') {
-      throw this.#fault('expected the closing quote of a field, found the end of the file');
+      throw this.fault('expected the closing quote of a field, found the end of the file');
     }
     if (this.#row === undefined) {
-      const wanted = this.#wanted([]).join(', ');
-      throw tableFault(this.file, 1, `expected a header with ${wanted}, found an empty file`);
+      const wanted = typeof this.columns === 'function' ? this.columns([]) : this.columns;
+      throw this.fault(`expected a header with ${wanted.join(', ')}, found an empty file`);
     }
-    if (this.#rowCount === 0) throw this.#fault('expected rows below the header, found none');
+    if (this.#rowCount === 0) throw this.fault('expected rows below the header, found none');
   }
 
   /** @returns the fields of the row that begins here and where the next one begins, unless it is not all there yet */
@@ -196,42 +166,31 @@ class RowScanner {
     const behind = QUOTED.test(text) ? /^([^\n]*?)\r?\n/.exec(text.slice(QUOTED.lastIndex)) : null;
     if (behind !== null) {
       const found = describeValue(behind[1]!.slice(0, 20));
-      throw this.#fault(`expected a comma after the closing quote, found ${found}`);
+      throw this.fault(`expected a comma after the closing quote, found ${found}`);
     }
   }
 
   #take(fields: readonly string[], lines: number): void {
     if (this.#row === undefined) {
-      this.#row = new CsvRow(this.file, this.#columnsIn(fields));
-      this.#fieldCount = fields.length;
-    } else if (fields.length !== this.#fieldCount) {
-      throw this.#fault(`expected ${this.#fieldCount} fields, found ${fields.length}`);
+      const names = chosenColumns(this.file, `line ${this.line}`, this.columns, fields);
+      this.#row = new TableRow(this.file, 'line', names);
+      this.#row.columns = names.map((name) => {
+        const place = fields.indexOf(name);
+        return () => this.#fields[place];
+      });
+      this.#fields = fields;
+    } else if (fields.length !== this.#fields.length) {
+      throw this.fault(`expected ${this.#fields.length} fields, found ${fields.length}`);
     } else {
       this.#rowCount++;
       this.#row.at = this.line;
-      this.#row.fields = fields;
+      this.#fields = fields;
       this.onRow(this.#row);
     }
     this.line += lines;
   }
 
-  #wanted(header: readonly string[]): readonly string[] {
-    return typeof this.columns === 'function' ? this.columns(header) : this.columns;
-  }
-
-  #columnsIn(header: readonly string[]): CsvColumn[] {
-    const names = this.#wanted(header);
-    const missing = names.filter((name) => !header.includes(name));
-    if (missing.length > 0) {
-      const columns = missing.map((name) => name || 'without a name').join(', ');
-      throw this.#fault(
-        `expected a column ${columns}, found the columns ${describeValue(header.join(','), 200)}`,
-      );
-    }
-    return names.map((name) => ({ name, place: header.indexOf(name) }));
-  }
-
-  #fault(what: string): CodedError {
-    return tableFault(this.file, this.line, what);
+  fault(what: string): CodedError {
+    return tableFault(this.file, `line ${this.line}`, what);
   }
 }

@@ -12,9 +12,8 @@ import {
 } from '../../test/support/other-flies.js';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import type { Brain } from './brain.js';
-import { datasetNames, filesOf, readDataset } from './dataset.js';
+import { datasetNames, filesOf, ownTables, readDataset } from './dataset.js';
 import { layOut } from './lay-out.js';
-import { ownTables } from './own-network.js';
 import { defaultPopulations } from './populations.js';
 import { silent } from './progress.js';
 import { readTables } from './tables.js';
@@ -102,8 +101,8 @@ describe('MaleCNS', () => {
       const brain = await read('malecns-1.0', writeMaleCns(BODIES, WEIGHTS, rowsPerBatch));
       const { neurons, provenance } = brain;
       expect(neurons.ids).toEqual(['10001', '10006', '20000', '20001', '20002', '20003']);
-      expect(neurons.types).toEqual(['DNp01', 'VS', 'LB3a', 'MNx', '', '']);
-      expect(neurons.superClasses).toEqual([
+      expect(neurons.labels.type).toEqual(['DNp01', 'VS', 'LB3a', 'MNx', '', '']);
+      expect(neurons.labels.super_class).toEqual([
         'descending',
         'visual_projection',
         'sensory',
@@ -111,7 +110,7 @@ describe('MaleCNS', () => {
         'central',
         'central',
       ]);
-      expect(neurons.classes).toEqual([
+      expect(neurons.labels.class).toEqual([
         'descending_neuron',
         'visual_projection',
         'gustatory',
@@ -119,7 +118,7 @@ describe('MaleCNS', () => {
         'cb_intrinsic',
         'cb_intrinsic',
       ]);
-      expect(neurons.sides).toEqual(['right', 'left', '', 'center', '', 'right']);
+      expect(neurons.labels.side).toEqual(['right', 'left', '', 'center', '', 'right']);
       expect([...neurons.positionsNm.subarray(0, 6)]).toEqual([296_992, 178_064, 290_192, 8, 16, 24]);
       expect([...neurons.positionEstimated]).toEqual([0, 0, 1, 1, 1, 1]);
       expect([...neurons.signs.fast!]).toEqual([1, -1, -1, 0, 0, 0]);
@@ -140,7 +139,7 @@ describe('MaleCNS', () => {
       expect(provenance).toContain(
         `${MALECNS_FILES.weights}: 3 rows name a root id that ${MALECNS_FILES.annotations} lacks (first in row 2); they were left out.`,
       );
-      expect(brain.signRemarks!.fast![0]).toContain(
+      expect(brain.signRemarks!.fast).toContain(
         'all others have no fast effect: 3 (1 by consensus_nt, 2 without)',
       );
     }
@@ -240,8 +239,8 @@ it('BANC: ids are text, proofread neurons count, and types of FlyWire stand in',
   );
   const brain = await read('banc-888', dir);
   expect(brain.neurons.ids).toEqual([id(1), id(2), id(3)]);
-  expect(brain.neurons.types).toEqual(['DNp01', 'LC4', '']);
-  expect(brain.neurons.superClasses).toEqual(['descending', 'visual_projection', 'central']);
+  expect(brain.neurons.labels.type).toEqual(['DNp01', 'LC4', '']);
+  expect(brain.neurons.labels.super_class).toEqual(['descending', 'visual_projection', 'central']);
   expect([...brain.neurons.positionsNm.subarray(0, 3)]).toEqual([40, 80, 1350]);
   expect([...brain.neurons.signs.fast!]).toEqual([1, 0, 0]);
   expect(pairsOf(brain)).toEqual([
@@ -282,8 +281,7 @@ describe('a network of a laboratory', () => {
     const fromCsv = await own(text('edges.csv', csv(EDGES)), text('neurons.csv', csv(NEURONS)));
     expect(fromCsv.neurons).toMatchObject({
       ids: ['3', '11', '720575940600000001'],
-      types: ['A', 'B', ''],
-      sides: ['left', 'right', ''],
+      labels: { type: ['A', 'B', ''], side: ['left', 'right', ''] },
       positionsNm: Int32Array.of(1, 2, 4, -4, 5, 6, 7, 8, 9),
       signs: { fast: Int8Array.of(1, 0, 0) },
     });
@@ -366,17 +364,17 @@ describe('a network of a laboratory', () => {
     const neurons = 'id,sign\n1,1\n2,-1\n3,0\n';
     const given = await own(text('e.csv', 'pre,post,weight\n1,2,5\n'), text('n.csv', neurons));
     expect(given.neurons.signs).toEqual({ 'as given': Int8Array.of(1, -1, 0) });
-    expect(given.signRemarks!['as given']).toEqual([
+    expect(given.signRemarks!['as given']).toBe(
       'Signs of 3 neurons as given by the table of neurons: 1 excite, 1 inhibit, 1 have no fast effect.',
-    ]);
+    );
     const edges = 'pre,post,weight,sign\n2,1,5,-1\n2,3,5,-1\n3,1,5,0\n';
     const byEdges = await own(text('s.csv', edges), text('i.csv', 'id\n1\n2\n3\n'));
     expect(byEdges.neurons.signs).toEqual({ 'as given': Int8Array.of(1, -1, 0) });
     const none = await own(text('e.csv', 'pre,post,weight\n1,2,5\n'), text('i.csv', 'id\n1\n2\n3\n'));
     expect(none.neurons.signs).toEqual({ 'as given': Int8Array.of(1, 1, 1) });
-    expect(none.signRemarks!['as given']).toEqual([
+    expect(none.signRemarks!['as given']).toBe(
       'No column gives a sign or a transmitter, so all 3 neurons excite.',
-    ]);
+    );
   });
 
   it.each<[string, string, string, Record<string, string>, string]>([

@@ -12,23 +12,13 @@ import type {
   SourceFile,
   TableSignRule,
 } from '../connectome/connectome.js';
+import { LABELS } from '../connectome/neuron-index.js';
 import { CodedError } from '../errors.js';
 
 /** Facts that a table may tell of a neuron. */
-export const LABEL_COLUMNS = [
-  'type',
-  'class',
-  'sub_class',
-  'super_class',
-  'side',
-  'transmitter',
-  'sign',
-  'preset_type',
-] as const;
+export const LABEL_COLUMNS = [...LABELS, 'transmitter', 'sign', 'preset_type'] as const;
 export type LabelColumn = (typeof LABEL_COLUMNS)[number];
 export type NeuronColumn = LabelColumn | 'id' | 'position' | 'x' | 'y' | 'z';
-/** Names that the service has for the values of a label, by those of the data set. */
-export type ValueNames = { readonly [Label in LabelColumn]?: Readonly<Record<string, string>> };
 
 /** A table with rows of neurons; the first of a data set lists them all. */
 export interface NeuronTable {
@@ -89,7 +79,8 @@ export interface Dataset extends Omit<NetworkIdentity, 'wiring'> {
   readonly neuron_count?: number;
   readonly tables: readonly NeuronTable[];
   readonly connections: readonly ConnectionTable[];
-  readonly values: ValueNames;
+  /** Names that the service has for the values of a label, by those of the data set. */
+  readonly values: { readonly [Label in LabelColumn]?: Readonly<Record<string, string>> };
   /** Sign rules that fit its labels, the default first. */
   readonly signs: readonly TableSignRule[];
   readonly sign_source?: string;
@@ -111,13 +102,18 @@ export interface Dataset extends Omit<NetworkIdentity, 'wiring'> {
 }
 
 export const DEFAULT_DATASET = 'flywire-783';
-const FOLDER = new URL('../../data/datasets/', import.meta.url);
-const SCHEMA_FILE = fileURLToPath(new URL('../../data/datasets.schema.json', import.meta.url));
-const OWN_NETWORK_FILE = fileURLToPath(new URL('../../data/own-network.json', import.meta.url));
-const SHIU_FILE = fileURLToPath(new URL('../../data/shiu-2024.json', import.meta.url));
+const FOLDER = dataPath('datasets/');
+
+function dataPath(path: string): string {
+  return fileURLToPath(new URL(`../../data/${path}`, import.meta.url));
+}
+
+function readLayout(path: string): Dataset {
+  return readChecked(path, 'TABLE_INVALID', dataPath('datasets.schema.json'));
+}
 
 export function datasetNames(): string[] {
-  return readdirSync(fileURLToPath(FOLDER))
+  return readdirSync(FOLDER)
     .flatMap((file) => /^(.+)\.json$/.exec(file)?.[1] ?? [])
     .sort();
 }
@@ -128,12 +124,33 @@ export function readDataset(name: string = DEFAULT_DATASET): Dataset {
   if (!names.includes(name)) {
     throw new CodedError('USAGE', `There is no data set ${name}; there are ${names.join(', ')}.`);
   }
-  return readChecked<Dataset>(fileURLToPath(new URL(`${name}.json`, FOLDER)), 'TABLE_INVALID', SCHEMA_FILE);
+  return readLayout(join(FOLDER, `${name}.json`));
 }
 
-/** The names by which a laboratory's own tables call their columns and values, to be completed with its files. */
-export function ownNetwork(): Dataset {
-  return readChecked(OWN_NETWORK_FILE, 'TABLE_INVALID', SCHEMA_FILE);
+/**
+ * A network that a laboratory made itself, as a data set: a table of neurons and one of connections.
+ * @param columns names of columns by what they are called here, such as pre: body_pre
+ * @throws CodedError USAGE for a name that no column is called here
+ */
+export function ownTables(edges: string, neurons: string, columns: ReadonlyMap<string, string>): Dataset {
+  const own = readLayout(dataPath('own-network.json'));
+  const [table, connection] = [own.tables[0]!, own.connections[0]!];
+  const known = new Set([...Object.keys(connection.columns), ...Object.keys(table.columns)]);
+  const unknown = [...columns.keys()].filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    const what = `--columns names ${unknown.join(', ')}; there are ${[...known].join(', ')}.`;
+    throw new CodedError('USAGE', what);
+  }
+  const renamed = <T extends NeuronTable | ConnectionTable>(table: T, file: string): T => ({
+    ...table,
+    file,
+    columns: Object.fromEntries(
+      Object.entries(table.columns).map(([name, column]) => [name, columns.get(name) ?? column]),
+    ),
+    // A column that was named has to be there; a sign may stand in either table.
+    optional: table.optional?.filter((name) => name === 'sign' || !columns.has(name)),
+  });
+  return { ...own, tables: [renamed(table, neurons)], connections: [renamed(connection, edges)] };
 }
 
 /**
@@ -143,7 +160,7 @@ export function ownNetwork(): Dataset {
  * @param labels directory with the tables of Codex that have types, classes, sides and positions
  */
 export function shiuFiles(connectivity: string, completeness: string, labels: string | undefined): Dataset {
-  const dataset: Dataset = readChecked(SHIU_FILE, 'TABLE_INVALID', SCHEMA_FILE);
+  const dataset = readLayout(dataPath('shiu-2024.json'));
   const { tables: codex, values } = readDataset();
   const labelling = labels === undefined ? [] : codex.slice(1);
   return {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
 import { join } from 'node:path';
@@ -23,8 +23,6 @@ const [OK, PARTIAL_CONTENT, RANGE_NOT_SATISFIABLE] = [200, 206, 416];
 /** Statuses that may be another one the next time. */
 const PASSING_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 const MAXIMUM_REDIRECTS = 5;
-/** First and last bytes of the formats that are not gzipped: a file that was cut off lacks the last ones. */
-const FRAMES: Readonly<Record<string, string>> = { feather: 'ARROW1', arrow: 'ARROW1', parquet: 'PAR1' };
 const HERE = 'Mount a directory there that can be written to, or name another one with --out';
 
 export interface DownloadedFile extends SourceFile {
@@ -140,13 +138,9 @@ class Download {
         continue;
       }
       throw arrived === null
-        ? this.#failed(`is not an intact ${this.#format} file`)
+        ? this.#failed(`is not an intact ${this.file.endsWith('.gz') ? 'gzip ' : ''}file`)
         : this.#changed(`has the SHA-256 ${arrived.sha256}, expected ${sha256!}`);
     }
-  }
-
-  get #format(): string {
-    return /\.(feather|arrow|parquet)$/.exec(this.file)?.[1] ?? 'gzip';
   }
 
   #isRefused({ sha256 }: SourceFile): boolean {
@@ -248,25 +242,26 @@ class Download {
     return this.#respond(new URL(location, url).href, offset, redirects + 1);
   }
 
-  /** Size and digest of a file that is whole as its format says, else null. */
+  /** Size and digest of a file, null where it is empty or damaged, as gzip shows, or its size where no digest was published. */
   async #checked(path: string): Promise<DownloadedFile | null> {
     const hash = createHash('sha256');
     const bytes = await sizeOf(path);
-    this.options.progress.begin(`Checking ${this.file}`, bytes, 'bytes');
-    const frame = FRAMES[this.#format];
-    if (frame !== undefined && !(await isFramed(path, bytes, frame))) return null;
+    const { file } = this;
+    this.options.progress.begin(`Checking ${file}`, bytes, 'bytes');
+    const { bytes: expected = bytes, sha256: published } = this.expected;
+    if (published === undefined && bytes !== expected && this.options.allowChanged !== true) return null;
     let content = 0;
     try {
-      const file = createReadStream(path).on('data', (chunk) => hash.update(chunk));
-      const inflated = frame === undefined ? createGunzip() : new PassThrough();
-      await pipeline(file, inflated, async (chunks: AsyncIterable<Buffer>) => {
+      const read = createReadStream(path).on('data', (chunk) => hash.update(chunk));
+      const inflated = file.endsWith('.gz') ? createGunzip() : new PassThrough();
+      await pipeline(read, inflated, async (chunks: AsyncIterable<Buffer>) => {
         for await (const chunk of chunks) content += chunk.length;
       });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code?.startsWith('Z_') === true) return null;
       throw error;
     }
-    return content === 0 ? null : { file: this.file, bytes, sha256: hash.digest('hex') };
+    return content === 0 ? null : { file, bytes, sha256: hash.digest('hex') };
   }
 
   #failed(what: string): CodedError {
@@ -280,19 +275,6 @@ class Download {
     return failed(
       `${this.#url} ${what}: it is another version or was altered on the way. --allow-changed takes it and records that.`,
     );
-  }
-}
-
-async function isFramed(path: string, bytes: number, frame: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const read = async (at: number) =>
-      (await file.read(Buffer.alloc(frame.length), 0, frame.length, at)).buffer.toString('latin1');
-    return (
-      bytes > 2 * frame.length && (await read(0)) === frame && (await read(bytes - frame.length)) === frame
-    );
-  } finally {
-    await file.close();
   }
 }
 

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { Bool, Dictionary, Float64, Int16, Int64, List, Field, Utf8 } from 'apache-arrow';
 import { type FeatherColumn, writeFeather } from '../../test/support/feather.js';
-import { readFeather } from './feather.js';
 import { silent } from './progress.js';
+import { readTable } from './read-table.js';
 import type { TableRow } from './table-row.js';
 
 const ROWS = 20_000;
@@ -32,11 +32,11 @@ function columns(count = ROWS): Record<string, FeatherColumn> {
 
 async function rowsOf<T>(path: string, names: readonly string[], take: (row: TableRow) => T): Promise<T[]> {
   const taken: T[] = [];
-  await readFeather(path, names, silent, (row) => taken.push(take(row)));
+  await readTable(path, names, silent, (row) => taken.push(take(row)));
   return taken;
 }
 
-describe('readFeather', () => {
+describe('a Feather file', () => {
   it.each(['lz4', 'zstd', 'none'] as const)('gives back what was written with %s', async (compression) => {
     // Batches of 9,000 rows have buffers of more than one block, whose matches reach into the block before.
     const path = writeFeather('table.feather', columns(), compression, 9000);
@@ -63,7 +63,7 @@ describe('readFeather', () => {
   it('returns the file and the digest of its bytes', async () => {
     const path = writeFeather('table.feather', columns(10));
     const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
-    expect(await readFeather(path, ['small'], silent, () => {})).toEqual({ file: 'table.feather', sha256 });
+    expect(await readTable(path, ['small'], silent, () => {})).toEqual({ file: 'table.feather', sha256 });
   });
 
   it.each<[string, (row: TableRow) => unknown, string]>([
@@ -101,7 +101,7 @@ describe('readFeather', () => {
     [
       'a file with other bytes in its middle',
       (bytes) => Buffer.concat([bytes.subarray(0, 3000), Buffer.alloc(4000, 7), bytes.subarray(7000)]),
-      /row 0: cannot be read from here on: it is damaged|expected a Feather file, found a damaged one/,
+      /row 0: cannot be read from here on: the file is damaged|expected a Feather file, found a damaged one/,
     ],
   ])('refuses %s', async (_, change, message) => {
     const path = writeFeather('table.feather', columns(2000));

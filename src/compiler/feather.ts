@@ -2,11 +2,14 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { AsyncRecordBatchFileReader, Vector } from 'apache-arrow';
-import type { SourceFile } from '../connectome/connectome.js';
-import { chosenColumns, ColumnRow, type ColumnValues, exact, sourceOf } from './column-row.js';
-import type { Progress } from './progress.js';
-import type { ColumnChoice } from './read-table.js';
-import { readingFault, tableFault, type TableRow } from './table-row.js';
+import {
+  type ColumnarFile,
+  type ColumnarPart,
+  type ColumnValues,
+  exact,
+  readingFault,
+  tableFault,
+} from './table-row.js';
 
 const MAGIC = 'ARROW1';
 /** Version 1 of Feather, another format, which nothing writes by default since 2020. */
@@ -15,47 +18,33 @@ const OLD_MAGIC = 'FEA1';
 const EXACT_HIGH_WORDS = 1 << 21;
 
 /** @throws CodedError TABLE_INVALID */
-export async function readFeather(
-  path: string,
-  columns: ColumnChoice,
-  progress: Progress,
-  onRow: (row: TableRow) => void,
-): Promise<SourceFile> {
-  const file = basename(path);
-  const fault = (what: string) => tableFault(file, null, what);
+export async function openFeather(path: string): Promise<ColumnarFile> {
   const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
     throw readingFault(path, error);
   });
   try {
-    const reader = await readerOf(handle, fault);
-    const names = chosenColumns(
-      file,
-      columns,
-      reader.schema.fields.map(({ name }) => name),
-    );
-    const row = new ColumnRow(file, names);
-    const batchCount = reader.numRecordBatches;
-    progress.begin(`Reading ${file}`, 0, 'items');
-    let rowCount = 0;
-    for (let batch = 0; batch < batchCount; batch++) {
-      const read = await reader.readRecordBatch(batch).catch((error: Error) => {
-        throw tableFault(
-          file,
-          `row ${rowCount}`,
-          `cannot be read from here on: it is damaged (${error.message})`,
-        );
-      });
-      if (read === null) throw fault(`expected ${batchCount} record batches, found ${batch}`);
-      const values = names.map((name) => valuesOf(read.getChild(name)!));
-      row.take(values, rowCount, read.numRows, onRow);
-      rowCount += read.numRows;
-      progress.reached(rowCount);
-    }
-    if (rowCount === 0) throw fault('expected rows, found none');
-  } finally {
+    const reader = await readerOf(handle, (what) => tableFault(basename(path), null, what));
+    return {
+      columns: reader.schema.fields.map(({ name }) => name),
+      rowCount: 0,
+      parts: (names) => partsOf(reader, names),
+      close: () => handle.close(),
+    };
+  } catch (error) {
     await handle.close();
+    throw error;
   }
-  return sourceOf(path);
+}
+
+async function* partsOf(
+  reader: AsyncRecordBatchFileReader,
+  names: readonly string[],
+): AsyncGenerator<ColumnarPart> {
+  for (let batch = 0; batch < reader.numRecordBatches; batch++) {
+    const read = await reader.readRecordBatch(batch);
+    if (read === null) throw new Error(`${batch} of ${reader.numRecordBatches} record batches`);
+    yield { rowCount: read.numRows, values: names.map((name) => valuesOf(read.getChild(name)!)) };
+  }
 }
 
 /** @throws CodedError TABLE_INVALID for what is no file of Arrow, or is cut off */

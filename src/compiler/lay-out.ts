@@ -10,6 +10,7 @@ import {
   type SignRule,
 } from '../connectome/connectome.js';
 import type { ConnectomeContent } from '../connectome/format.js';
+import { getOrInsert } from '../get-or-insert.js';
 import { rowsByKey, sortRows } from '../connectome/rows.js';
 import { type Brain, type NeuronColumns, signsUnder } from './brain.js';
 import { type PopulationDefinitions, selectPopulations } from './populations.js';
@@ -35,7 +36,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
 
   const { types, typeIndices } = typesOf(neurons, order);
   const { classes, classIndices } = classesOf(neurons, order);
-  const sides = Uint8Array.from(order, (i) => sideIndex(neurons.sides[i]!));
+  const sides = Uint8Array.from(order, (i) => sideIndex(neurons.labels.side[i]!));
   const rows = rowsOf(brain, placeOf);
   const { minimumSynapses } = brain;
   const named = {
@@ -66,7 +67,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     transmitterCounts: brain.transmitterCounts,
     provenance: [
       ...brain.provenance,
-      ...(brain.signRemarks?.[signRule] ?? []),
+      ...[brain.signRemarks?.[signRule] ?? []].flat(),
       ...(selected.stimuli.length + selected.channels.length === 0
         ? ['It has no stimuli and no channels.']
         : []),
@@ -89,38 +90,28 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     positionsNm,
     positionEstimated: Uint8Array.from(order, (i) => neurons.positionEstimated[i]!),
     neuronIds: Array.from(order, (i) => neurons.ids[i]!),
-    // A stimulus keeps the ascending order of ids, which keys its random numbers; a channel is a set.
-    populations: selected.neurons.map((list, k) => {
-      const places = list.map((i) => placeOf[i]!);
-      return k < selected.stimuli.length ? places : places.sort();
-    }),
+    populations: selected.neurons,
   };
 }
 
 /** Neurons (places in the brain, which ascend by id) in the order of the file. */
-function storageOrder(neurons: NeuronColumns): Uint32Array {
-  const { types, superClasses, classes, sides } = neurons;
-  const typed = new Map<string, number[][]>();
-  const untyped = new Map<string, number[][]>();
-  for (let i = 0; i < neurons.count; i++) {
-    const groups = types[i] === '' ? untyped : typed;
-    // A line break sorts before every character of a label, so this text sorts as the pair does.
-    const label = types[i] === '' ? `${superClasses[i]!}\n${classes[i]!}` : types[i]!;
-    let bySide = groups.get(label);
-    if (bySide === undefined) {
-      bySide = SIDES.map(() => []);
-      groups.set(label, bySide);
-    }
-    bySide[sideIndex(sides[i]!)]!.push(i);
-  }
-  const inOrder = (groups: Map<string, number[][]>) =>
-    [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, bySide]) => bySide.flat());
-  return Uint32Array.from([...inOrder(typed), ...inOrder(untyped)]);
+function storageOrder({
+  count,
+  labels: { type, class: classes, super_class: superClass, side },
+}: NeuronColumns) {
+  // A line break sorts before every character of a label, so these texts sort as their parts do; untyped ones come last.
+  const keys = Array.from({ length: count }, (_, i) => {
+    const place = sideIndex(side[i]!);
+    return type[i] === '' ? `1${superClass[i]!}\n${classes[i]!}\n${place}` : `0${type[i]!}\n${place}`;
+  });
+  return Uint32Array.from(keys.keys()).sort((a, b) =>
+    keys[a]! < keys[b]! ? -1 : Number(keys[a]! > keys[b]!),
+  );
 }
 
 /** One entry for each type, in the super class of most of its neurons, and one for the untyped of each super class. */
 function typesOf(
-  { types: names, superClasses }: NeuronColumns,
+  { labels: { type: names, super_class: superClasses } }: NeuronColumns,
   order: Uint32Array,
 ): { types: CellType[]; typeIndices: Uint16Array } {
   const { first, indices } = numbered(order, 'types', (i) => names[i] || `\n${superClasses[i]!}`);
@@ -140,13 +131,13 @@ function typesOf(
 
 /** Every combination of super class, class and sub class, in the order in which the neurons have them. */
 function classesOf(
-  { superClasses, classes: names, subClasses }: NeuronColumns,
+  { labels }: NeuronColumns,
   order: Uint32Array,
 ): { classes: CellClass[]; classIndices: Uint16Array } {
   const classOf = (i: number) => ({
-    superClass: superClasses[i]!,
-    class: names[i]!,
-    subClass: subClasses[i]!,
+    superClass: labels.super_class[i]!,
+    class: labels.class[i]!,
+    subClass: labels.sub_class[i]!,
   });
   const { first, indices } = numbered(order, 'classes', (i) => JSON.stringify(classOf(i)));
   return { classes: first.map(classOf), classIndices: indices };
@@ -156,15 +147,7 @@ function classesOf(
 function numbered(order: Uint32Array, what: string, keyOf: (i: number) => string) {
   const numbers = new Map<string, number>();
   const first: number[] = [];
-  const indices = Uint16Array.from(order, (i) => {
-    const key = keyOf(i);
-    let number = numbers.get(key);
-    if (number === undefined) {
-      number = first.push(i) - 1;
-      numbers.set(key, number);
-    }
-    return number;
-  });
+  const indices = Uint16Array.from(order, (i) => getOrInsert(numbers, keyOf(i), () => first.push(i) - 1));
   if (first.length > 2 ** 16) {
     throw new Error(`a connectome file holds at most ${2 ** 16} ${what}, found ${first.length}`);
   }

@@ -1,38 +1,33 @@
 /** Sorts the rows of a table by pairs of neurons, and sums the synapses of each pair. */
 import { rowsByKey } from '../connectome/rows.js';
-import { type ConnectionColumns, MINIMUM_SYNAPSES } from './brain.js';
-import type { TableRow } from './table-row.js';
+import { type ConnectionColumns, MINIMUM_SYNAPSES, newConnections } from './brain.js';
 
 /** Target and row in one exact double: 18 bits and 32. */
 const ROW_RANGE = 2 ** 32;
 
 /** Rows of a table, each with synapses from one neuron to another. */
-export interface PairRows {
-  readonly pre: Uint32Array;
-  readonly post: Uint32Array;
-  readonly synapses: Uint32Array | Uint16Array;
+type PairRows = Readonly<Record<'pre' | 'post' | 'synapses', Uint32Array>>;
+
+interface PairChecks {
+  /** Is called for each row with every earlier row of its pair. */
+  checkRepeated(earlier: number, later: number): void;
+  /** Is called for each pair that is kept, with its first row. */
+  checkSum(row: number, sum: number): void;
 }
 
 /**
  * Sums each pair of neurons over its rows and leaves out pairs with fewer synapses than `minimumSynapses`.
  * @param neuronCount all neurons are below it
- * @param checkRepeated called for each row with every earlier row of its pair
- * @param checkSum called for each pair that is kept, with its first row
  * @returns the pairs that are kept, the number of all, a phrase on both, and a remark where the table was pruned before
  */
 export function sumPairs(
   { pre, post, synapses }: PairRows,
   neuronCount: number,
   minimumSynapses: number,
-  checkRepeated: (earlier: number, later: number) => void,
-  checkSum: (row: number, sum: number) => void,
+  { checkRepeated, checkSum }: PairChecks,
 ): { connections: ConnectionColumns; pairCount: number; counted: string; pruned: string[] } {
   const rows = rowsByPair(pre, post, neuronCount);
-  const kept = {
-    pre: new Uint32Array(rows.length),
-    post: new Uint32Array(rows.length),
-    synapseCounts: new Uint16Array(rows.length),
-  };
+  const kept = newConnections(rows.length);
   let count = 0;
   let pairs = 0;
   let allSynapses = 0;
@@ -108,47 +103,4 @@ function isAscending(pre: Uint32Array, post: Uint32Array): boolean {
     if ((pre[row - 1]! - pre[row]! || post[row - 1]! - post[row]!) > 0) return false;
   }
   return true;
-}
-
-/** The sign of each neuron's outputs, where a table of connections gives it. */
-export class OutputSigns {
-  readonly signs: Int8Array;
-  readonly #isKnown: Uint8Array;
-
-  constructor(private readonly ids: readonly string[]) {
-    this.signs = new Int8Array(ids.length).fill(1);
-    this.#isKnown = new Uint8Array(ids.length);
-  }
-
-  /** Takes the sign in a row, which has to be that of earlier rows of the neuron. */
-  take(neuron: number, row: TableRow, column: number): void {
-    const sign = row.sign(column);
-    if (this.#isKnown[neuron] === 1 && this.signs[neuron] !== sign) {
-      throw row.fault(
-        column,
-        `${this.signs[neuron]}, as in an earlier row, since all outputs of neuron ${this.ids[neuron]} have one sign`,
-      );
-    }
-    this.#isKnown[neuron] = 1;
-    this.signs[neuron] = sign;
-  }
-}
-
-/** A column of numbers that grows: in an array of JavaScript, millions of numbers would fill its heap. */
-export class GrowingColumn {
-  #count = 0;
-  #values = new Uint32Array(1 << 20);
-
-  push(value: number): void {
-    if (this.#count === this.#values.length) {
-      const larger = new Uint32Array(2 * this.#count);
-      larger.set(this.#values);
-      this.#values = larger;
-    }
-    this.#values[this.#count++] = value;
-  }
-
-  get filled(): Uint32Array {
-    return this.#values.subarray(0, this.#count);
-  }
 }

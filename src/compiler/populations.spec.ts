@@ -30,11 +30,13 @@ function brain(wiring: WiringOrigin = 'measured'): Brain {
     neurons: {
       count: NEURONS.length,
       ids: column(0),
-      types: column(1),
-      sides: column(2),
-      superClasses: column(3),
-      classes: column(4),
-      subClasses: NEURONS.map(() => ''),
+      labels: {
+        type: column(1),
+        side: column(2),
+        super_class: column(3),
+        class: column(4),
+        sub_class: NEURONS.map(() => ''),
+      },
       signs: { predicted: new Int8Array(8).fill(1), corrected: new Int8Array(8).fill(1) },
       positionsNm: new Int32Array(24),
       positionEstimated: new Uint8Array(8),

@@ -7,21 +7,24 @@ import { fileURLToPath } from 'node:url';
 import { readChecked } from '../connectome/checked-json.js';
 import { isFlyWire } from '../connectome/model-id.js';
 import { NodeSetResolver, type SelectableNeurons } from '../connectome/node-set-resolver.js';
-import type {
-  ChannelKind,
-  ChannelPopulation,
-  Selector,
-  StimulusPopulation,
+import {
+  type ChannelKind,
+  type ChannelPopulation,
+  repeatedPopulation,
+  type Selector,
+  type StimulusPopulation,
 } from '../connectome/populations.js';
 import { labelOf, LABELS, neuronIndexOf } from '../connectome/neuron-index.js';
 import { wildcard } from '../connectome/wildcard.js';
 import { CodedError, describeValue } from '../errors.js';
+import { getOrInsert } from '../get-or-insert.js';
 import type { Brain, NeuronColumns } from './brain.js';
 
 type Definition<P> = Omit<P, 'neuronCount'> & {
   /** In place of its selectors, for networks other than FlyWire, whose classes have other names. */
   readonly elsewhere?: readonly Selector[];
 };
+type AnyDefinition = Definition<StimulusPopulation | ChannelPopulation> & { readonly kind?: ChannelKind };
 
 export interface PopulationDefinitions {
   /** True where populations that the brain has no neurons for are left out, and not refused. */
@@ -30,10 +33,10 @@ export interface PopulationDefinitions {
   readonly channels: readonly Definition<ChannelPopulation>[];
 }
 
-export interface SelectedPopulations {
+interface SelectedPopulations {
   readonly stimuli: readonly StimulusPopulation[];
   readonly channels: readonly ChannelPopulation[];
-  /** Neurons of each stimulus, then of each channel; ascending indices into the brain. */
+  /** Neurons of each stimulus, ascending by id, which keys their random numbers; then of each channel, ascending by index. */
   readonly neurons: readonly Uint32Array[];
   /** Sentences on selectors whose root ids and labels disagree. */
   readonly remarks: readonly string[];
@@ -48,15 +51,9 @@ const POPULATIONS_SCHEMA = fileURLToPath(new URL('../../data/populations.schema.
  */
 export function readPopulations(path: string = POPULATIONS_FILE): PopulationDefinitions {
   const definitions = readChecked<PopulationDefinitions>(path, 'POPULATIONS_INVALID', POPULATIONS_SCHEMA);
-  checkUnique('stimulus', definitions.stimuli);
-  checkUnique('channel', definitions.channels);
+  const repeated = repeatedPopulation(definitions);
+  if (repeated !== undefined) throw invalid(`expected ${repeated} once, found it twice`);
   return definitions;
-}
-
-function checkUnique(kind: string, populations: readonly { readonly id: string }[]): void {
-  const ids = populations.map(({ id }) => id);
-  const twice = ids.find((id, at) => ids.indexOf(id) < at);
-  if (twice !== undefined) throw invalid(`expected ${kind} ${twice} once, found it twice`);
 }
 
 /**
@@ -64,16 +61,13 @@ function checkUnique(kind: string, populations: readonly { readonly id: string }
  * its types select, where they exist there too, and never root ids.
  */
 export function defaultPopulations({ neurons, identity, without = [] }: Brain): PopulationDefinitions {
-  if (neurons.types.every((type) => type === '')) return { stimuli: [], channels: [] };
+  if (neurons.labels.type.every((type) => type === '')) return { stimuli: [], channels: [] };
   const definitions = readPopulations();
   if (isFlyWire(identity)) return definitions;
   const hasMeaning = ({ id }: { readonly id: string }) => !without.includes(id);
-  const withoutIds = <P extends PopulationDefinitions['stimuli' | 'channels'][number]>(population: P): P => ({
+  const withoutIds = <P extends AnyDefinition>({ elsewhere, ...population }: P) => ({
     ...population,
-    selectors: (population.elsewhere ?? population.selectors).map((selector) => ({
-      ...selector,
-      root_ids: undefined,
-    })),
+    selectors: (elsewhere ?? population.selectors).map((selector) => ({ ...selector, root_ids: undefined })),
   });
   return {
     fitting: true,
@@ -83,7 +77,7 @@ export function defaultPopulations({ neurons, identity, without = [] }: Brain): 
 }
 
 /**
- * @param named the neurons of the brain in another order, by which selectors find them
+ * @param named the neurons of the brain in the order of the file, by which selectors find them
  * @param order the index into the brain of each of them
  * @throws CodedError POPULATIONS_INVALID for a selector that matches no neuron, with near matches by name, and for a
  *   channel whose neurons are not of its kind
@@ -98,49 +92,45 @@ export function selectPopulations(
   const resolver = new NodeSetResolver(byPresetType, { node_sets: {}, on_missing: 'error' });
   const neurons: Uint32Array[] = [];
   const remarks: string[] = [];
-  const select = <P extends Definition<StimulusPopulation> | Definition<ChannelPopulation>>(
-    population: P,
-  ) => {
-    const where = `${'kind' in population ? 'channel' : 'stimulus'} ${population.id}`;
-    const chosen = new Set<number>();
-    for (const selector of population.selectors) {
-      const found =
-        brain.identity.wiring === 'synthetic' || selector.root_ids === undefined
-          ? selectedByLabel(resolver, selector, where)
-          : selectedById(named, order, resolver, selector, where, remarks);
-      for (const i of found) chosen.add(order[i]!);
-    }
-    const own = Uint32Array.from(chosen).sort();
-    if ('kind' in population) checkKind(brain.neurons, population, own);
-    neurons.push(own);
-    return { ...population, elsewhere: undefined, neuronCount: own.length };
-  };
   const lacking: string[] = [];
-  const selectFitting: typeof select = (population) => {
-    try {
-      return select(population);
-    } catch (error) {
-      if (definitions.fitting !== true || !(error instanceof CodedError)) throw error;
-      lacking.push(population.id);
-      return { ...population, elsewhere: undefined, neuronCount: 0 };
-    }
+  const select = ({ id, selectors, kind }: AnyDefinition): Uint32Array => {
+    const where = `${kind === undefined ? 'stimulus' : 'channel'} ${id}`;
+    const found = selectors.flatMap((selector) =>
+      brain.identity.wiring === 'synthetic' || selector.root_ids === undefined
+        ? [...selectedByLabel(resolver, selector, where)]
+        : selectedById(named, order, resolver, selector, where, remarks),
+    );
+    const byId = Uint32Array.from(new Set(found)).sort((a, b) => order[a]! - order[b]!);
+    if (kind === undefined) return byId;
+    checkKind(named, id, kind, byId);
+    return byId.sort();
   };
-  const fits = ({ neuronCount }: { readonly neuronCount: number }) => neuronCount > 0;
-  const stimuli = definitions.stimuli.map(selectFitting).filter(fits);
-  const channels = definitions.channels.map(selectFitting).filter(fits);
+  const fitting = <P extends AnyDefinition>(populations: readonly P[]) =>
+    populations.flatMap((population) => {
+      try {
+        const own = select(population);
+        neurons.push(own);
+        return [{ ...population, elsewhere: undefined, neuronCount: own.length }];
+      } catch (error) {
+        if (definitions.fitting !== true || !(error instanceof CodedError)) throw error;
+        lacking.push(population.id);
+        return [];
+      }
+    });
+  const selected = { stimuli: fitting(definitions.stimuli), channels: fitting(definitions.channels) };
   if (lacking.length > 0) {
     remarks.push(
       `Version 1 of the API lacks ${lacking.join(', ')}: not all of their types and classes are in the tables.`,
     );
   }
-  return { stimuli, channels, neurons, remarks };
+  return { ...selected, neurons, remarks };
 }
 
 /** The neurons under the types of FlyWire that populations select by, where a data set says which of them a neuron has. */
 function underPresetTypes(
   named: SelectableNeurons,
   order: Uint32Array,
-  { types, presetTypes }: NeuronColumns,
+  { labels, presetTypes }: NeuronColumns,
   { stimuli, channels }: PopulationDefinitions,
 ): SelectableNeurons {
   if (presetTypes === undefined) return named;
@@ -150,9 +140,8 @@ function underPresetTypes(
   const numbers = new Map<string, number>();
   const typeIndices = Uint16Array.from(order, (i) => {
     const names = presetTypes[i]!.split(',').map((name) => name.trim());
-    const name = names.find((each) => patterns.some((matches) => matches(each))) ?? types[i]!;
-    if (!numbers.has(name)) numbers.set(name, numbers.size);
-    return numbers.get(name)!;
+    const name = names.find((each) => patterns.some((matches) => matches(each))) ?? labels.type[i]!;
+    return getOrInsert(numbers, name, () => numbers.size);
   });
   const metadata = {
     ...named.metadata,
@@ -162,19 +151,19 @@ function underPresetTypes(
 }
 
 /** Refuses a channel that is not what it is said to be: its kind shows wherever its rate does. */
-function checkKind(
-  { superClasses, ids, types }: NeuronColumns,
-  { id, kind }: Definition<ChannelPopulation>,
-  chosen: Uint32Array,
-): void {
-  const kindOf = (i: number): ChannelKind =>
-    superClasses[i] === 'descending' || superClasses[i] === 'motor' ? superClasses[i] : 'station';
+function checkKind(named: SelectableNeurons, id: string, kind: ChannelKind, chosen: Uint32Array): void {
+  const superClassOf = labelOf(named, 'super_class');
+  const kindOf = (i: number): ChannelKind => {
+    const superClass = superClassOf(i);
+    return superClass === 'descending' || superClass === 'motor' ? superClass : 'station';
+  };
   // Where the super class is not known, the definition is all there is.
-  const other = chosen.find((i) => superClasses[i] !== '' && kindOf(i) !== kind);
+  const other = chosen.find((i) => superClassOf(i) !== '' && kindOf(i) !== kind);
   if (other !== undefined) {
     throw invalid(
-      `channel ${id}: its kind is ${describeValue(kind)}, but neuron ${ids[other]!} of type ${describeValue(types[other]!)} ` +
-        `has the super class ${describeValue(superClasses[other]!)}, which makes it ${describeValue(kindOf(other))}`,
+      `channel ${id}: its kind is ${describeValue(kind)}, but neuron ${named.neuronId(other)} of type ` +
+        `${describeValue(labelOf(named, 'type')(other))} has the super class ${describeValue(superClassOf(other))}, ` +
+        `which makes it ${describeValue(kindOf(other))}`,
     );
   }
 }

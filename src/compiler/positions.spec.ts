@@ -14,12 +14,18 @@ function marked(count: number, neurons: readonly number[]): MarkedPositions {
 /** Rows of type, side, class, super class. */
 function labelsOf(rows: readonly (readonly [string, string, string, string])[]) {
   const column = (k: number) => rows.map((row) => row[k]!);
-  return { types: column(0), sides: column(1), classes: column(2), superClasses: column(3) };
+  return {
+    type: column(0),
+    side: column(1),
+    class: column(2),
+    sub_class: rows.map(() => ''),
+    super_class: column(3),
+  };
 }
 
 /** The neuron whose position neuron i has got, since neuron i was marked at [i, i, i]. */
 function modelsOf(rows: Parameters<typeof labelsOf>[0], measured: readonly number[]): number[] {
-  const { positionsNm } = positionsOf(labelsOf(rows), marked(rows.length, measured), null);
+  const { positionsNm } = positionsOf(labelsOf(rows), marked(rows.length, measured), marked(rows.length, []));
   return rows.map((_, i) => positionsNm[3 * i]!);
 }
 
@@ -63,7 +69,11 @@ describe('positionsOf', () => {
   });
 
   it('puts everything into the origin when no position is known', () => {
-    const { positionsNm, positionEstimated } = positionsOf(labelsOf([other, other]), marked(2, []), null);
+    const { positionsNm, positionEstimated } = positionsOf(
+      labelsOf([other, other]),
+      marked(2, []),
+      marked(2, []),
+    );
     expect([...positionsNm]).toEqual([0, 0, 0, 0, 0, 0]);
     expect([...positionEstimated]).toEqual([1, 1]);
   });

@@ -6,13 +6,13 @@ export interface MarkedPositions {
   readonly nm: Int32Array;
 }
 
-type Labels = Pick<NeuronColumns, 'types' | 'superClasses' | 'classes' | 'sides'>;
+type Labels = NeuronColumns['labels'];
 
 /** Keys that like cells share, those of the closest first; an empty key matches none. */
 const LIKENESS: readonly ((labels: Labels, i: number) => string)[] = [
-  ...(['types', 'classes', 'superClasses'] as const).flatMap((column) => [
-    (labels: Labels, i: number) => labels[column][i]! && `${labels[column][i]}\n${labels.sides[i]}`,
-    (labels: Labels, i: number) => labels[column][i]!,
+  ...(['type', 'class', 'super_class'] as const).flatMap((label) => [
+    (labels: Labels, i: number) => labels[label][i]! && `${labels[label][i]}\n${labels.side[i]}`,
+    (labels: Labels, i: number) => labels[label][i]!,
   ]),
   () => 'any cell',
 ];
@@ -25,7 +25,7 @@ const LIKENESS: readonly ((labels: Labels, i: number) => string)[] = [
 export function positionsOf(
   labels: Labels,
   measured: MarkedPositions,
-  estimated: MarkedPositions | null,
+  estimated: MarkedPositions,
 ): { positionsNm: Int32Array; positionEstimated: Uint8Array } {
   const count = measured.isMarked.length;
   const positionsNm = measured.nm.slice();
@@ -38,7 +38,7 @@ export function positionsOf(
       continue;
     }
     positionEstimated[i] = 1;
-    if (estimated?.isMarked[i] === 1) {
+    if (estimated.isMarked[i] === 1) {
       positionsNm.set(estimated.nm.subarray(3 * i, 3 * i + 3), 3 * i);
       placed.push(i);
     } else {

@@ -1,13 +1,13 @@
 /** Reads a table row by row, in the format that the name of its file says. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
 import type { SourceFile } from '../connectome/connectome.js';
 import { readCsv } from './csv.js';
-import { readFeather } from './feather.js';
-import { readParquet } from './parquet.js';
+import { openFeather } from './feather.js';
+import { openParquet } from './parquet.js';
 import type { Progress } from './progress.js';
-import type { TableRow } from './table-row.js';
-
-/** Names of the columns that are wanted, or a function that chooses them among those of the table. */
-export type ColumnChoice = readonly string[] | ((found: readonly string[]) => readonly string[]);
+import { chosenColumns, type ColumnarFile, type ColumnChoice, tableFault, TableRow } from './table-row.js';
 
 /**
  * @param path a .parquet file, a .feather or .arrow file, or CSV by any other name, gzipped where that ends with .gz
@@ -15,13 +15,59 @@ export type ColumnChoice = readonly string[] | ((found: readonly string[]) => re
  * @returns the file with the SHA-256 of its bytes
  * @throws CodedError TABLE_INVALID
  */
-export function readTable(
+export async function readTable(
   path: string,
   columns: ColumnChoice,
   progress: Progress,
   onRow: (row: TableRow) => void,
 ): Promise<SourceFile> {
-  if (/\.parquet$/i.test(path)) return readParquet(path, columns, progress, onRow);
-  if (/\.(feather|ftr|arrow)$/i.test(path)) return readFeather(path, columns, progress, onRow);
-  return readCsv(path, columns, progress, onRow);
+  const format = /\.(parquet|feather|ftr|arrow)$/i.exec(path)?.[1]!.toLowerCase();
+  if (format === undefined) {
+    return { file: basename(path), sha256: await readCsv(path, columns, progress, onRow) };
+  }
+  await readColumns(path, format === 'parquet' ? openParquet : openFeather, columns, progress, onRow);
+  return sourceOf(path);
+}
+
+async function readColumns(
+  path: string,
+  open: (path: string) => Promise<ColumnarFile>,
+  columns: ColumnChoice,
+  progress: Progress,
+  onRow: (row: TableRow) => void,
+): Promise<void> {
+  const file = basename(path);
+  const table = await open(path);
+  try {
+    const names = chosenColumns(file, null, columns, table.columns);
+    const row = new TableRow(file, 'row', names);
+    progress.begin(`Reading ${file}`, table.rowCount, 'items');
+    const parts = table.parts(names);
+    const nextPart = () =>
+      parts.next().catch((error: Error) => {
+        const what = `cannot be read from here on: the file is damaged (${error.message})`;
+        throw tableFault(file, `row ${rowCount}`, what);
+      });
+    let rowCount = 0;
+    for (let part = await nextPart(); part.done !== true; part = await nextPart()) {
+      row.columns = part.value.values;
+      for (let index = 0; index < part.value.rowCount; index++) {
+        row.index = index;
+        row.at = rowCount + index;
+        onRow(row);
+      }
+      rowCount += part.value.rowCount;
+      progress.reached(rowCount);
+    }
+    if (rowCount === 0) throw tableFault(file, null, 'expected rows, found none');
+  } finally {
+    await table.close();
+  }
+}
+
+/** The file with the SHA-256 of its bytes. */
+export async function sourceOf(path: string): Promise<SourceFile> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
+  return { file: basename(path), sha256: hash.digest('hex') };
 }

@@ -5,6 +5,7 @@ import { compressors } from 'hyparquet-compressors';
 import { describeWith, SHIU_DIR } from '../../test/support/requirements.js';
 import { type ShiuPair, type ShiuTable, shiuTable, writeShiuFiles } from '../../test/support/shiu-files.js';
 import { tableTexts, writeTables } from '../../test/support/tables.js';
+import { LABELS } from '../connectome/neuron-index.js';
 import { CodedError } from '../errors.js';
 import { type Brain, FLYWIRE_783, signsUnder } from './brain.js';
 import { shiuFiles } from './dataset.js';
@@ -52,8 +53,8 @@ describe('the files of Shiu et al.', () => {
     expect([...connections.pre]).toEqual([1, 3, 3]);
     expect([...connections.post]).toEqual([3, 0, 3]);
     expect([...connections.synapseCounts]).toEqual([8191, 5, 6]);
-    for (const column of ['types', 'superClasses', 'classes', 'subClasses', 'sides'] as const) {
-      expect(neurons[column]).toEqual(['', '', '', '']);
+    for (const label of LABELS) {
+      expect(neurons.labels[label]).toEqual(['', '', '', '']);
     }
     expect([...neurons.positionEstimated]).toEqual([1, 1, 1, 1]);
   });
@@ -86,9 +87,9 @@ describe('the files of Shiu et al.', () => {
       ...writeShiuFiles(shiuTable(IDS, PAIRS)),
       tables,
     });
-    expect(neurons.types).toEqual(['', 'A', '', '']);
-    expect(neurons.sides).toEqual(['', 'right', '', '']);
-    expect(neurons.superClasses).toEqual(['', 'sensory', '', '']);
+    expect(neurons.labels.type).toEqual(['', 'A', '', '']);
+    expect(neurons.labels.side).toEqual(['', 'right', '', '']);
+    expect(neurons.labels.super_class).toEqual(['', 'sensory', '', '']);
     expect([...neurons.positionsNm.subarray(3, 6)]).toEqual([1, 2, 3]);
     expect(sources.map(({ file }) => file)).toEqual([
       ...['neurons.csv', 'classification.csv.gz', 'consolidated_cell_types.csv.gz', 'coordinates.csv.gz'],
@@ -173,8 +174,8 @@ describe('a fault of the files', () => {
     [
       'a column that is missing',
       ({ columns }) => delete columns['Excitatory'],
-      'pairs.parquet: expected a column Excitatory, found the columns "Presynaptic_ID, Postsynaptic_ID, ' +
-        'Presynaptic_Index, Postsynaptic_Index, Connectivity, Excitatory x Connectivity".',
+      'pairs.parquet: expected a column Excitatory, found the columns "Presynaptic_ID,Postsynaptic_ID,' +
+        'Presynaptic_Index,Postsynaptic_Index,Connectivity,Excitatory x Connectivity".',
     ],
     [
       'another list',

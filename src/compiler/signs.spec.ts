@@ -1,19 +1,27 @@
 import type { TableSignRule } from '../connectome/connectome.js';
-import { assignSigns, readSignRules, type SignedNeuron, type Transmitter } from './signs.js';
+import { assignSigns, type SignedLabels } from './signs.js';
 
-const rules = readSignRules();
-const signBy = (rule: TableSignRule) => (neuron: SignedNeuron) =>
-  assignSigns(rules, rule, [neuron], ['named'], { column: 'nt_type', hasMeans: true }).signs[0];
+type Neuron = Readonly<Record<keyof SignedLabels, string>>;
+
+function labelsOf(neurons: readonly Neuron[]): SignedLabels {
+  const labels = ['type', 'class', 'sub_class', 'super_class', 'transmitter'] as const;
+  return Object.fromEntries(
+    labels.map((label) => [label, neurons.map((each) => each[label])]),
+  ) as unknown as SignedLabels;
+}
+
+const signBy = (rule: TableSignRule) => (neuron: Neuron) =>
+  assignSigns(rule, labelsOf([neuron]), ['named'], { column: 'nt_type', hasMeans: true }).signs[0];
 const predicted = signBy('predicted');
 const corrected = signBy('corrected');
 const fast = signBy('fast');
 
-function neuron(transmitter: Transmitter, others: Partial<SignedNeuron> = {}): SignedNeuron {
+function neuron(transmitter: string, others: Partial<Neuron> = {}): Neuron {
   return { type: '', class: '', sub_class: '', super_class: 'central', transmitter, ...others };
 }
 
 describe('the signs of data/signs.json', () => {
-  it.each<[Transmitter, number]>([
+  it.each<[string, number]>([
     ['ACH', 1],
     ['DA', 1],
     ['SER', 1],
@@ -33,7 +41,7 @@ describe('the signs of data/signs.json', () => {
     }
   });
 
-  it.each<[Transmitter, number]>([
+  it.each<[string, number]>([
     ['ACH', 1],
     ['GABA', -1],
     ['GLUT', -1],
@@ -51,7 +59,7 @@ describe('the signs of data/signs.json', () => {
     const neurons = (['ACH', 'GABA', 'DA', '', ''] as const).map((transmitter) => neuron(transmitter));
     const sources = ['named', 'named', 'named', 'none', 'none'] as const;
     const source = { column: 'consensus_nt', hasMeans: false };
-    const { signs, remark } = assignSigns(rules, 'fast', neurons, sources, source);
+    const { signs, remark } = assignSigns('fast', labelsOf(neurons), sources, source);
     expect([...signs]).toEqual([1, -1, 0, 0, 0]);
     expect(remark).toContain('transmitter ACH excite: 1 (1 by consensus_nt, 0 without)');
     expect(remark).toContain('all others have no fast effect: 3 (1 by consensus_nt, 2 without).');
@@ -65,7 +73,7 @@ describe('the signs of data/signs.json', () => {
   });
 
   it('corrects antennal-lobe local neurons that are predicted dopamine or serotonin, no others', () => {
-    const local = (transmitter: Transmitter) => corrected(neuron(transmitter, { class: 'ALLN' }));
+    const local = (transmitter: string) => corrected(neuron(transmitter, { class: 'ALLN' }));
     expect([local('DA'), local('SER'), local('ACH'), local('OCT'), local('GABA')]).toEqual([
       -1, -1, 1, 1, -1,
     ]);

@@ -2,25 +2,19 @@ import { fileURLToPath } from 'node:url';
 import type { TableSignRule } from '../connectome/connectome.js';
 import { readChecked } from '../connectome/checked-json.js';
 
-/** As FlyWire abbreviates them, and two more; empty where nothing was predicted. */
-export type Transmitter = 'ACH' | 'DA' | 'GABA' | 'GLUT' | 'HIST' | 'OCT' | 'SER' | 'TYR' | '';
-
-export interface SignedNeuron {
-  readonly type: string;
-  readonly class: string;
-  readonly sub_class: string;
-  readonly super_class: string;
-  readonly transmitter: Transmitter;
-}
+/** Labels of neurons that a step may ask for, one element a neuron. */
+export type SignedLabels = Readonly<
+  Record<'type' | 'class' | 'sub_class' | 'super_class' | 'transmitter', readonly string[]>
+>;
 
 interface SignStep {
-  readonly when: { readonly [Member in keyof SignedNeuron]?: readonly string[] };
+  readonly when: Partial<SignedLabels>;
   readonly sign: 1 | -1 | 0;
   readonly why: string;
 }
 
 /** The form of data/signs.json, which says why each of its steps is there. */
-export type SignRules = Readonly<
+type SignRules = Readonly<
   Record<
     TableSignRule,
     { readonly description: string; readonly steps: readonly SignStep[]; readonly otherwise?: TableSignRule }
@@ -28,10 +22,6 @@ export type SignRules = Readonly<
 >;
 
 const SIGNS_FILE = fileURLToPath(new URL('../../data/signs.json', import.meta.url));
-
-export function readSignRules(): SignRules {
-  return readChecked<SignRules>(SIGNS_FILE, 'INTERNAL');
-}
 
 /** Source of the transmitter of a neuron: its name, else the largest mean probability, else none. */
 export type TransmitterSource = 'named' | 'mean' | 'none';
@@ -41,20 +31,17 @@ export type TransmitterSource = 'named' | 'mean' | 'none';
  * @returns the sign of each neuron, and a sentence on how many got theirs in which way
  */
 export function assignSigns(
-  rules: SignRules,
   rule: TableSignRule,
-  neurons: readonly SignedNeuron[],
+  labels: SignedLabels,
   sources: readonly TransmitterSource[],
   { column, hasMeans }: { readonly column: string; readonly hasMeans: boolean },
 ): { readonly signs: Int8Array; readonly remark: string } {
-  const steps = stepsOf(rules, rule);
+  const steps = stepsOf(rule);
   const counts = new Map(steps.map((step) => [step, { named: 0, mean: 0, none: 0 }]));
-  const signs = Int8Array.from(neurons, (neuron, i) => {
-    const step = steps.find((each) => applies(each, neuron));
-    if (step === undefined) {
-      throw new Error(`no step of the sign rule ${rule} applies to ${JSON.stringify(neuron)}`);
-    }
-    counts.get(step)![sources[i]!] += 1;
+  const signs = Int8Array.from(sources, (source, i) => {
+    // The last step is that of all others.
+    const step = steps.find((each) => applies(each, labels, i))!;
+    counts.get(step)![source] += 1;
     return step.sign;
   });
   const ways = [...counts].flatMap(([step, { named, mean, none }]) => {
@@ -67,19 +54,20 @@ export function assignSigns(
       ? `${way} (${named} by ${column}, ${hasMeans ? `${mean} by the largest mean probability, ${none} without either` : `${none} without`})`
       : way;
   });
-  const remark = `Signs of ${neurons.length} neurons under the rule ${rule}, by the first step that applies: ${ways.join('; ')}.`;
+  const remark = `Signs of ${signs.length} neurons under the rule ${rule}, by the first step that applies: ${ways.join('; ')}.`;
   return { signs, remark };
 }
 
-function stepsOf(rules: SignRules, rule: TableSignRule): readonly SignStep[] {
+function stepsOf(rule: TableSignRule): readonly SignStep[] {
+  const rules = readChecked<SignRules>(SIGNS_FILE, 'INTERNAL');
   const { steps, otherwise } = rules[rule];
   return [...steps, ...(otherwise === undefined ? [] : rules[otherwise].steps)];
 }
 
-function applies({ when }: SignStep, neuron: SignedNeuron): boolean {
+function applies({ when }: SignStep, labels: SignedLabels, neuron: number): boolean {
   for (const member in when) {
-    const values = when[member as keyof SignedNeuron]!;
-    if (!values.includes(neuron[member as keyof SignedNeuron])) return false;
+    const label = member as keyof SignedLabels;
+    if (!when[label]!.includes(labels[label][neuron]!)) return false;
   }
   return true;
 }

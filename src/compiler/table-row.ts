@@ -1,19 +1,26 @@
-/** One row of a table, whatever the format of its file: how values are taken from it, and how a fault names its place. */
+/** Common parts of the formats of tables: columns are chosen, values taken from a row, and faults named by their place. */
 import { basename } from 'node:path';
 import { CodedError, describeValue } from '../errors.js';
 
 const MAXIMUM_COUNT = 999_999_999;
+const COUNT = /^[1-9]\d{0,8}$/;
+const COUNT_WORDS = `a whole number from 1 to ${MAXIMUM_COUNT}`;
+const ROOT_ID = /^[1-9]\d{0,17}$/;
+const ID = /^\d{1,20}$/;
+const FRACTION = /^(\d+(\.\d*)?([eE][-+]?\d+)?)?$/;
 
-/** An id as the format of a table has it; NeuronIndex finds each of them. */
+/** An id as the format of a table has it; NeuronIds finds each of them. */
 export type IdValue = string | number | bigint;
 
+/** @returns the value of a column in a row of the part of the table that is being read */
+export type ColumnValues = (index: number) => unknown;
+
 /**
- * @param place a line, or words such as row 7; null where the file as a whole is meant
+ * @param place such as line 7; null where the file as a whole is meant
  * @throws CodedError TABLE_INVALID
  */
-export function tableFault(file: string, place: number | string | null, what: string): CodedError {
-  const where = typeof place === 'number' ? `line ${place}` : place;
-  return new CodedError('TABLE_INVALID', `${file}${where === null ? '' : `, ${where}`}: ${what}.`);
+export function tableFault(file: string, place: string | null, what: string): CodedError {
+  return new CodedError('TABLE_INVALID', `${file}${place === null ? '' : `, ${place}`}: ${what}.`);
 }
 
 /** @param hint on what to do about a file that is not there */
@@ -25,47 +32,77 @@ export function readingFault(path: string, { code, message }: NodeJS.ErrnoExcept
   return tableFault(basename(path), null, what);
 }
 
-/** Columns are numbered in the order in which the reader asked for them. */
-export abstract class TableRow {
-  /** How a person finds the row: by the line of a text, counted from 1, or by its number, from 0 as pandas counts. */
-  abstract readonly noun: 'line' | 'row';
-  at = 0;
+/** Names of the columns that are wanted, or a function that chooses them among those of the table. */
+export type ColumnChoice = readonly string[] | ((found: readonly string[]) => readonly string[]);
 
+/** An open file that is stored by columns: its values have types, so numbers need no text on their way. */
+export interface ColumnarFile {
+  readonly columns: readonly string[];
+  /** 0 where it is not known beforehand. */
+  readonly rowCount: number;
+  /** The values of some columns, in parts that follow one another. @throws Error where the file is damaged */
+  parts(columns: readonly string[]): AsyncIterator<ColumnarPart>;
+  close(): Promise<void>;
+}
+
+export interface ColumnarPart {
+  readonly rowCount: number;
+  readonly values: readonly ColumnValues[];
+}
+
+/**
+ * The row that a reader stands at. There is one such object a table, so what is wanted of a row is taken before the next
+ * one. Columns are numbered in the order in which the reader asked for them.
+ */
+export class TableRow {
+  /** Its number in the file. */
+  at = 0;
+  columns: readonly ColumnValues[] = [];
+  /** Its place in the part of the table that is being read. */
+  index = 0;
+
+  /** @param noun how a person finds it: the line of a text, counted from 1, or the row, counted from 0 as pandas does */
   constructor(
     readonly file: string,
+    readonly noun: 'line' | 'row',
     private readonly names: readonly string[],
   ) {}
 
+  get place(): string {
+    return `${this.noun} ${this.at}`;
+  }
+
   /** Empty where the table has no value. */
-  abstract text(column: number): string;
+  text(column: number): string {
+    return textOf(this.columns[column]!(this.index));
+  }
 
   rootId(column: number): string {
-    const text = this.text(column);
-    if (!/^[1-9]\d{0,17}$/.test(text)) throw this.fault(column, 'a root id of 1 to 18 digits');
-    return text;
+    return this.#matching(column, ROOT_ID, 'a root id of 1 to 18 digits');
   }
 
   /** An id that need not be one of a neuron. */
   id(column: number): IdValue {
-    const text = this.text(column);
-    if (!/^\d{1,20}$/.test(text)) throw this.fault(column, 'a root id of 1 to 18 digits');
-    return text;
+    const value = this.columns[column]!(this.index);
+    if (typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))) {
+      if (value >= 0) return value;
+    }
+    return this.#matching(column, ID, 'a root id of 1 to 18 digits');
   }
 
   /** A whole number from 1 on. */
   count(column: number): number {
-    const text = this.text(column);
-    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-    throw this.fault(column, `a whole number from 1 to ${MAXIMUM_COUNT}`);
+    const value = this.columns[column]!(this.index);
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAXIMUM_COUNT) {
+      return value;
+    }
+    return Number(this.#matching(column, COUNT, COUNT_WORDS));
   }
 
   /** A decimal number from 0 on; an empty field counts as 0. */
   fraction(column: number): number {
-    const text = this.text(column);
-    if (!/^(\d+(\.\d*)?([eE][-+]?\d+)?)?$/.test(text)) {
-      throw this.fault(column, 'a decimal number of at least 0, or empty');
-    }
-    return Number(text);
+    const allowed = 'a decimal number of at least 0, or empty';
+    return Number(this.#matching(column, FRACTION, allowed));
   }
 
   /** The sign of a neuron's outputs. */
@@ -78,10 +115,45 @@ export abstract class TableRow {
 
   fault(column: number, expected: string): CodedError {
     const found = describeValue(this.text(column));
-    return tableFault(
-      this.file,
-      `${this.noun} ${this.at}`,
-      `expected ${this.names[column]!} to be ${expected}, found ${found}`,
-    );
+    const what = `expected ${this.names[column]!} to be ${expected}, found ${found}`;
+    return tableFault(this.file, this.place, what);
   }
+
+  #matching(column: number, pattern: RegExp, expected: string): string {
+    const text = this.text(column);
+    if (pattern.test(text)) return text;
+    throw this.fault(column, expected);
+  }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined || Number.isNaN(value)) return '';
+  if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
+  // A list, such as a position.
+  return typeof value === 'object' ? Array.from(value as Iterable<unknown>, String).join(' ') : String(value);
+}
+
+/**
+ * @param place of the names of the columns
+ * @param found columns of the table
+ * @throws CodedError TABLE_INVALID where one is missing
+ */
+export function chosenColumns(
+  file: string,
+  place: string | null,
+  columns: ColumnChoice,
+  found: readonly string[],
+): readonly string[] {
+  const chosen = typeof columns === 'function' ? columns(found) : columns;
+  const missing = chosen.filter((column) => !found.includes(column));
+  if (missing.length === 0) return chosen;
+  const names = missing.map((column) => column || 'without a name').join(', ');
+  const what = `expected a column ${names}, found the columns ${describeValue(found.join(','), 200)}`;
+  throw tableFault(file, place, what);
+}
+
+/** A whole number of 64 bits as a number where that is exact. */
+export function exact(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

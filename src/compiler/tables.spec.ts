@@ -33,11 +33,11 @@ describe('readTables', () => {
   it('stands neurons in ascending order of their root ids as numbers', async () => {
     const { neurons, connections } = await read();
     expect(neurons.ids).toEqual(['3', '20', '100']);
-    expect(neurons.types).toEqual(['CB.FB3,4D2', 'A', '']);
-    expect(neurons.superClasses).toEqual(['central', 'central', 'sensory']);
-    expect(neurons.classes).toEqual(['', '', 'gustatory']);
-    expect(neurons.subClasses).toEqual(['', '', 'sugar/water']);
-    expect(neurons.sides).toEqual(['right', 'left', 'left']);
+    expect(neurons.labels.type).toEqual(['CB.FB3,4D2', 'A', '']);
+    expect(neurons.labels.super_class).toEqual(['central', 'central', 'sensory']);
+    expect(neurons.labels.class).toEqual(['', '', 'gustatory']);
+    expect(neurons.labels.sub_class).toEqual(['', '', 'sugar/water']);
+    expect(neurons.labels.side).toEqual(['right', 'left', 'left']);
     expect([...neurons.positionsNm]).toEqual([4, 5, 6, 1, 2, 3, 7, 8, 9]);
     expect([...neurons.positionEstimated]).toEqual([0, 0, 0]);
     expect([...connections.pre]).toEqual([0, 1]);

@@ -2,22 +2,13 @@
  * Reads the tables of a data set into a Brain, by its file in data/datasets. What is a property of the data set is
  * reported in its provenance; what is a fault of a table is an error with file and line.
  */
-import { basename, join } from 'node:path';
-import {
-  MAXIMUM_SYNAPSES_PER_CONNECTION,
-  type NetworkIdentity,
-  type SourceFile,
-} from '../connectome/connectome.js';
-import { type Brain, type ConnectionColumns, MINIMUM_SYNAPSES } from './brain.js';
+import type { NetworkIdentity, SignRule } from '../connectome/connectome.js';
+import { type Brain, MINIMUM_SYNAPSES } from './brain.js';
+import { readConnections } from './connection-table.js';
 import { type ConnectionTable, type Dataset, readDataset } from './dataset.js';
-import { NeuronLabels, readLabels, type Taken, taken } from './labels.js';
-import { GrowingColumn, OutputSigns, sumPairs } from './pairs.js';
+import { type NeuronLabels, readNeurons } from './neuron-tables.js';
 import { type Progress, silent } from './progress.js';
-import { readTable } from './read-table.js';
-import { RowLabels } from './row-labels.js';
-import { assignSigns, readSignRules, type Transmitter } from './signs.js';
-import { indexNeurons, type ListedNeuron, TableReader } from './table-reader.js';
-import { type IdValue, tableFault, type TableRow } from './table-row.js';
+import { assignSigns } from './signs.js';
 
 /**
  * @param dir holds the tables of the data set
@@ -33,176 +24,57 @@ export async function readTables(
   dataset: Dataset = readDataset(),
   connection: ConnectionTable = dataset.connections[0]!,
 ): Promise<Brain> {
-  const { index, listed, source, remarks, rowLabels } = await readNeurons(dir, dataset, progress);
-  const labels = new NeuronLabels(index.ids.length);
-  listed.forEach(({ said }, neuron) => labels.put(neuron, said, rowLabels));
-  const tables = new TableReader(dir, index, progress);
-  tables.remarks.push(...remarks);
-  await readLabels(tables, dataset, labels);
+  const { tables, labels } = await readNeurons(dir, dataset, progress);
   const { connections, pairs, outputSigns } = await readConnections(tables, connection, minimumSynapses);
-  const { signs, signRemarks } = signsOf(dataset, labels, outputSigns);
-  const { name, dataset: of, release } = dataset;
+  const signs = signsOf(dataset, labels, outputSigns);
+  const { name, dataset: of, release, layout, without } = dataset;
+  const { columns, given } = labels;
+  const { ids } = tables.neurons;
   return {
     identity: identity ?? { name, dataset: of, release, wiring: 'measured' },
-    neurons: { count: index.ids.length, ids: index.ids, ...labels.neurons(), signs },
+    neurons: {
+      count: ids.length,
+      ids,
+      labels: columns,
+      ...labels.positions(),
+      ...(given.has('preset_type') && { presetTypes: columns.preset_type }),
+      signs: Object.fromEntries(signs.map(({ rule, signs }) => [rule, signs])),
+    },
     connections,
     pairs,
     minimumSynapses,
-    sources: [source, ...tables.sources],
-    ...(labels.given.has('transmitter') && { transmitterCounts: transmitterCounts(dataset, labels) }),
-    provenance: [
-      identity === undefined ? dataset.provenance : `Compiled from ${dataset.layout}.`,
-      ...tables.remarks,
-    ],
-    signRemarks,
-    ...(dataset.without && { without: dataset.without }),
+    sources: tables.sources,
+    ...(given.has('transmitter') && { transmitterCounts: transmitterCounts(dataset, labels) }),
+    provenance: [identity === undefined ? dataset.provenance : `Compiled from ${layout}.`, ...tables.remarks],
+    signRemarks: Object.fromEntries(signs.map(({ rule, remark }) => [rule, remark])),
+    ...(without && { without }),
   };
 }
 
-interface NeuronRow extends ListedNeuron {
-  readonly said: Taken;
-}
-
-async function readNeurons(dir: string, { tables: [table], values }: Dataset, progress: Progress) {
-  const listed: NeuronRow[] = [];
-  let rowLabels!: RowLabels;
-  let noun: TableRow['noun'] = 'line';
-  let rows = 0;
-  const columns = (found: readonly string[]) => (rowLabels = new RowLabels(table!, values, found)).names;
-  const source: SourceFile = await readTable(join(dir, table!.file), columns, progress, (row) => {
-    rows++;
-    if (!rowLabels.isNeuron(row)) return;
-    noun = row.noun;
-    listed.push({ id: row.rootId(0), line: row.at, said: taken(row, rowLabels) });
-  });
-  if (listed.length === 0) throw tableFault(source.file, null, 'expected rows of neurons, found none');
-  const { index, inOrder } = indexNeurons(source.file, listed, noun);
-  const others = rows - listed.length;
-  const remarks =
-    others === 0 ? [] : [`${source.file}: ${listed.length} of ${rows} rows are neurons; ${others} are not.`];
-  return { index, listed: inOrder, source, remarks, rowLabels };
-}
-
-/** Reads the rows of all pairs of neurons, and sums each pair over its parts, such as neuropils. */
-async function readConnections(
-  tables: TableReader,
-  { file: path, columns: named, optional = [] }: ConnectionTable,
-  minimumSynapses: number,
-): Promise<{ connections: ConnectionColumns; pairs: number; outputSigns: Int8Array | null }> {
-  const { ids } = tables.neurons;
-  const file = basename(path);
-  const columns = { pre: new GrowingColumn(), post: new GrowingColumn(), synapses: new GrowingColumn() };
-  // Only a table with parts may name a pair twice without being wrong, or wrong without naming it twice.
-  const partOf = named.part === undefined ? null : new GrowingColumn();
-  const placeOf = named.part === undefined ? null : new GrowingColumn();
-  const parts = new Map<string, number>();
-  const outputSigns = new OutputSigns(ids);
-  let partColumn = -1;
-  let signColumn = -1;
-  const chosen = (found: readonly string[]) => {
-    const names = [named.pre, named.post, named.weight];
-    if (named.part !== undefined) partColumn = names.push(named.part) - 1;
-    if (named.sign !== undefined && (found.includes(named.sign) || !optional.includes('sign'))) {
-      signColumn = names.push(named.sign) - 1;
-    }
-    return names;
-  };
-  let noun: TableRow['noun'] = 'line';
-  let preId: IdValue = '';
-  let pre: number | undefined;
-  await tables.read(path, chosen, (row) => {
-    // Rows of one presynaptic neuron mostly stand together, so many questions need not be asked.
-    const id = row.id(0);
-    if (id !== preId) {
-      pre = tables.neurons.find(id);
-      preId = id;
-    }
-    const post = tables.neuronIn(row, 1);
-    const synapseCount = row.count(2);
-    if (pre === undefined || post === undefined) return false;
-    columns.pre.push(pre);
-    columns.post.push(post);
-    columns.synapses.push(synapseCount);
-    if (partOf !== null) {
-      const name = row.text(partColumn);
-      let part = parts.get(name);
-      if (part === undefined) parts.set(name, (part = parts.size));
-      partOf.push(part);
-      placeOf!.push(row.at);
-      noun = row.noun;
-    }
-    if (signColumn >= 0) outputSigns.take(pre, row, signColumn);
-    return true;
-  });
-  tables.progress.begin('Summing the synapses of each pair', 0, 'items');
-  const rows = {
-    pre: columns.pre.filled,
-    post: columns.post.filled,
-    synapses: columns.synapses.filled,
-  };
-  const places = placeOf?.filled;
-  const place = (row: number) => (places === undefined ? null : `${noun} ${places[row]!}`);
-  const pairText = (row: number) => `${ids[rows.pre[row]!]} to ${ids[rows.post[row]!]}`;
-  const partsOf = partOf?.filled;
-  const { connections, pairCount, counted, pruned } = sumPairs(
-    rows,
-    ids.length,
-    minimumSynapses,
-    (earlier, later) => {
-      if (partsOf === undefined || partsOf[earlier] !== partsOf[later]) return;
-      const name = [...parts.keys()][partsOf[later]!]!;
-      throw tableFault(
-        file,
-        place(later),
-        `expected one row for a pair of neurons and a ${named.part}, found ${pairText(later)} ` +
-          `in "${name}" a second time (first ${noun === 'line' ? 'on' : 'in'} ${place(earlier)})`,
-      );
-    },
-    (row, sum) => {
-      if (sum <= MAXIMUM_SYNAPSES_PER_CONNECTION) return;
-      const expected = `expected at most ${MAXIMUM_SYNAPSES_PER_CONNECTION} synapses from ${pairText(row)}`;
-      throw tableFault(file, place(row), `${expected}, found ${sum}`);
-    },
-  );
-  const over = named.part === undefined ? '' : ` over ${named.part}s`;
-  tables.remarks.push(`${rows.pre.length} rows summed${over} to ${counted}`, ...pruned);
-  return { connections, pairs: pairCount, outputSigns: signColumn < 0 ? null : outputSigns.signs };
+interface AssignedSigns {
+  readonly rule: SignRule;
+  readonly signs: Int8Array;
+  readonly remark: string;
 }
 
 /** Signs under each rule that the tables allow: as they give them, else by the transmitters. */
 function signsOf(
   { signs: rules, tables }: Dataset,
   { columns, transmitterSources, given, count }: NeuronLabels,
-  outputSigns: Int8Array | null,
-): Pick<Brain, 'signRemarks'> & { signs: Brain['neurons']['signs'] } {
-  if (given.has('sign') || outputSigns !== null || !given.has('transmitter')) {
-    const signs = given.has('sign')
-      ? Int8Array.from(columns.sign, Number)
-      : (outputSigns ?? new Int8Array(count).fill(1));
-    const by = given.has('sign') ? 'the table of neurons' : 'the table of connections';
-    const remark =
-      given.has('sign') || outputSigns !== null
-        ? `Signs of ${count} neurons as given by ${by}: ${signCounts(signs)}.`
-        : `No column gives a sign or a transmitter, so all ${count} neurons excite.`;
-    return { signs: { 'as given': signs }, signRemarks: { 'as given': [remark] } };
+  outputSigns: Int8Array | undefined,
+): readonly AssignedSigns[] {
+  const asGiven = (signs: Int8Array, by: string): readonly AssignedSigns[] => [
+    { rule: 'as given', signs, remark: `Signs of ${count} neurons as given by ${by}: ${signCounts(signs)}.` },
+  ];
+  if (given.has('sign')) return asGiven(Int8Array.from(columns.sign, Number), 'the table of neurons');
+  if (outputSigns !== undefined) return asGiven(outputSigns, 'the table of connections');
+  if (!given.has('transmitter')) {
+    const remark = `No column gives a sign or a transmitter, so all ${count} neurons excite.`;
+    return [{ rule: 'as given', signs: new Int8Array(count).fill(1), remark }];
   }
-  const signed = Array.from({ length: count }, (_, i) => ({
-    type: columns.type[i]!,
-    class: columns.class[i]!,
-    sub_class: columns.sub_class[i]!,
-    super_class: columns.super_class[i]!,
-    transmitter: columns.transmitter[i]! as Transmitter,
-  }));
   const table = tables.find((each) => each.columns.transmitter !== undefined)!;
   const source = { column: String(table.columns.transmitter), hasMeans: table.largest !== undefined };
-  const all = readSignRules();
-  const assigned = rules.map(
-    (rule) => [rule, assignSigns(all, rule, signed, transmitterSources, source)] as const,
-  );
-  return {
-    signs: Object.fromEntries(assigned.map(([rule, { signs }]) => [rule, signs])),
-    signRemarks: Object.fromEntries(assigned.map(([rule, { remark }]) => [rule, [remark]])),
-  };
+  return rules.map((rule) => ({ rule, ...assignSigns(rule, columns, transmitterSources, source) }));
 }
 
 function signCounts(signs: Int8Array): string {

@@ -134,7 +134,11 @@ describe('a file that is not what it should be', () => {
       { rowStart: content.rowStart.slice(1) },
       /section rowStart should have 305 elements, found 304/,
     ],
-    ['no synapses', { synapseCounts: content.synapseCounts.with(0, 0) }, /a connection without synapses/],
+    [
+      'no synapses',
+      { synapseCounts: content.synapseCounts.with(0, 0) },
+      /from 1 and below 8192 in section synapseCounts, found 0 at 0/,
+    ],
     [
       'too many synapses',
       { synapseCounts: content.synapseCounts.with(0, 8192) },
@@ -145,7 +149,11 @@ describe('a file that is not what it should be', () => {
       metadataWith({ synapseCount: 7 }),
       /gives 7 synapses, its connections have \d+/,
     ],
-    ['a sign of 2', { signs: content.signs.with(5, 2) }, /sign of neuron 5 to be 1, -1 or 0, found 2/],
+    [
+      'a sign of 2',
+      { signs: content.signs.with(5, 2) },
+      /values from -1 and below 2 in section signs, found 2 at 5/,
+    ],
     [
       'a type that is not listed',
       { typeIndices: content.typeIndices.with(0, 99) },

@@ -16,7 +16,6 @@ import {
   parseMetadata,
   readSections,
   type Section,
-  SECTION_NAMES,
   type SectionName,
   SECTIONS,
   type Sections,
@@ -102,26 +101,17 @@ function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   if (neuronCount === 0 || neuronCount > MAXIMUM_NEURONS) {
     throw invalid(`expected 1 to ${MAXIMUM_NEURONS} neurons, found ${describeValue(neuronCount)}`);
   }
-  const limits: Readonly<Record<SectionName, Section>> = SECTIONS;
-  for (const name of SECTION_NAMES) {
-    const expected = limits[name].length?.(metadata);
+  const rules = Object.entries(SECTIONS) as [SectionName, Section][];
+  for (const [name, { length }] of rules) {
+    const expected = length?.(metadata);
     const found = sections[name].length;
     if (expected !== undefined && found !== expected) {
       throw invalid(`section ${name} should have ${expected} elements, found ${found}`);
     }
   }
-  checkStarts('rowStart', sections.rowStart, sections.targets.length);
-  checkStarts('idStart', sections.idStart, sections.idText.length);
-  checkStarts('populationStart', sections.populationStart, sections.populationNeurons.length);
-  for (const name of SECTION_NAMES) {
-    const below = limits[name].below?.(metadata);
-    if (below !== undefined) checkBelow(name, sections[name], below);
-  }
-  if (sections.synapseCounts.includes(0)) throw invalid('a connection without synapses');
-  for (const [i, sign] of sections.signs.entries()) {
-    if (sign !== 1 && sign !== -1 && sign !== 0) {
-      throw invalid(`expected the sign of neuron ${i} to be 1, -1 or 0, found ${sign}`);
-    }
+  for (const [name, { from, below, startsIn }] of rules) {
+    if (startsIn !== undefined) checkStarts(name, sections[name], sections[startsIn as SectionName].length);
+    if (below !== undefined) checkRange(name, sections[name], from, below(metadata));
   }
   checkRows(sections, neuronCount);
   let synapses = 0;
@@ -160,7 +150,7 @@ function checkPopulations(
   });
 }
 
-function checkStarts(name: string, starts: Uint32Array, end: number): void {
+function checkStarts(name: string, starts: ArrayLike<number>, end: number): void {
   let previous = 0;
   for (let i = 0; i < starts.length; i++) {
     const start = starts[i]!;
@@ -172,10 +162,11 @@ function checkStarts(name: string, starts: Uint32Array, end: number): void {
   }
 }
 
-function checkBelow(name: string, values: ArrayLike<number>, limit: number): void {
+function checkRange(name: string, values: ArrayLike<number>, from = 0, limit: number): void {
   for (let i = 0; i < values.length; i++) {
-    if (values[i]! >= limit) {
-      throw invalid(`expected values below ${limit} in section ${name}, found ${values[i]!} at ${i}`);
+    if (values[i]! < from || values[i]! >= limit) {
+      const allowed = from === 0 ? `below ${limit}` : `from ${from} and below ${limit}`;
+      throw invalid(`expected values ${allowed} in section ${name}, found ${values[i]!} at ${i}`);
     }
   }
 }

@@ -13,10 +13,10 @@ import {
 import { type ConnectomeMetadata, MAXIMUM_SYNAPSE_MV, TABLE_SIGN_RULES, WIRINGS } from './connectome.js';
 import {
   CHANNEL_KINDS,
-  type ChannelPopulation,
   type Citation,
   POPULATION_ID,
-  type StimulusPopulation,
+  repeatedPopulation,
+  type Selector,
 } from './populations.js';
 
 const text = textOf();
@@ -29,12 +29,11 @@ function open<const M extends Readonly<Record<string, Schema>>>(members: M) {
 }
 
 const POPULATION = {
-  /** Part of URLs, tables and documents, so it contains nothing that needs escaping. */
   id: textOf(undefined, { pattern: POPULATION_ID }),
   label: text,
   description: text,
-  selectors: listOf(undefined, { type: 'object' }),
-  citations: listOf(undefined, { type: 'object' }),
+  selectors: listOf(undefined, { type: 'object' } as SchemaOf<Selector>),
+  citations: listOf(undefined, { type: 'object' } as SchemaOf<Citation>),
   /** A rate is a mean over them. */
   neuronCount: { ...count, minimum: 1 },
 };
@@ -54,7 +53,7 @@ export const METADATA = open({
   synapseCount: count,
   /** Licence of a data set other than FlyWire, and whom to cite for it. */
   'licence?': open({ spdx: text, url: text }),
-  'citations?': listOf(undefined, open({ text, doi: text, subject: text }) as SchemaOf<Citation>),
+  'citations?': listOf(undefined, open({ text, doi: text, subject: text })),
   /** How the synapses were found, where the data set has several tables and this is not its own. */
   'synapses?': open({ id: text, title: text }),
   /** Where the transmitters come from that the sign rule reads, or the signs themselves. */
@@ -69,14 +68,9 @@ export const METADATA = open({
   /** An empty name is that of neurons without a type, which are grouped by super class; else it is that of most neurons. */
   types: listOf(undefined, open({ name: text, superClass: text })),
   classes: listOf(undefined, open({ superClass: text, class: text, subClass: text })),
-  stimuli: listOf(
-    undefined,
-    open({ ...POPULATION, nominalRateHz: number(undefined, POSITIVE) }) as SchemaOf<StimulusPopulation>,
-  ),
-  channels: listOf(
-    undefined,
-    open({ ...POPULATION, kind: oneOf(undefined, CHANNEL_KINDS) }) as SchemaOf<ChannelPopulation>,
-  ),
+  /** The nominal rate is the mean of input events per neuron and second at intensity 1. */
+  stimuli: listOf(undefined, open({ ...POPULATION, nominalRateHz: number(undefined, POSITIVE) })),
+  channels: listOf(undefined, open({ ...POPULATION, kind: oneOf(undefined, CHANNEL_KINDS) })),
 });
 
 const check = checkOf(METADATA, 'the document');
@@ -88,12 +82,6 @@ const check = checkOf(METADATA, 'the document');
 export function metadataFault(value: unknown): string | null {
   const fault = check(value);
   if (fault !== undefined) return `in its metadata ${fault.message}`;
-  const { stimuli, channels } = value as ConnectomeMetadata;
-  return repeatedId('stimulus', stimuli) ?? repeatedId('channel', channels);
-}
-
-function repeatedId(kind: string, populations: readonly { readonly id: string }[]): string | null {
-  const ids = populations.map(({ id }) => id);
-  const repeated = ids.find((id, i) => ids.indexOf(id) !== i);
-  return repeated === undefined ? null : `its metadata has the ${kind} ${repeated} twice`;
+  const repeated = repeatedPopulation(value as ConnectomeMetadata);
+  return repeated === undefined ? null : `its metadata has the ${repeated} twice`;
 }

@@ -34,10 +34,10 @@ export function searchNeurons(
   page: { readonly from: number; readonly limit: number },
 ): NeuronSearchResult {
   const selection = neuronIndexOf(connectome);
-  const ids = patterns.root_id?.map((id) => ({ id, neuron: selection.withId(id) }));
+  const { root_id: ids } = patterns;
   const matching = [selection.withLabels(patterns)];
   if (ids !== undefined) {
-    const known = new Set(ids.flatMap(({ neuron }) => neuron ?? []));
+    const known = new Set(ids.flatMap((id) => selection.withId(id) ?? []));
     matching.push(NeuronSet.of(Uint32Array.from(known).sort(), connectome.neuronCount));
   }
   const neurons = NeuronSet.intersection(matching).toIndices();
@@ -59,14 +59,12 @@ export function searchNeurons(
         return [pattern, [...new Set([...synonym.types, ...near])]];
       }),
   );
-  const unknownIds = (ids ?? [])
-    .filter(({ neuron }) => neuron === undefined)
-    .map(({ id }): [string, string[]] => [id, []]);
+  const unknownIds = (ids ?? []).filter((id) => selection.withId(id) === undefined);
   return {
     count: neurons.length,
     ...labelCounts(connectome, neurons),
     neurons: Array.from(neurons.subarray(page.from, page.from + page.limit), foundNeuron),
-    suggestions: Object.fromEntries([...unmatched, ...unknownIds]),
+    suggestions: Object.fromEntries([...unmatched, ...unknownIds.map((id) => [id, []] as const)]),
     synonyms: Object.fromEntries(synonyms),
   };
 }

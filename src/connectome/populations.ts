@@ -2,6 +2,7 @@
  * Named groups of neurons: stimuli, which a client can excite, and channels, whose rates it reads. A populations file
  * such as data/populations.json defines them when a connectome is compiled.
  */
+import type { ConnectomeMetadata } from './connectome.js';
 import type { NamedSide } from './set-selector.js';
 
 /**
@@ -45,20 +46,17 @@ export interface Citation {
   readonly subject: string;
 }
 
-export interface Population {
-  readonly id: string;
-  readonly label: string;
-  readonly description: string;
-  readonly selectors: readonly Selector[];
-  readonly citations: readonly Citation[];
-  readonly neuronCount: number;
-}
+export type StimulusPopulation = ConnectomeMetadata['stimuli'][number];
+export type ChannelPopulation = ConnectomeMetadata['channels'][number];
+export type Population = Omit<StimulusPopulation, 'nominalRateHz'>;
 
-export interface StimulusPopulation extends Population {
-  /** Mean input events per neuron and second at intensity 1. */
-  readonly nominalRateHz: number;
-}
-
-export interface ChannelPopulation extends Population {
-  readonly kind: ChannelKind;
+/** @returns the kind and the id of a population that is there twice */
+export function repeatedPopulation(
+  populations: Readonly<Record<'stimuli' | 'channels', readonly { readonly id: string }[]>>,
+): string | undefined {
+  const names = [
+    ...populations.stimuli.map(({ id }) => `stimulus ${id}`),
+    ...populations.channels.map(({ id }) => `channel ${id}`),
+  ];
+  return names.find((name, at) => names.indexOf(name) < at);
 }

@@ -34,29 +34,31 @@ const neurons = ({ neuronCount }: ConnectomeMetadata): number => neuronCount;
 const connections = ({ connectionCount }: ConnectomeMetadata): number => connectionCount;
 
 /**
- * The sections of a file, in this order: type and number of the elements, and an exclusive upper limit of their values.
+ * The sections of a file, in this order: type and number of the elements, and the limits of their values.
  * Without a limit or a length, the elements are unrestricted, or another section determines them.
  */
 export const SECTIONS = {
   metadata: { array: Uint8Array },
-  rowStart: { array: Uint32Array, length: (metadata) => neurons(metadata) + 1 },
+  rowStart: { array: Uint32Array, length: (metadata) => neurons(metadata) + 1, startsIn: 'targets' },
   targets: { array: Uint32Array, length: connections, below: neurons },
   synapseCounts: {
     array: Uint16Array,
     length: connections,
+    from: 1,
     below: () => MAXIMUM_SYNAPSES_PER_CONNECTION + 1,
   },
-  signs: { array: Int8Array, length: neurons },
+  signs: { array: Int8Array, length: neurons, from: -1, below: () => 2 },
   typeIndices: { array: Uint16Array, length: neurons, below: ({ types }) => types.length },
   classIndices: { array: Uint16Array, length: neurons, below: ({ classes }) => classes.length },
   sides: { array: Uint8Array, length: neurons, below: () => SIDES.length },
   positionsNm: { array: Int32Array, length: (metadata) => 3 * neurons(metadata) },
   positionEstimated: { array: Uint8Array, length: neurons, below: () => 2 },
-  idStart: { array: Uint32Array, length: (metadata) => neurons(metadata) + 1 },
+  idStart: { array: Uint32Array, length: (metadata) => neurons(metadata) + 1, startsIn: 'idText' },
   idText: { array: Uint8Array },
   populationStart: {
     array: Uint32Array,
     length: ({ stimuli, channels }) => stimuli.length + channels.length + 1,
+    startsIn: 'populationNeurons',
   },
   populationNeurons: { array: Uint32Array, below: neurons },
 } as const satisfies Readonly<Record<string, Section>>;
@@ -69,7 +71,11 @@ export interface Section {
     | Uint32ArrayConstructor
     | Int32ArrayConstructor;
   readonly length?: (metadata: ConnectomeMetadata) => number;
+  /** The lowest value, where it is not 0. */
+  readonly from?: number;
   readonly below?: (metadata: ConnectomeMetadata) => number;
+  /** The section whose parts begin at the elements, which rise from 0 to its length. */
+  readonly startsIn?: string;
 }
 
 export type SectionName = keyof typeof SECTIONS;

@@ -36,7 +36,7 @@ describeWith(['redis'], 'chunks in Redis', () => {
   });
   function queueOfProcess(): BullChunkQueue {
     const connect = () => new Redis(server.url, { maxRetriesPerRequest: null });
-    const queue = new BullChunkQueue({ redis, connect, keptMs: KEPT_MS });
+    const queue = new BullChunkQueue(redis, connect, KEPT_MS);
     queues.push(queue);
     return queue;
   }

@@ -30,15 +30,6 @@ const SCANNED_AT_ONCE = 1_000;
 
 const REMOVE_UNUSED_QUEUE = luaScript(new URL('./lua/remove-unused-queue.lua', import.meta.url));
 
-interface ChunkOptions {
-  /** Connection for adding chunks. */
-  readonly redis: Redis;
-  /** Makes the connections of a worker, which waits on one of them. */
-  readonly connect: () => Redis;
-  /** For how long jobs are kept of which nothing is written. So long, chunks of a queue that nobody serves are, too. */
-  readonly keptMs: number;
-}
-
 /** Chunks that several processes share: BullMQ, with a queue for each model and version of the answers. */
 export class BullChunkQueue implements ChunkQueue {
   readonly #log = new Logger('jobs');
@@ -50,7 +41,16 @@ export class BullChunkQueue implements ChunkQueue {
   #sweepTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(private readonly options: ChunkOptions) {}
+  /**
+   * @param redis connection for adding chunks
+   * @param connect makes the connections of a worker, which waits on one of them
+   * @param keptMs how long jobs are kept of which nothing is written, and so chunks of a queue that nobody serves
+   */
+  constructor(
+    private readonly redis: Redis,
+    private readonly connect: () => Redis,
+    private readonly keptMs: number,
+  ) {}
 
   async add(chunks: readonly Chunk[]): Promise<void> {
     for (let at = 0; at < chunks.length; at += ADDED_AT_ONCE) {
@@ -82,7 +82,7 @@ export class BullChunkQueue implements ChunkQueue {
 
   start(work: ChunkWork): void {
     this.#timer = setInterval(() => this.#look(work), LOOK_EVERY_MS).unref();
-    const sweepEveryMs = Math.min(SWEEP_EVERY_MS, Math.ceil(this.options.keptMs / 3));
+    const sweepEveryMs = Math.min(SWEEP_EVERY_MS, Math.ceil(this.keptMs / 3));
     this.#sweepTimer = setInterval(() => void this.#sweep(), sweepEveryMs).unref();
   }
 
@@ -106,7 +106,7 @@ export class BullChunkQueue implements ChunkQueue {
   #queueOf(model: string): Queue<Chunk> {
     return getOrInsert(this.#queues, model, () => {
       const queue = new Queue<Chunk>(nameOf(model), {
-        connection: this.options.redis,
+        connection: this.redis,
         prefix: PREFIX,
         streams: { events: { maxLen: EVENTS_KEPT } },
       });
@@ -115,7 +115,7 @@ export class BullChunkQueue implements ChunkQueue {
   }
 
   async #markUsed(name: string): Promise<void> {
-    await this.options.redis.set(usedKeyOf(name), '', 'PX', this.options.keptMs);
+    await this.redis.set(usedKeyOf(name), '', 'PX', this.keptMs);
   }
 
   /**
@@ -123,13 +123,12 @@ export class BullChunkQueue implements ChunkQueue {
    * no key of a queue expire.
    */
   async #sweep(): Promise<void> {
-    const { redis } = this.options;
     try {
       if (this.#worker !== undefined) await this.#markUsed(this.#worker.name);
       for await (const keys of this.#scan(`${PREFIX}:*`)) {
         for (const name of new Set(keys.map(queueOf))) {
           const some = keys.filter((key) => queueOf(key) === name);
-          await redis.eval(REMOVE_UNUSED_QUEUE, 1 + some.length, usedKeyOf(name), ...some);
+          await this.redis.eval(REMOVE_UNUSED_QUEUE, 1 + some.length, usedKeyOf(name), ...some);
         }
       }
     } catch (error) {
@@ -141,7 +140,7 @@ export class BullChunkQueue implements ChunkQueue {
   async *#scan(pattern: string): AsyncGenerator<readonly string[], void, void> {
     let cursor = '0';
     do {
-      const [next, keys] = await this.options.redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCANNED_AT_ONCE);
+      const [next, keys] = await this.redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCANNED_AT_ONCE);
       cursor = next;
       yield keys;
     } while (cursor !== '0' && !this.#isClosed);
@@ -169,7 +168,7 @@ export class BullChunkQueue implements ChunkQueue {
   }
 
   #open(model: string, work: ChunkWork): void {
-    const redis = (this.#workerRedis = this.options.connect());
+    const redis = (this.#workerRedis = this.connect());
     const worker = new Worker<Chunk>(nameOf(model), async ({ data }) => work.compute(data), {
       connection: redis,
       prefix: PREFIX,

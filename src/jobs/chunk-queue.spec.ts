@@ -109,6 +109,6 @@ describeWith(['redis'], 'BullChunkQueue', () => {
   });
   contract(async () => {
     await redis.flushall();
-    return new BullChunkQueue({ redis, connect, keptMs: 60_000 });
+    return new BullChunkQueue(redis, connect, 60_000);
   });
 });

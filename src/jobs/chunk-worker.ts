@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
-import { CodedError, failureOf, type Failure } from '../errors.js';
+import { CodedError, ERRORS, failureOf, type Failure } from '../errors.js';
 import { ThreadLost } from '../scheduling/experiment-thread/experiment-thread.js';
 import type { ThreadWork, TrialRunner } from '../scheduling/experiment-thread/thread-work.js';
-import { RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
-import { chunkLength, chunksOf } from './chunks.js';
+import { chunkLength, chunksOf, RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
 import type { Chunk, JobRecord } from './job.js';
 import type { JobHost, JobModel } from './job-host.js';
 import type { JobStore } from './job-store.js';
@@ -234,9 +233,5 @@ function trialRunner(running: RunningChunk, owner: string, { queue }: JobModel):
 
 /** A bug must not reveal internals. */
 function publicFailure(failure: Failure): Failure {
-  if (failure.code !== 'INTERNAL') return failure;
-  return {
-    code: 'INTERNAL',
-    message: 'An unexpected error occurred in the service; its log has the details.',
-  };
+  return failure.code === 'INTERNAL' ? { code: 'INTERNAL', message: ERRORS.INTERNAL.meaning } : failure;
 }

@@ -1,4 +1,4 @@
-import { chunkLength, chunksOf } from './chunks.js';
+import { chunkLength, chunksOf } from './chunk-queue.js';
 
 it('chunks cover each condition of a phase once, and take about half a second', () => {
   expect([0, 1, 40, 250, 251, 10_000].map(chunkLength)).toEqual([1, 256, 12, 2, 1, 1]);

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { ExperimentLimits } from '../experiments/plan/experiment-limits.js';
 import type { PlannedJob } from '../scheduling/experiment-thread/messages.js';
 import { CodedError, describeValue } from '../errors.js';
-import type { ChunkQueue } from './chunk-queue.js';
+import { chunksOf, type ChunkQueue } from './chunk-queue.js';
 import type { ChunkWorker } from './chunk-worker.js';
 import type { Job, JobHead, JobRecord, JobState } from './job.js';
 import type { JobStore } from './job-store.js';
-import { chunksOf } from './chunks.js';
 
 /** In base64url, of which 24 characters nobody guesses. */
 const NAME_BYTES = 18;

@@ -152,7 +152,7 @@ describeWith(['redis'], 'jobs in Redis', () => {
     });
 
     it('begins no job whose chunks find no room, and keeps nothing of it', async () => {
-      const queue = new BullChunkQueue({ redis, connect: () => redis.duplicate(), keptMs: LIMITS.keptMs });
+      const queue = new BullChunkQueue(redis, () => redis.duplicate(), LIMITS.keptMs);
       // One condition, of a document that fills what is left.
       const { document, limits } = record('');
       const costs = { brainMs: 1000, priceMs: 1000 };

@@ -18,7 +18,7 @@ import type { SimulationEngine, SpikeRaster } from '../simulation/simulation.js'
 const HEAD_BYTES = 4096;
 const FRAME_BYTES = 512;
 const SPIKE_BYTES = 12;
-const MAX_FRAMES = FIELDS.duration_ms.allowed.at(-1)! / FRAME_MS;
+const MAX_FRAMES = FIELDS.duration_ms.enum.at(-1)! / FRAME_MS;
 
 /** A response body as UTF-8 JSON. */
 export interface RunBody {

@@ -1,21 +1,22 @@
-import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
-import type { Run } from './queued-run.js';
-import type { Trial } from './queued-trial.js';
+import type { BatchStage } from './gpu/gpu-stage.js';
+import type { QueuedRun } from './queued-run.js';
+import type { QueuedTask } from './queued-task.js';
+import type { QueuedTrial } from './queued-trial.js';
 import type { WaitingLine } from './waiting-line.js';
 
-/** Gives waiting jobs to the GPU in batches, runs before trials. */
+/** Gives waiting tasks to the GPU in batches, runs before trials. */
 export class BatchDispatch {
   /** When the stage returned its last batch. */
   #endedMs = 0;
 
   /**
    * @param trials in the order of their urgency
-   * @param onEnd called when jobs of a batch are ready for the workers
+   * @param onEnd called when tasks of a batch are ready for the workers
    */
   constructor(
     private readonly stage: BatchStage,
-    private readonly runs: WaitingLine<Run>,
-    private readonly trials: readonly WaitingLine<Trial>[],
+    private readonly runs: WaitingLine<QueuedRun>,
+    private readonly trials: readonly WaitingLine<QueuedTrial>[],
     private readonly onEnd: () => void,
   ) {}
 
@@ -27,7 +28,7 @@ export class BatchDispatch {
     if (room === 0) return;
     const fewest = stage.isBusy ? room : 1;
     const runs = this.runs.candidates(room);
-    const ofRuns = stage.batchSizeOf(runs.map(batchJobOf));
+    const ofRuns = stage.batchSizeOf(runs.map(({ batchTask }) => batchTask));
     // One batch ahead is enough; a faster stage would only pile up rasters.
     if (ofRuns >= fewest && this.runs.prepared <= ofRuns) {
       void this.#simulate(runs.slice(0, ofRuns));
@@ -35,30 +36,26 @@ export class BatchDispatch {
     }
     // Runs that go through the stage as soon as it is free are not kept waiting by trials.
     if (stage.gpuComesFirst ? runs.length > 0 : ofRuns > 0 && ofRuns < fewest) return;
-    const trials: Trial[] = [];
+    const trials: QueuedTrial[] = [];
     for (const line of this.trials) trials.push(...line.candidates(room - trials.length));
     if (trials.length < fewest) return;
-    const ofTrials = stage.batchSizeOf(trials.map(batchJobOf));
+    const ofTrials = stage.batchSizeOf(trials.map(({ batchTask }) => batchTask));
     const prepared = this.trials.reduce((sum, line) => sum + line.prepared, 0);
     if (ofTrials >= fewest && prepared <= ofTrials) void this.#simulate(trials.slice(0, ofTrials));
   }
 
-  async #simulate(jobs: readonly (Run | Trial)[]): Promise<void> {
-    for (const job of jobs) job.line.beginSimulation(job);
+  async #simulate(tasks: readonly QueuedTask[]): Promise<void> {
+    for (const task of tasks) task.line.beginSimulation(task);
     const startedMs = performance.now();
-    const simulated = await this.stage.simulate(jobs.map(batchJobOf));
+    const simulated = await this.stage.simulate(tasks.map(({ batchTask }) => batchTask));
     const endedMs = performance.now();
     // The time that a batch waits for the one before it is not its own.
     const batchMs = endedMs - Math.max(startedMs, this.#endedMs);
     this.#endedMs = endedMs;
-    for (const [at, job] of jobs.entries()) {
+    for (const [at, task] of tasks.entries()) {
       // Otherwise it was withdrawn meanwhile, and nobody needs it.
-      if (job.line.endSimulation(job)) job.prepare(simulated[at], batchMs, jobs.length);
+      if (task.line.endSimulation(task)) task.prepare(simulated[at], batchMs, tasks.length);
     }
     this.onEnd();
   }
-}
-
-function batchJobOf({ batchJob }: Run | Trial): BatchJob {
-  return batchJob;
 }

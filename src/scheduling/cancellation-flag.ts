@@ -10,9 +10,21 @@ const BEGUN = 1;
 const ENDED = 2;
 const WITHDRAWN = 3;
 
+/** Flags share memory, as making and forgetting a buffer takes longer than a message; none is used twice. */
+const FLAGS_IN_BUFFER = 1024;
+let buffer = new SharedArrayBuffer(0);
+let usedBytes = 0;
+
 /** A new one each time something is handed over: a worker that is being stopped may still read the old flag. */
 export function newCancellationFlag(): CancellationFlag {
-  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const { BYTES_PER_ELEMENT: bytes } = Int32Array;
+  if (usedBytes === buffer.byteLength) {
+    buffer = new SharedArrayBuffer(FLAGS_IN_BUFFER * bytes);
+    usedBytes = 0;
+  }
+  const flag = new Int32Array(buffer, usedBytes, 1);
+  usedBytes += bytes;
+  return flag;
 }
 
 /** Called by the worker. False if it was withdrawn. */

@@ -22,7 +22,7 @@ interface PoolOptions {
 
 /** The workers. What needs them sees tasks that are answered or that fail with a code. */
 export class ExperimentPool {
-  /** For the queue, which chooses the worker of each job. */
+  /** For the queue, which chooses the worker of each task. */
   readonly members: readonly PoolWorker[];
   #lostInARow = 0;
   #closed = false;

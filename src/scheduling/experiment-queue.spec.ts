@@ -3,8 +3,8 @@ import type { TrialProgress, TrialReading, TrialTask } from '../experiments/plan
 import { CodedError } from '../errors.js';
 import { v1Protocol, type PoissonTrain, type Protocol } from '../stimulus/protocol.js';
 import { ExperimentQueue } from './experiment-queue.js';
-import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
-import type { JobWorker } from './worker-slot.js';
+import type { BatchTask, BatchStage } from './gpu/gpu-stage.js';
+import type { QueueWorker } from './worker-slot.js';
 import type { V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 import { begin } from './cancellation-flag.js';
 
@@ -45,7 +45,7 @@ function slowWorkerBehindFastStage() {
     get isBusy() {
       return isBusy;
     },
-    jobsAhead: 2 * WIDEST,
+    tasksAhead: 2 * WIDEST,
     batchSizeOf: (jobs) => jobs.length,
     simulate: async (jobs) => {
       batches.push(jobs.length);
@@ -63,7 +63,7 @@ function slowWorkerBehind(stage: BatchStage) {
   const begun: { readonly task: V1RunTask; end(): void }[] = [];
   // Like a worker it begins a run once the one before it has ended.
   let last: Promise<unknown> = Promise.resolve();
-  const worker: JobWorker = {
+  const worker: QueueWorker = {
     state: 'ready',
     run: ((task: V1RunTask) => {
       const result = last.then(() => {
@@ -72,14 +72,14 @@ function slowWorkerBehind(stage: BatchStage) {
       });
       last = result.catch(() => undefined);
       return result;
-    }) as JobWorker['run'],
+    }) as QueueWorker['run'],
     restart: () => undefined,
     whenChanged: () => undefined,
   };
   const queue = new ExperimentQueue([worker], {
     limit: LIMIT,
     runTimeoutMs: 60_000,
-    batches: { stage, jobOf: () => ({ protocol: PROTOCOL, group: 'runs' }) },
+    batches: { stage, taskOf: () => ({ protocol: PROTOCOL, group: 'runs' }) },
   });
   end = async () => {
     for (const run of begun) {
@@ -189,9 +189,9 @@ describe('ExperimentQueue before a stage that computes another batch', () => {
       gpuComesFirst: false,
       room: WIDEST,
       isBusy: true,
-      jobsAhead: 3 * WIDEST,
-      batchSizeOf: (jobs: readonly BatchJob[]) => jobs.length,
-      simulate: async (jobs: readonly BatchJob[]) => {
+      tasksAhead: 3 * WIDEST,
+      batchSizeOf: (jobs: readonly BatchTask[]) => jobs.length,
+      simulate: async (jobs: readonly BatchTask[]) => {
         batches.push(jobs.map(({ group }) => group));
         return jobs.map(() => undefined);
       },
@@ -249,15 +249,15 @@ describe('ExperimentQueue with trials that no GPU computes', () => {
     'gives them to the workers, where the GPU comes first: %s',
     async (gpuComesFirst) => {
       const offered: Protocol[] = [];
-      const simulate = async (jobs: readonly BatchJob[]) => {
+      const simulate = async (jobs: readonly BatchTask[]) => {
         offered.push(...jobs.map(({ protocol }) => protocol));
         return jobs.map(() => undefined);
       };
       const stage = {
         room: WIDEST,
         isBusy: false,
-        jobsAhead: WIDEST,
-        batchSizeOf: (jobs: readonly BatchJob[]) => jobs.length,
+        tasksAhead: WIDEST,
+        batchSizeOf: (jobs: readonly BatchTask[]) => jobs.length,
       };
       const { queue, begun } = slowWorkerBehind({ ...stage, gpuComesFirst, simulate });
       const protocols = edits.flatMap((edit) => [{ ...PROTOCOL, ...edit }, PROTOCOL]);
@@ -289,7 +289,7 @@ describe('two workers, one of them kept for runs', () => {
       end(result?: object): void;
       lose(): void;
     }[] = [];
-    const workers = [0, 1].map((worker): JobWorker => {
+    const workers = [0, 1].map((worker): QueueWorker => {
       let last: Promise<unknown> = Promise.resolve();
       return {
         state: 'ready',
@@ -311,7 +311,7 @@ describe('two workers, one of them kept for runs', () => {
           });
           last = result.catch(() => undefined);
           return result;
-        }) as JobWorker['run'],
+        }) as QueueWorker['run'],
         restart: () => undefined,
         whenChanged: () => undefined,
       };

@@ -10,13 +10,13 @@
  * not light: its result is discarded, and another worker computes it again. So a run waits for a few milliseconds at most,
  * and results never depend on where they were computed.
  *
- * Each worker has the job that it computes and one that is queued ahead, so that it need not wait for this thread
- * between two jobs (see worker-slot.ts). All others wait here, so the queue has a length and no client fills it alone. A job
+ * Each worker has the task that it computes and one that is queued ahead, so that it need not wait for this thread
+ * between two tasks (see worker-slot.ts). All others wait here, so the queue has a length and no client fills it alone. A task
  * can be withdrawn until a worker begins it. A run is never queued ahead behind a trial; if a run waits, the trials
  * that are queued ahead are withdrawn, so it waits for one trial at most. So do trials that somebody waits for, behind
  * those of background work.
  *
- * Where there is a GPU, it simulates waiting jobs in batches, runs before trials (see batch-dispatch.ts); the workers then
+ * Where there is a GPU, it simulates waiting tasks in batches, runs before trials (see batch-dispatch.ts); the workers then
  * only write the responses, or read the trials.
  *
  * Invariant: a run waits, or is queued ahead, only while every worker is busy, or while every run goes through the GPU
@@ -27,12 +27,13 @@ import type { SessionStep, StepReading, TrialReading, TrialTask } from '../exper
 import { CodedError, queueFull } from '../errors.js';
 import { BatchDispatch } from './batch-dispatch.js';
 import { ClientShares } from './client-shares.js';
-import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
-import { Run, type QueuedResult } from './queued-run.js';
-import { Trial } from './queued-trial.js';
-import type { V1RunTask } from './task.js';
+import type { BatchStage, BatchTask } from './gpu/gpu-stage.js';
+import { QueuedRun, type QueuedResult } from './queued-run.js';
+import type { QueuedTask } from './queued-task.js';
+import { QueuedTrial } from './queued-trial.js';
+import type { QueuedKind, V1RunTask } from './task.js';
 import { WaitingLine } from './waiting-line.js';
-import { WorkerSlot, withdrawJob, type JobKind, type JobWorker } from './worker-slot.js';
+import { WorkerSlot, type QueueWorker } from './worker-slot.js';
 
 /**
  * A worker that computes a trial for longer has hung. What bounds a trial is its event budget: with the default one
@@ -58,11 +59,11 @@ export interface QueueOptions {
   readonly batches?: {
     readonly stage: BatchStage;
     /** Makes the task for the GPU of a run, when it is first offered to it. */
-    readonly jobOf: (run: V1RunTask) => BatchJob;
+    readonly taskOf: (run: V1RunTask) => BatchTask;
   };
 }
 
-export interface QueuedRun {
+export interface SubmittedRun {
   readonly result: Promise<QueuedResult>;
   /** Withdraws the run if no worker has begun it yet. Tells whether it was withdrawn. */
   cancel(): boolean;
@@ -79,21 +80,19 @@ interface TrialOptions {
   readonly onComputed?: (ms: number) => void;
 }
 
-type Slot = WorkerSlot<Run | Trial>;
-
 export class ExperimentQueue {
   /** Places of runs that no worker has begun, also of those that are queued ahead. */
   readonly #waitingRuns = new ClientShares();
-  readonly #runs: WaitingLine<Run>;
+  readonly #runs: WaitingLine<QueuedRun>;
   /** Trials that somebody waits for. */
-  readonly #urgentTrials: WaitingLine<Trial>;
-  readonly #backgroundTrials: WaitingLine<Trial>;
+  readonly #urgentTrials: WaitingLine<QueuedTrial>;
+  readonly #backgroundTrials: WaitingLine<QueuedTrial>;
   readonly #batches: BatchDispatch | undefined;
-  readonly #slots: readonly Slot[];
+  readonly #slots: readonly WorkerSlot[];
   readonly #idleListeners: (() => void)[] = [];
 
   constructor(
-    workers: readonly JobWorker[],
+    workers: readonly QueueWorker[],
     private readonly options: QueueOptions,
   ) {
     const gpuComesFirst = () => this.#gpuComesFirst;
@@ -105,7 +104,7 @@ export class ExperimentQueue {
       const trials = [this.#urgentTrials, this.#backgroundTrials];
       this.#batches = new BatchDispatch(options.batches.stage, this.#runs, trials, dispatch);
     }
-    const onSlow = (slow: Slot) => {
+    const onSlow = (slow: WorkerSlot) => {
       this.#returnPrefetched((_, slot) => slot === slow);
       this.dispatch();
     };
@@ -140,23 +139,23 @@ export class ExperimentQueue {
 
   /** Tells whether any worker computes. */
   get isComputing(): boolean {
-    return this.#slots.some(({ isComputing }) => isComputing);
+    return this.#slots.some(({ current }) => current !== undefined);
   }
 
   /** How many trials in flight keep every worker busy that trials may use, and the GPU. */
   get trialsInFlight(): number {
-    return 2 * this.trialsAtOnce + (this.options.batches?.stage.jobsAhead ?? 0);
+    return 2 * this.trialsAtOnce + (this.options.batches?.stage.tasksAhead ?? 0);
   }
 
   /**
    * @param owner whose share of the line the run takes while it waits
    * @throws CodedError QUEUE_FULL when nothing more may wait, of all or of this owner
    */
-  submit(task: V1RunTask, owner: string): QueuedRun {
+  submit(task: V1RunTask, owner: string): SubmittedRun {
     const { runTimeoutMs, batches } = this.options;
     const idle = this.#gpuComesFirst ? undefined : this.#freeSlot();
     if (idle === undefined) this.#checkRoom(owner);
-    const run = new Run(task, owner, runTimeoutMs, this.#runs, this.#waitingRuns, batches?.jobOf);
+    const run = new QueuedRun(task, owner, runTimeoutMs, this.#runs, this.#waitingRuns, batches?.taskOf);
     if (idle === undefined) {
       run.enter();
       this.#runs.add(run);
@@ -186,7 +185,7 @@ export class ExperimentQueue {
     signal?.throwIfAborted();
     const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
     const line = isBackground ? this.#backgroundTrials : this.#urgentTrials;
-    const trial = new Trial(task, owner, signal ?? owner, trialTimeoutMs, line, step);
+    const trial = new QueuedTrial(task, owner, signal ?? owner, trialTimeoutMs, line, step);
     const abort = () => this.#abort(trial, signal!.reason);
     if (signal !== undefined) {
       // One for each trial of the experiment.
@@ -210,7 +209,7 @@ export class ExperimentQueue {
     this.#dispatchRuns();
     if (this.#runs.peek() !== undefined) {
       // It has found no worker, so trials would find none either.
-      this.#returnPrefetched((job) => job instanceof Trial);
+      this.#returnPrefetched((queued) => queued instanceof QueuedTrial);
     } else {
       this.#makeWay();
       this.#dispatchTrials(this.#urgentTrials);
@@ -246,8 +245,8 @@ export class ExperimentQueue {
     return this.options.keepsWorkerForRuns !== false && this.#slots.length > 1;
   }
 
-  #computing(kind: JobKind): number {
-    return this.#slots.filter((slot) => slot.isComputing && slot.kind === kind).length;
+  #computing(kind: QueuedKind): number {
+    return this.#slots.filter(({ current }) => current?.task.kind === kind).length;
   }
 
   /** @throws CodedError QUEUE_FULL; one client may have half of the runs that wait */
@@ -260,41 +259,41 @@ export class ExperimentQueue {
     }
   }
 
-  #cancel(run: Run): boolean {
-    const isWithdrawn = run.placement === undefined ? run.isWaiting : withdrawJob(run);
+  #cancel(run: QueuedRun): boolean {
+    const isWithdrawn = run.flag === undefined ? run.isWaiting : run.withdraw();
     if (!isWithdrawn) return false;
     run.reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has disconnected.'));
     this.dispatch();
     return true;
   }
 
-  #abort(trial: Trial, reason: unknown): void {
+  #abort(trial: QueuedTrial, reason: unknown): void {
     trial.line.delete(trial);
-    if (withdrawJob(trial)) trial.settleCharge(0);
+    if (trial.withdraw()) trial.settleCharge(0);
     trial.reject(reason);
     // Once all trials of the signal are gone.
     queueMicrotask(() => this.dispatch());
   }
 
-  #freeSlot(): Slot | undefined {
+  #freeSlot(): WorkerSlot | undefined {
     return this.#slots.find((slot) => slot.isFree);
   }
 
   /** From the other end than runs, which so find a worker whose caches hold a run. */
-  #freeSlotForTrials(): Slot | undefined {
+  #freeSlotForTrials(): WorkerSlot | undefined {
     return this.#trialSlots.length < this.trialsAtOnce
       ? this.#slots.findLast((slot) => slot.isFree)
       : undefined;
   }
 
   /** Those that compute trials in their turn. */
-  get #trialSlots(): readonly Slot[] {
+  get #trialSlots(): readonly WorkerSlot[] {
     return this.#slots.filter((slot) => slot.kind === 'v2-trial' && !hasLightTrial(slot));
   }
 
   /** True where a worker computes a trial of the client. */
   #isComputingFor(owner: string): boolean {
-    return this.#slots.some(({ current }) => current instanceof Trial && current.owner === owner);
+    return this.#slots.some(({ current }) => current instanceof QueuedTrial && current.owner === owner);
   }
 
   #dispatchRuns(): void {
@@ -306,7 +305,7 @@ export class ExperimentQueue {
     }
   }
 
-  #dispatchTrials(trials: WaitingLine<Trial>): void {
+  #dispatchTrials(trials: WaitingLine<QueuedTrial>): void {
     for (let next = this.#pairIn(trials); next !== undefined; next = this.#pairIn(trials)) {
       const [trial, slot] = next;
       trials.takeOutOfTurn(trial);
@@ -320,11 +319,11 @@ export class ExperimentQueue {
    * trials go to the worker that has it, also some out of turn, and to another one that has had nothing else to do for as
    * long.
    */
-  #pairIn(trials: WaitingLine<Trial>): readonly [Trial, Slot] | undefined {
+  #pairIn(trials: WaitingLine<QueuedTrial>): readonly [QueuedTrial, WorkerSlot] | undefined {
     const next = trials.peek();
     if (next === undefined) return undefined;
     const free = this.#freeSlotForTrials();
-    const isOpen = (slot: Slot) => (free !== undefined && slot.isFree) || slot.canPrefetch('v2-trial');
+    const isOpen = (slot: WorkerSlot) => (free !== undefined && slot.isFree) || slot.canPrefetch('v2-trial');
     for (const slot of this.#slots) {
       const { network } = slot;
       if (network === undefined || !isOpen(slot)) continue;
@@ -369,12 +368,12 @@ export class ExperimentQueue {
     slot.hand(light);
   }
 
-  #slotToPrefetchRun({ losses }: Run): Slot | undefined {
+  #slotToPrefetchRun({ losses }: QueuedRun): WorkerSlot | undefined {
     return losses > 0 ? undefined : this.#slots.find((slot) => slot.canPrefetch('v1-run'));
   }
 
   /** Where a trial may be queued ahead: not behind another client's if the worker that is kept for runs may take it. */
-  #slotToPrefetchTrial({ losses, owner, isLight }: Trial): Slot | undefined {
+  #slotToPrefetchTrial({ losses, owner, isLight }: QueuedTrial): WorkerSlot | undefined {
     if (losses > 0) return undefined;
     const isForAny = !isLight || !this.#keepsWorker;
     return this.#trialSlots.find(
@@ -387,7 +386,8 @@ export class ExperimentQueue {
     const next = this.#urgentTrials.peek();
     if (next === undefined || this.#isComputingFor(next.owner)) return;
     this.#returnPrefetched(
-      (job, slot) => job instanceof Trial && !hasLightTrial(slot) && this.#isComputingFor(job.owner),
+      (queued, slot) =>
+        queued instanceof QueuedTrial && !hasLightTrial(slot) && this.#isComputingFor(queued.owner),
     );
   }
 
@@ -395,26 +395,26 @@ export class ExperimentQueue {
   #employIdleWorkers(): void {
     for (const { prefetched } of this.#slots) {
       if (prefetched === undefined) continue;
-      const idle = prefetched instanceof Run ? this.#freeSlot() : this.#freeSlotForTrials();
+      const idle = prefetched instanceof QueuedRun ? this.#freeSlot() : this.#freeSlotForTrials();
       // A rewired network is prepared where it waits.
       const isBound = prefetched.wiring !== undefined && prefetched.wiring !== idle?.network?.wiring;
-      if (idle === undefined || isBound || !withdrawJob(prefetched)) continue;
-      if (prefetched instanceof Trial) prefetched.isOnReservedWorker = false;
+      if (idle === undefined || isBound || !prefetched.withdraw()) continue;
+      if (prefetched instanceof QueuedTrial) prefetched.isOnReservedWorker = false;
       idle.hand(prefetched);
     }
   }
 
   /** Puts what is queued ahead back to the queue, for whichever worker is free first. */
-  #returnPrefetched(isMeant: (job: Run | Trial, slot: Slot) => boolean): void {
+  #returnPrefetched(isMeant: (queued: QueuedTask, slot: WorkerSlot) => boolean): void {
     for (const slot of this.#slots) {
       const { prefetched } = slot;
-      if (prefetched !== undefined && isMeant(prefetched, slot) && withdrawJob(prefetched))
+      if (prefetched !== undefined && isMeant(prefetched, slot) && prefetched.withdraw())
         prefetched.putBack();
     }
   }
 }
 
 /** True where the worker that is kept for runs has a light trial. */
-function hasLightTrial({ current, prefetched }: Slot): boolean {
-  return [current, prefetched].some((job) => job instanceof Trial && job.isOnReservedWorker);
+function hasLightTrial({ current, prefetched }: WorkerSlot): boolean {
+  return [current, prefetched].some((queued) => queued instanceof QueuedTrial && queued.isOnReservedWorker);
 }

@@ -54,7 +54,7 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const reader = new TrialReader(connectome, draw);
   const runTrial = trialOf(reader, rewirable);
   const runInParts = trialInParts(reader, (wiring) => rewirable.engineFor(wiring));
-  const runStep = sessionSteps(reader, engine);
+  const runStep = sessionSteps(reader, rewirable);
   warmUp(connectome, runner, runTrial);
   const compute = (task: Task): unknown => {
     switch (task.kind) {
@@ -108,7 +108,7 @@ function warmUp(
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
     for (const stimulus of [...availableStimuli(connectome.metadata), 'none'] as const) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
-      for (const view of QUERY_FIELDS.view.allowed)
+      for (const view of QUERY_FIELDS.view.enum)
         runExperiment(runner, { kind: 'v1-run', experiment, view, gzip: true });
     }
     runTrial(warmUpTrial(connectome));

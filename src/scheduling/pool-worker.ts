@@ -25,7 +25,7 @@ interface PoolWorkerOptions {
 
 /**
  * One worker and its successors: a Piscina of one. Piscina hands tasks to whichever worker is free. Here the queue
- * chooses, because a job that is queued ahead belongs to its worker: it waits for the one before, and is lost with it.
+ * chooses, because a task that is queued ahead belongs to its worker: it waits for the one before, and is lost with it.
  */
 export class PoolWorker {
   readonly #piscina: Piscina;
@@ -42,7 +42,7 @@ export class PoolWorker {
       filename: String(options.workerFile),
       minThreads: 1,
       maxThreads: 1,
-      // A job that it computes and the one that is queued ahead.
+      // A task that it computes and the one that is queued ahead.
       concurrentTasksPerWorker: 2,
       // So that each task is a turn of the worker's event loop. A worker that waits for tasks in Atomics.wait reads all
       // that are there and answers none before it has computed them all.

@@ -1,7 +1,7 @@
-import type { Trial as SimulatedTrial } from '../simulation/simulation.js';
+import type { Trial } from '../simulation/simulation.js';
 import type { ClientShares } from './client-shares.js';
-import type { BatchJob } from './gpu/batch-stage.js';
-import { QueuedJob } from './queued-job.js';
+import type { BatchTask } from './gpu/gpu-stage.js';
+import { QueuedTask } from './queued-task.js';
 import type { V1RunResult, V1RunTask } from './task.js';
 import type { WaitingLine } from './waiting-line.js';
 
@@ -11,10 +11,10 @@ export interface QueuedResult extends V1RunResult {
 }
 
 /** A run of version 1. */
-export class Run extends QueuedJob<V1RunTask, QueuedResult> {
+export class QueuedRun extends QueuedTask<V1RunTask, QueuedResult> {
   /** Gives back its place among the runs that wait, where it has one. */
   #place: (() => void) | undefined;
-  #batchJob: BatchJob | undefined;
+  #batchTask: BatchTask | undefined;
   /** Time of its simulation on the GPU, for the whole batch. */
   #gpuMs = 0;
   readonly #arrivedMs = performance.now();
@@ -24,9 +24,9 @@ export class Run extends QueuedJob<V1RunTask, QueuedResult> {
     task: V1RunTask,
     owner: string,
     timeoutMs: number,
-    line: WaitingLine<Run>,
+    line: WaitingLine<QueuedRun>,
     private readonly waiting: ClientShares,
-    private readonly batchJobOf: ((task: V1RunTask) => BatchJob) | undefined,
+    private readonly batchTaskOf: ((task: V1RunTask) => BatchTask) | undefined,
   ) {
     super(task, owner, timeoutMs, line, 1);
   }
@@ -36,8 +36,9 @@ export class Run extends QueuedJob<V1RunTask, QueuedResult> {
     return this.#place !== undefined;
   }
 
-  override get batchJob(): BatchJob {
-    return (this.#batchJob ??= this.batchJobOf!(this.task));
+  /** Made when it is first offered to the GPU. */
+  override get batchTask(): BatchTask {
+    return (this.#batchTask ??= this.batchTaskOf!(this.task));
   }
 
   /** Takes a place among the runs that wait, where it has none. */
@@ -45,7 +46,7 @@ export class Run extends QueuedJob<V1RunTask, QueuedResult> {
     this.#place ??= this.waiting.take(this.owner, 1);
   }
 
-  override prepare(simulated: SimulatedTrial | undefined, batchMs: number): void {
+  override prepare(simulated: Trial | undefined, batchMs: number): void {
     this.takeSimulated(simulated);
     if (simulated !== undefined) this.#gpuMs = batchMs;
   }

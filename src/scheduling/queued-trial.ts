@@ -7,13 +7,12 @@ import {
   type TrialReading,
   type TrialTask,
 } from '../experiments/plan/trial.js';
-import type { Trial as SimulatedTrial } from '../simulation/simulation.js';
+import type { Trial } from '../simulation/simulation.js';
 import { isPlain, MAXIMUM_TRIAL_STEPS } from '../stimulus/protocol.js';
-import type { BatchJob } from './gpu/batch-stage.js';
-import { QueuedJob } from './queued-job.js';
+import type { BatchTask } from './gpu/gpu-stage.js';
+import { QueuedTask, type Loss } from './queued-task.js';
 import type { V2TrialTask } from './task.js';
 import type { WaitingLine } from './waiting-line.js';
-import type { Loss } from './worker-slot.js';
 
 /** A trial that was computed whenever its worker ended, so many times, is taken for the cause. */
 const MAX_WORKERS_KILLED = 2;
@@ -23,8 +22,8 @@ const LIGHT_MS = 3;
 const LIGHT_SYNAPTIC_EVENTS = 750_000;
 
 /** A trial of version 2. */
-export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
-  override readonly batchJob: BatchJob;
+export class QueuedTrial extends QueuedTask<V2TrialTask, TrialReading> {
+  override readonly batchTask: BatchTask;
   override readonly isForGpu: boolean;
   override readonly wiring: string | undefined;
   /** How long its worker took, and its share of a batch on the GPU. */
@@ -44,16 +43,16 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
     owner: string,
     group: object | string,
     timeoutMs: number,
-    line: WaitingLine<Trial>,
+    line: WaitingLine<QueuedTrial>,
     step?: SessionStep,
   ) {
     super({ kind: 'v2-trial', trial, ...(step && { step }) }, owner, timeoutMs, line, MAX_WORKERS_KILLED);
     const { durationSteps } = trial.protocol;
     const share = step === undefined ? 1 : (step.endStep - step.startStep) / durationSteps;
-    this.#expectedMs = share * coreMs({ ...expectedWork(trial), ...trial.preparation });
+    this.#expectedMs = share * coreMs(expectedWork(trial)) + coreMs(trial.preparation ?? {});
     const isLong = step === undefined && durationSteps > MAXIMUM_TRIAL_STEPS;
     this.#isHeavy = isLong || this.#expectedMs > LIGHT_MS;
-    this.batchJob = { protocol: trial.protocol, group };
+    this.batchTask = { protocol: trial.protocol, group };
     const { wiring } = trial.protocol;
     this.wiring = wiring && JSON.stringify(wiring);
     this.isForGpu =
@@ -89,7 +88,7 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
     return Math.max(eventBudget, eventBudgetPerStep * (step?.startStep ?? 0));
   }
 
-  override prepare(simulated: SimulatedTrial | undefined, batchMs: number, batchLength: number): void {
+  override prepare(simulated: Trial | undefined, batchMs: number, batchLength: number): void {
     this.takeSimulated(simulated);
     this.computedMs = batchMs / batchLength;
   }

@@ -42,6 +42,7 @@ interface Call {
 type Message = Call | { readonly answered: number; readonly value?: unknown; readonly failure?: Failure };
 
 interface Waiting {
+  readonly work: WorkId;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -89,13 +90,20 @@ export class RemoteCalls<Far> {
       const call = this.#calls++;
       // First, so that a message that cannot be sent leaves nothing that waits.
       this.post({ work, name, given, call });
-      this.#waiting.set(call, { resolve, reject });
+      this.#waiting.set(call, { work, resolve, reject });
     });
   }
 
   /** Calls without an answer. */
   send<Name extends MethodOf<Far>>(work: WorkId, name: Name, ...given: Given<Far, Name>): void {
     if (this.#failure === undefined) this.post({ work, name, given });
+  }
+
+  /** Rejects the calls of a work that wait for an answer, which is then not read. */
+  abandon(work: WorkId, reason: Error): void {
+    for (const [call, waiting] of this.#waiting) {
+      if (waiting.work === work && this.#waiting.delete(call)) waiting.reject(reason);
+    }
   }
 
   /** Rejects what waits and all that is called from now on. */

@@ -56,6 +56,9 @@ export interface AtlasTask {
 /** A probe is answered once the worker is warm; each worker has one before the service calls itself ready. */
 export type Task = V1RunTask | V2TrialTask | AtlasTask | { readonly kind: 'probe' };
 
+/** Kinds that wait for their turn. */
+export type QueuedKind = 'v1-run' | 'v2-trial';
+
 /** Backend that simulates; never shows in a body. */
 export type Backend = 'cpu' | 'gpu';
 

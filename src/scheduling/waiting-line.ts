@@ -1,26 +1,20 @@
 import { Charges, FairQueue } from './fair-queue.js';
-
-interface LineJob {
-  readonly owner: string;
-  /** True when a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
-  readonly isPrepared: boolean;
-  readonly isForGpu: boolean;
-}
+import type { QueuedTask } from './queued-task.js';
 
 /**
- * Jobs of one urgency that have no worker: those that wait, those that the GPU is simulating, and those that are back
+ * Tasks of one urgency that have no worker: those that wait, those that the GPU is simulating, and those that are back
  * from it, which are the next for the workers.
  */
-export class WaitingLine<Job extends LineJob> {
-  /** Worker time that the jobs of each owner took. */
+export class WaitingLine<Task extends QueuedTask> {
+  /** Worker time that the tasks of each owner took. */
   readonly #charges = new Charges();
-  readonly #waiting = new FairQueue<Job>(this.#charges);
-  readonly #simulating = new Set<Job>();
-  readonly #prepared = new FairQueue<Job>(this.#charges);
+  readonly #waiting = new FairQueue<Task>(this.#charges);
+  readonly #simulating = new Set<Task>();
+  readonly #prepared = new FairQueue<Task>(this.#charges);
 
   /**
-   * @param order of the jobs: as they came, or the owner next whose jobs took least
-   * @param gpuComesFirst whether every job goes to the GPU before a worker gets it
+   * @param order of the tasks: as they came, or the owner next whose tasks took least
+   * @param gpuComesFirst whether every task goes to the GPU before a worker gets it
    */
   constructor(
     private readonly order: 'arrival' | 'fair',
@@ -31,89 +25,89 @@ export class WaitingLine<Job extends LineJob> {
     return this.#waiting.size + this.#simulating.size + this.#prepared.size;
   }
 
-  /** Jobs that are back from the GPU. */
+  /** Tasks that are back from the GPU. */
   get prepared(): number {
     return this.#prepared.size;
   }
 
-  add(job: Job): void {
-    this.#waiting.add(this.#keyOf(job), job);
+  add(task: Task): void {
+    this.#waiting.add(this.#keyOf(task), task);
   }
 
-  /** A job that a worker has had comes before all that its owner has waiting. */
-  putBack(job: Job): void {
-    (job.isPrepared ? this.#prepared : this.#waiting).putBack(this.#keyOf(job), job);
+  /** A task that a worker has had comes before all that its owner has waiting. */
+  putBack(task: Task): void {
+    (task.isPrepared ? this.#prepared : this.#waiting).putBack(this.#keyOf(task), task);
   }
 
-  delete(job: Job): void {
-    this.#waiting.delete(this.#keyOf(job), job);
-    this.#simulating.delete(job);
-    this.#prepared.delete(this.#keyOf(job), job);
+  delete(task: Task): void {
+    this.#waiting.delete(this.#keyOf(task), task);
+    this.#simulating.delete(task);
+    this.#prepared.delete(this.#keyOf(task), task);
   }
 
-  /** The next job for a worker. */
-  peek(): Job | undefined {
+  /** The next task for a worker. */
+  peek(): Task | undefined {
     return this.#next.peek();
   }
 
-  take(): Job | undefined {
+  take(): Task | undefined {
     return this.#next.take();
   }
 
-  /** All jobs of an owner, in their order. */
-  of(owner: string): Job[] {
+  /** All tasks of an owner, in their order. */
+  of(owner: string): Task[] {
     return this.#next.of(owner);
   }
 
-  /** The next job of each owner, in the order of their turns. */
-  heads(): Job[] {
+  /** The next task of each owner, in the order of their turns. */
+  heads(): Task[] {
     return this.#next.heads();
   }
 
-  takeOutOfTurn(job: Job): void {
-    this.#next.takeItem(this.#keyOf(job), job);
+  takeOutOfTurn(task: Task): void {
+    this.#next.takeItem(this.#keyOf(task), task);
   }
 
-  /** Charges the owner of a job. */
-  charge(job: Job, ms: number): void {
-    this.#charges.charge(this.#keyOf(job), ms);
+  /** Charges the owner of a task. */
+  charge(task: Task, ms: number): void {
+    this.#charges.charge(this.#keyOf(task), ms);
   }
 
-  /** Jobs that the GPU may take, in the order in which workers would. */
-  candidates(count: number): Job[] {
-    const found: Job[] = [];
-    for (const job of this.#waiting.inOrder()) {
+  /** Tasks that the GPU may take, in the order in which workers would. */
+  candidates(count: number): Task[] {
+    const found: Task[] = [];
+    for (const task of this.#waiting.inOrder()) {
       if (found.length === count) break;
-      if (job.isForGpu) found.push(job);
+      if (task.isForGpu) found.push(task);
     }
     return found;
   }
 
   /** Leaves to the workers what the GPU cannot compute; needed where it comes first. */
   passGpuBy(): void {
-    for (const job of this.#waiting.inOrder()) {
-      if (!job.isForGpu && this.#waiting.delete(this.#keyOf(job), job))
-        this.#prepared.add(this.#keyOf(job), job);
+    for (const task of this.#waiting.inOrder()) {
+      if (!task.isForGpu && this.#waiting.delete(this.#keyOf(task), task))
+        this.#prepared.add(this.#keyOf(task), task);
     }
   }
 
   /** The GPU simulates it. */
-  beginSimulation(job: Job): void {
-    if (this.#waiting.delete(this.#keyOf(job), job)) this.#simulating.add(job);
+  beginSimulation(task: Task): void {
+    if (this.#waiting.delete(this.#keyOf(task), task)) this.#simulating.add(task);
   }
 
-  /** @returns false for a job that was deleted meanwhile */
-  endSimulation(job: Job): boolean {
-    if (!this.#simulating.delete(job)) return false;
-    this.#prepared.add(this.#keyOf(job), job);
+  /** @returns false for a task that was deleted meanwhile */
+  endSimulation(task: Task): boolean {
+    if (!this.#simulating.delete(task)) return false;
+    this.#prepared.add(this.#keyOf(task), task);
     return true;
   }
 
-  #keyOf({ owner }: Job): string {
+  #keyOf({ owner }: Task): string {
     return this.order === 'fair' ? owner : '';
   }
 
-  get #next(): FairQueue<Job> {
+  get #next(): FairQueue<Task> {
     return this.#prepared.size > 0 || this.gpuComesFirst() ? this.#prepared : this.#waiting;
   }
 }

@@ -1,115 +1,79 @@
 import { CodedError } from '../errors.js';
-import { isUnderWay, newCancellationFlag, withdraw, type CancellationFlag } from './cancellation-flag.js';
-import type { WorkerState } from './pool-worker.js';
-import type { ResultOf, V1RunTask, V2TrialTask } from './task.js';
+import { isUnderWay, newCancellationFlag, type CancellationFlag } from './cancellation-flag.js';
+import type { PoolWorker } from './pool-worker.js';
+import type { QueuedTask } from './queued-task.js';
+import type { QueuedKind } from './task.js';
 
 /** A run that computes for longer is slow: nothing is queued ahead behind it. */
 const SLOW_RUN_MS = 25;
 
-export type JobKind = 'v1-run' | 'v2-trial';
-type JobTask = V1RunTask | V2TrialTask;
-
 /** A worker as the queue sees it. */
-export interface JobWorker {
-  readonly state: WorkerState;
-  /** @throws CodedError the failure of the task, or WORKER_LOST when the worker ended before it answered */
-  run<Kind extends JobKind>(task: JobTask & { readonly kind: Kind }): Promise<ResultOf[Kind]>;
-  /** Ends the worker in the middle of what it does; another one takes its place. */
-  restart(): void;
-  /** @param listener is told after the state has changed */
-  whenChanged(listener: () => void): void;
-}
+export type QueueWorker = Pick<PoolWorker, 'state' | 'run' | 'restart' | 'whenChanged'>;
 
-/** How the worker of a job ended before it answered. */
-export interface Loss {
-  readonly error: CodedError;
-  /** Tells whether the worker was ended because it computed this job for too long. */
-  readonly isOverdue: boolean;
-  /** Tells whether the worker was computing this job when it ended. */
-  readonly isUnderWay: boolean;
-  /** Tells whether no other worker takes its place. */
-  readonly isFinal: boolean;
-}
-
-/** Job of a worker. It is told how it ended, once for each time that it is handed over. */
-export interface SlotJob {
-  readonly task: JobTask;
-  readonly owner: string;
-  /** The rewired network that it is a trial of, as text. */
-  readonly wiring: string | undefined;
-  /** A worker that computes it for longer is ended; Infinity for no limit. */
-  readonly timeoutMs: number;
-  /** Set by the slot that has it. */
-  placement: Placement | undefined;
-  /** It is the first in its worker, so it no longer waits. */
-  begin(): void;
-  resolve(result: ResultOf[JobKind]): void;
-  /** It failed by itself. */
-  reject(error: unknown): void;
-  lose(loss: Loss): void;
+/** A task that a worker was handed and has not answered yet. */
+interface Place {
+  readonly queued: QueuedTask;
+  readonly flag: CancellationFlag;
 }
 
 interface RewiredNetwork {
+  /** As text. */
   readonly wiring: string;
   /** Client whose trial it was prepared for. */
   readonly owner: string;
   readonly sinceMs: number;
 }
 
-interface Placement {
-  readonly slot: { withdraw(job: SlotJob): boolean };
-  readonly flag: CancellationFlag;
-}
-
-/** @returns whether no worker has begun the job, and none will; the slot then has nothing to do with it any more */
-export function withdrawJob(job: SlotJob): boolean {
-  return job.placement?.slot.withdraw(job) === true;
-}
-
 /**
- * A worker, the job that it computes and the one that is queued ahead in it, so that it need not wait for this thread
- * to take the first result before it begins the second job. Both are of one kind.
+ * A worker, the task that it computes and the one that is queued ahead in it, so that it need not wait for this thread
+ * to take the first result before it begins the second task. Both are of one kind.
  */
-export class WorkerSlot<Job extends SlotJob> {
-  /** In the order in which the worker will answer; what was withdrawn meanwhile is undefined. */
-  readonly #places: (Job | undefined)[] = [];
+export class WorkerSlot {
+  /** In the order in which the worker will answer, also those that were withdrawn meanwhile. */
+  readonly #places: Place[] = [];
   /** Runs since the worker has had nothing before it. */
   #timer: NodeJS.Timeout | undefined;
-  #timed: Job | undefined;
+  #timed: Place | undefined;
   #isSlow = false;
-  /** Tells whether the worker was ended because its job took too long. */
+  /** Tells whether the worker was ended because its task took too long. */
   #isEnded = false;
   #freeSinceMs = -Infinity;
   #network: RewiredNetwork | undefined;
 
   /**
-   * @param onChange is told that the worker may take another job, or that what it was given has changed
+   * @param onChange is told that the worker may take another task, or that what it was given has changed
    * @param onSlow is told that the run in it is slow
    */
   constructor(
-    private readonly worker: JobWorker,
+    private readonly worker: QueueWorker,
     private readonly onChange: () => void,
-    private readonly onSlow: (slot: WorkerSlot<Job>) => void,
+    private readonly onSlow: (slot: WorkerSlot) => void,
   ) {
     worker.whenChanged(onChange);
   }
 
-  /** Kind of the job that it computes, if any. */
-  get kind(): JobKind | undefined {
-    return (this.#places[0] ?? this.#places[1])?.task.kind;
+  /** Task that it computes. */
+  get current(): QueuedTask | undefined {
+    return heldIn(this.#places[0]);
   }
 
-  get isComputing(): boolean {
-    return this.#places[0] !== undefined;
+  /** Task that is queued ahead. */
+  get prefetched(): QueuedTask | undefined {
+    return heldIn(this.#places[1]);
   }
 
-  /** Tells whether a job that it is handed is the next one that the worker begins. */
+  /** Kind of the tasks that it has, if any. */
+  get kind(): QueuedKind | undefined {
+    return (this.current ?? this.prefetched)?.task.kind;
+  }
+
+  /** Tells whether a task that it is handed is the next one that the worker begins. */
   get isFree(): boolean {
     return this.worker.state !== 'starting' && this.kind === undefined && this.#places.length < 2;
   }
 
-  /** Tells whether a job of this kind may be queued ahead in it. */
-  canPrefetch(kind: JobKind): boolean {
+  /** Tells whether a task of this kind may be queued ahead in it. */
+  canPrefetch(kind: QueuedKind): boolean {
     const { worker } = this;
     return worker.state !== 'starting' && this.kind === kind && this.#places.length === 1 && !this.#isSlow;
   }
@@ -124,61 +88,44 @@ export class WorkerSlot<Job extends SlotJob> {
     return performance.now() - this.#freeSinceMs;
   }
 
-  /** Job that it computes. */
-  get current(): Job | undefined {
-    return this.#places[0];
-  }
-
-  /** Job that is queued ahead. */
-  get prefetched(): Job | undefined {
-    return this.#places[1];
-  }
-
-  hand(job: Job): void {
-    const flag = newCancellationFlag();
-    job.placement = { slot: this, flag };
-    const { wiring, owner } = job;
+  hand(queued: QueuedTask): void {
+    const place = { queued, flag: newCancellationFlag() };
+    queued.flag = place.flag;
+    const { wiring, owner } = queued;
     if (wiring !== undefined && (wiring !== this.#network?.wiring || owner !== this.#network.owner)) {
       this.#network = { wiring, owner, sinceMs: performance.now() };
     }
-    this.#places.push(job);
+    this.#places.push(place);
     this.#timeFirst();
-    const isStillHanded = () => job.placement?.flag === flag;
-    this.worker.run({ ...job.task, flag }).then(
+    this.worker.run({ ...queued.task, flag: place.flag }).then(
       (result) => {
-        if (isStillHanded()) {
-          job.placement = undefined;
-          job.resolve(result);
+        if (isHeld(place)) {
+          queued.flag = undefined;
+          queued.resolve(result);
         }
         this.#advance();
       },
       (error: unknown) => {
-        if (isStillHanded()) this.#fail(job, flag, error);
+        if (isHeld(place)) {
+          queued.flag = undefined;
+          this.#fail(place, error);
+        }
         this.#advance();
       },
     );
   }
 
-  /** See withdrawJob. */
-  withdraw(job: Job): boolean {
-    if (!withdraw(job.placement!.flag)) return false;
-    job.placement = undefined;
-    // The worker still answers for it, as soon as it comes to it.
-    this.#places[this.#places.indexOf(job)] = undefined;
-    return true;
-  }
-
-  #fail(job: Job, flag: CancellationFlag, error: unknown): void {
-    job.placement = undefined;
+  #fail(place: Place, error: unknown): void {
+    const { queued, flag } = place;
     if (!(error instanceof CodedError && error.code === 'WORKER_LOST')) {
-      job.reject(error);
+      queued.reject(error);
       return;
     }
-    const isOverdue = this.#isEnded && this.#timed === job;
-    job.lose({
+    const isOverdue = this.#isEnded && this.#timed === place;
+    queued.lose({
       error,
       isOverdue,
-      // A worker that was ended over an overdue job may just have begun the next. One that ended by itself was
+      // A worker that was ended over an overdue task may just have begun the next. One that ended by itself was
       // computing what it died of.
       isUnderWay: isOverdue || (!this.#isEnded && isUnderWay(flag)),
       isFinal: this.worker.state === 'closed',
@@ -204,10 +151,11 @@ export class WorkerSlot<Job extends SlotJob> {
     clearTimeout(this.#timer);
     this.#timed = first;
     this.#isSlow = false;
-    if (first === undefined) return;
-    first.begin();
-    const { timeoutMs } = first;
-    if (first.task.kind === 'v2-trial') {
+    if (first === undefined || !isHeld(first)) return;
+    const { queued } = first;
+    queued.begin();
+    const { timeoutMs } = queued;
+    if (queued.task.kind === 'v2-trial') {
       this.#endAfter(first, timeoutMs);
       return;
     }
@@ -219,18 +167,27 @@ export class WorkerSlot<Job extends SlotJob> {
     }, slowMs);
   }
 
-  #endAfter(job: Job, ms: number): void {
-    if (ms !== Infinity) this.#timer = setTimeout(() => this.#endOverdue(job), ms);
+  #endAfter(place: Place, ms: number): void {
+    if (ms !== Infinity) this.#timer = setTimeout(() => this.#endOverdue(place), ms);
   }
 
-  #endOverdue(job: Job): void {
-    if (job.placement === undefined) return;
-    if (!isUnderWay(job.placement.flag)) {
+  #endOverdue(place: Place): void {
+    if (!isHeld(place)) return;
+    if (!isUnderWay(place.flag)) {
       // Its answer is on the way, or the worker has had something else to do until now.
-      this.#endAfter(job, job.timeoutMs);
+      this.#endAfter(place, place.queued.timeoutMs);
       return;
     }
     this.#isEnded = true;
     this.worker.restart();
   }
+}
+
+/** False for a task that was withdrawn from there; it may have another worker since. */
+function isHeld({ queued, flag }: Place): boolean {
+  return queued.flag === flag;
+}
+
+function heldIn(place: Place | undefined): QueuedTask | undefined {
+  return place !== undefined && isHeld(place) ? place.queued : undefined;
 }

@@ -1,6 +1,15 @@
 import { describeValue } from '../errors.js';
 import type { Schema } from './json-schema.js';
 
+/** Tells whether a text or a number is one that a schema allows: without Ajv, which is for objects and lists. */
+export function isAllowedBy(schema: Schema, value: unknown): boolean {
+  const { accepts, type, enum: values, minimum = -Infinity, maximum = Infinity } = schema;
+  if (accepts !== undefined) return accepts(value);
+  if (values !== undefined) return values.includes(value);
+  if (typeof value !== 'number') return type === typeof value;
+  return value >= minimum && value <= maximum && (type === 'number' || Number.isInteger(value));
+}
+
 /** Completes "NAME must be ..."; nothing where none of the keywords is known here. */
 export function allowedBy(schema: Schema): string | undefined {
   const { allowed, anyOf: forms, enum: values } = schema;

@@ -35,6 +35,10 @@ export interface Schema {
   readonly $defs?: Definitions;
   /** Completes "NAME must be ..." where the words that are made of the keywords do not say enough. Not published. */
   readonly allowed?: string;
+  /** A few words for a list. Not published. */
+  readonly label?: string;
+  /** Decides where the keywords do not, as of a number that is sent as text; see isAllowedBy. Not published. */
+  readonly accepts?: (value: unknown) => boolean;
   /** Reasons why there is no such member, by patterns of names that somebody may expect. Not published. */
   readonly refused?: Readonly<Record<string, string>>;
 }
@@ -166,7 +170,7 @@ export function nameOfRef({ $ref: reference }: Schema): string | undefined {
  */
 export function published<T>(schemas: T, definitions = DEFINITIONS): T {
   const replaced = (keyword: string, value: unknown): unknown => {
-    if (keyword === 'allowed' && typeof value === 'string') return undefined;
+    if ((keyword === 'allowed' || keyword === 'label') && typeof value === 'string') return undefined;
     if (keyword === 'refused') return undefined;
     if (keyword === 'required' && Array.isArray(value) && value.length === 0) return undefined;
     if (keyword === 'pattern' && typeof value === 'string') return value.replaceAll(SURROGATES, '');

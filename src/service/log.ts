@@ -6,8 +6,8 @@ import { clientOf } from './limits/client-address.js';
 import type { FinishedRequest } from './http/request-watch.js';
 import { apiPath } from './http/api-versions.js';
 import { traceSpanOf, type TraceSpan } from './http/trace-context.js';
-import { experimentReportOf, outcomeOf, type ExperimentReport } from './api/v2/experiment-report.js';
-import { reportOf, type RunReport } from './api/v1/run.service.js';
+import { experimentReports, outcomeOf, type ExperimentReport } from './api/v2/experiment-report.js';
+import { runReports, type RunReport } from './api/v1/run.service.js';
 
 export type LogDestination = NonBlockingStream | (DestinationStream & { readonly isTTY?: false });
 
@@ -53,8 +53,8 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
   const level = isProbe ? 'debug' : status >= 500 ? 'warn' : 'info';
   if (!log.isLevelEnabled(level)) return;
   const span = traceSpanOf(request);
-  const report = reportOf(request);
-  const experiment = experimentReportOf(request);
+  const report = runReports.get(request);
+  const experiment = experimentReports.get(request);
   log[level](
     {
       from: 'http',

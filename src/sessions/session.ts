@@ -4,13 +4,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Connectome } from '../connectome/connectome.js';
+import { modelId } from '../connectome/model-id.js';
 import type { SetSelector } from '../connectome/set-selector.js';
 import { CodedError } from '../errors.js';
 import { conditionJson } from '../experiments/formats/answer-json.js';
-import type { PlannedReport } from '../experiments/kinds/report-kind.js';
+import type { PlannedReport, ReportTask } from '../experiments/kinds/report-kind.js';
 import { kindOf } from '../experiments/kinds/report-kinds.js';
 import { groupsOf } from '../experiments/plan/groups.js';
-import { reportTask } from '../experiments/plan/plan-cost.js';
+import { reportTask } from '../experiments/plan/planned-reports.js';
 import { expectedWork, priceMs, tableRowsOf, type Work } from '../experiments/plan/prices.js';
 import type { SessionPlan } from '../experiments/plan/session-plan.js';
 import {
@@ -25,7 +26,7 @@ import { STEPS_PER_MS } from '../stimulus/protocol.js';
 import { type Changes, LONGEST_STEP_MS, type StepRequest } from './step.js';
 import { type NewSilence, Timeline, type TimelineLimits } from './timeline.js';
 
-/** Rows of all tables of a step: they are written while runs of version 1 wait. */
+/** Rows of all tables of a step: they are written on the main thread, where runs of version 1 wait for them. */
 const ROWS_OF_STEP = 10_000;
 const NAME_BYTES = 16;
 /** A train in a step takes about so much of what it takes in a trial, where its first events are drawn. */
@@ -100,10 +101,12 @@ export class Session {
     signal.addEventListener('abort', end);
     const expected = expectedWork({ protocol: plan.protocol, reports: [], countsAll: false });
     let inputEvents = 0;
+    let rewiredConnections = 0;
     for (let fromMs = 0; fromMs < plan.startMs; fromMs += LONGEST_STEP_MS) {
       const toMs = Math.min(fromMs + LONGEST_STEP_MS, plan.startMs);
       const reading = await session.#run(plan.protocol, fromMs, toMs, [], false);
       inputEvents += reading.inputEvents;
+      if (reading.isPrepared) rewiredConnections += plan.preparation?.rewiredConnections ?? 0;
       if (reading.stoppedAtStep !== undefined) {
         const stoppedMs = (reading.stoppedAtStep + 1) / STEPS_PER_MS;
         throw stopped(stoppedMs);
@@ -111,7 +114,9 @@ export class Session {
     }
     signal.removeEventListener('abort', end);
     const synapticEvents = session.#synapticEvents;
-    if (plan.startMs > 0) session.startPriceMs = priceMs({ ...expected, inputEvents, synapticEvents });
+    if (plan.startMs > 0) {
+      session.startPriceMs = priceMs({ ...expected, rewiredConnections, inputEvents, synapticEvents });
+    }
     return session;
   }
 
@@ -126,11 +131,14 @@ export class Session {
 
   /** Members of the answer that says where it is. */
   get status(): object {
+    const { metadata, digest } = this.parts.connectome;
+    const wiring = this.plan.protocol.wiring === undefined ? metadata.wiring : 'rewired';
     return {
       session: this.name,
       t_ms: this.tMs,
       ...(this.#stoppedAtMs !== undefined && { stopped_at_ms: this.#stoppedAtMs }),
       rates_hz: this.timeline.ratesHz,
+      model: modelId({ metadata: { ...metadata, wiring }, digest }),
     };
   }
 
@@ -195,13 +203,14 @@ export class Session {
     this.timeline.checkRates(rates);
     const silenced = await this.#newSilence(request.silence, host);
     const next = this.timeline.next(toMs, rates, silenced);
-    const expected = this.#expectedWork(next.protocol, tMs, toMs);
+    const reports = this.#reports.map((report) => stepTask(report, tMs, toMs));
+    const expected = this.#expectedWork(next.protocol, reports, durationMs);
     const expectedMs = priceMs(expected);
     await host.charge(this, expectedMs);
     const synapticEventsBefore = this.#synapticEvents;
     // A step is paid when a worker may get it, also if the session is ended before its answer.
     this.creditMs -= expectedMs;
-    const reading = await this.#run(next.protocol, tMs, toMs, this.#reports, readsDrives).catch(
+    const reading = await this.#run(next.protocol, tMs, toMs, reports, readsDrives).catch(
       (error: unknown) => {
         if (!this.#end.signal.aborted) this.creditMs += expectedMs;
         throw error;
@@ -211,28 +220,34 @@ export class Session {
     this.timeline.advance(toMs, next);
     const synapticEvents = reading.synapticEvents - synapticEventsBefore;
     const { inputEvents } = reading;
-    const found = { ...expected, inputEvents, synapticEvents, tableRows: tableRowsOf(reading) };
+    const preparation = reading.isPrepared ? this.plan.preparation : { rewiredConnections: 0 };
+    const found = {
+      ...expected,
+      ...preparation,
+      inputEvents,
+      synapticEvents,
+      tableRows: tableRowsOf(reading),
+    };
     this.creditMs += expectedMs - priceMs(found);
     if (reading.stoppedAtStep !== undefined) this.#stoppedAtMs = (reading.stoppedAtStep + 1) / STEPS_PER_MS;
-    return this.#answer(reading, synapticEvents, tMs, toMs);
+    return this.#answer(reading, reports, synapticEvents, toMs);
   }
 
   /** @throws CodedError TOO_EXPENSIVE for more samples than an experiment may have */
-  #expectedWork(protocol: ConditionProtocol, fromMs: number, toMs: number): Work {
-    const reports = this.#reports.map((report) => stepTask(report, fromMs, toMs));
-    const durationSteps = (toMs - fromMs) * STEPS_PER_MS;
+  #expectedWork(protocol: ConditionProtocol, reports: readonly ReportTask[], durationMs: number): Work {
+    const durationSteps = durationMs * STEPS_PER_MS;
     const work = expectedWork({ protocol: { ...protocol, durationSteps }, reports, countsAll: false });
     const { samples = 0, trains = 0 } = work;
     const maximum = this.parts.limits.samples;
     if (samples > maximum) {
       throw new CodedError(
         'TOO_EXPENSIVE',
-        `A step of ${toMs - fromMs} ms has ${samples} membrane potentials; at most ${maximum} are allowed. ` +
+        `A step of ${durationMs} ms has ${samples} membrane potentials; at most ${maximum} are allowed. ` +
           'With a shorter step, fewer neurons or a larger dt_ms it would fit.',
         { path: '/duration_ms' },
       );
     }
-    return { ...work, trains: trains * SHARE_OF_TRAIN };
+    return { ...work, ...this.plan.preparation, trains: trains * SHARE_OF_TRAIN };
   }
 
   async #newSilence(
@@ -242,7 +257,7 @@ export class Session {
     if (items === undefined || this.timeline.isSilencing(items)) return undefined;
     if (items.length === 0) return { items, neurons: new Uint32Array(0) };
     const { protocol } = await host.plan(this.timeline.documentSilencing(items));
-    // The last of the windows is theirs; what is silenced from the start on has none.
+    // The last of the windows is theirs; a silence from the start on has none.
     const neurons = this.tMs === 0 ? protocol.silenced : protocol.silencedWindows!.at(-1)!.neurons;
     return { items, neurons };
   }
@@ -251,16 +266,17 @@ export class Session {
     protocol: ConditionProtocol,
     fromMs: number,
     toMs: number,
-    reports: readonly PlannedReport[],
+    reports: readonly ReportTask[],
     readsDrives: boolean,
   ): Promise<StepReading> {
     const { queue, owner } = this.parts;
     const task = trialTask(
       {
         protocol,
-        reports: reports.map((report) => stepTask(report, fromMs, toMs)),
+        reports,
         countsAll: false,
         maximumRows: ROWS_OF_STEP,
+        ...(this.plan.preparation && { preparation: this.plan.preparation }),
       },
       0,
     );
@@ -284,10 +300,10 @@ export class Session {
     return reading;
   }
 
-  #answer(reading: StepReading, synapticEvents: number, fromMs: number, toMs: number): string {
+  #answer(reading: StepReading, tasks: readonly ReportTask[], synapticEvents: number, toMs: number): string {
     const { spikes, responding, inputEvents, stoppedAtStep, drives } = reading;
     const counts = this.#reports.map((report, at) => {
-      const task = stepTask(report, fromMs, toMs);
+      const task = tasks[at]!;
       const sum = kindOf(task).sum(task, { groups: report.groups, trials: 1, inputNames: this.#inputNames });
       sum.add(0, reading.reports[at]!, true);
       return sum.counts();
@@ -317,7 +333,7 @@ export class Session {
   }
 }
 
-function stepTask(report: PlannedReport, fromMs: number, toMs: number) {
+function stepTask(report: PlannedReport, fromMs: number, toMs: number): ReportTask {
   const document = { ...report.document, start_ms: fromMs, end_ms: toMs };
   return reportTask({ ...report, document }, toMs, ROWS_OF_STEP);
 }

@@ -53,8 +53,11 @@ export function connectionFactors(
     }
     return factor;
   };
-  let connections = new Uint32Array(64);
-  let factors = new Float64Array(64);
+  const most = rowStart
+    .subarray(0, neuronCount)
+    .reduce((sum, begin, source) => (ofSource[source] === 0 ? sum : sum + rowStart[source + 1]! - begin), 0);
+  const connections = new Uint32Array(most);
+  const factors = new Float64Array(most);
   let count = 0;
   for (let source = 0; source < neuronCount; source++) {
     const marks = ofSource[source]!;
@@ -65,19 +68,9 @@ export function connectionFactors(
       if (met === 0) continue;
       const factor = factorOf(met);
       if (factor === 1) continue;
-      if (count === connections.length) {
-        connections = resized(Uint32Array, connections);
-        factors = resized(Float64Array, factors);
-      }
       connections[count] = c;
       factors[count++] = factor;
     }
   }
   return { connections: connections.subarray(0, count), factors: factors.subarray(0, count) };
-}
-
-function resized<A extends Uint32Array | Float64Array>(TypedArray: new (length: number) => A, values: A): A {
-  const larger = new TypedArray(2 * values.length);
-  larger.set(values);
-  return larger;
 }

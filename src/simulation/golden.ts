@@ -7,12 +7,7 @@ import type { Connectome } from '../connectome/connectome.js';
 import { placeOf } from '../connectome/sorted-array.js';
 import { CodedError, describeValue } from '../errors.js';
 import type { InputEvents } from '../stimulus/input-events.js';
-import {
-  MAXIMUM_TRIAL_STEPS,
-  type NetworkConstants,
-  type SilencedWindow,
-  STEPS_PER_MS,
-} from '../stimulus/protocol.js';
+import { MAXIMUM_TRIAL_STEPS, type NetworkConstants, STEPS_PER_MS } from '../stimulus/protocol.js';
 import type { MembraneRecording, SimulationOptions, SpikeRaster } from './simulation.js';
 
 const HEADER = 'event,step,root_id';
@@ -56,19 +51,16 @@ export interface SpikeComparison {
 /** Reads the two files of a run. */
 export type GoldenReader = (csv: string, name: string, membraneCsv?: string) => GoldenRun;
 
-/** Rows of a file, as they are read. */
-interface Rows {
-  readonly stimulated: Set<number>;
-  readonly silenced: Set<number>;
-  readonly silencedFrom: [neuron: number, step: number][];
-  readonly silencedTo: [neuron: number, step: number][];
-  readonly constants: Partial<Record<keyof NetworkConstants, number>>;
-  readonly factors: Map<number, number>;
-  readonly kicks: number[];
-  readonly spikes: number[];
-  /** Neurons with a kick, and the line of the first one. */
-  readonly firstKickAt: Map<number, number>;
-}
+const EVENTS = [
+  'stimulated',
+  'silenced',
+  'kick',
+  'spike',
+  'constant',
+  'weight',
+  'silence_from',
+  'silence_to',
+];
 
 /**
  * @returns a reader of lines `stimulated,,ID` (a neuron of any input), `silenced,,ID` (one whose spikes are not delivered),
@@ -94,73 +86,68 @@ export function goldenReader(
     if (place < 0) throw new Error(`${describeValue(pair)} is no connection of this connectome`);
     return begin + place;
   };
-  const readers: Readonly<Record<string, (rows: Rows, value: string, name: string, at: number) => void>> = {
-    stimulated: (rows, _, id) => rows.stimulated.add(neuronOf(id)),
-    silenced: (rows, _, id) => rows.silenced.add(neuronOf(id)),
-    kick(rows, step, id, at) {
-      const neuron = neuronOf(id);
-      rows.kicks.push(stepFrom(step) * STEP_STRIDE + neuron);
-      if (!rows.firstKickAt.has(neuron)) rows.firstKickAt.set(neuron, at);
-    },
-    spike: (rows, step, id) => rows.spikes.push(stepFrom(step) * STEP_STRIDE + neuronOf(id)),
-    constant(rows, value, name) {
-      const known = CONSTANTS[name];
-      if (known === undefined) throw expected(Object.keys(CONSTANTS).join(', '), name);
-      const scaled = numberFrom(value) * known[1];
-      rows.constants[known[0]] = known[1] === 1 ? scaled : Math.round(scaled);
-    },
-    weight: (rows, factor, pair) => rows.factors.set(connectionOf(pair), numberFrom(factor)),
-    silence_from: (rows, step, id) => rows.silencedFrom.push([neuronOf(id), stepFrom(step)]),
-    silence_to: (rows, step, id) => rows.silencedTo.push([neuronOf(id), stepFrom(step, MAXIMUM_TRIAL_STEPS)]),
-  };
   return (csv, name, membraneCsv) => {
-    const rows: Rows = {
-      stimulated: new Set(),
-      silenced: new Set(),
-      silencedFrom: [],
-      silencedTo: [],
-      constants: {},
-      factors: new Map(),
-      kicks: [],
-      spikes: [],
-      firstKickAt: new Map(),
-    };
-    forEachRow(csv, name, HEADER, ([event, value = '', subject = ''], at) => {
-      const read = readers[event ?? ''];
-      if (read === undefined) throw expected(Object.keys(readers).join(', '), event);
-      read(rows, value, subject, at);
+    const rows = rowsIn(csv, name, HEADER);
+    readEach(rows, name, (event) => {
+      if (!EVENTS.includes(event)) throw expected(EVENTS.join(', '), event);
     });
-    for (const [neuron, at] of rows.firstKickAt) {
-      if (rows.stimulated.has(neuron)) continue;
-      throw invalidLine(
+    const all = <T>(wanted: string, read: (value: string, subject: string) => T): T[] =>
+      readEach(
+        rows.filter(({ cells: [event] }) => event === wanted),
         name,
-        at,
-        'expected a kick of a neuron that a line "stimulated" names, found one of another',
+        (_, value, subject) => read(value, subject),
       );
-    }
-    if (rows.spikes.length === 0) {
+    const stimulated = new Set(all('stimulated', (_, id) => neuronOf(id)));
+    const events = toRaster(
+      all('kick', (step, id) => {
+        const neuron = neuronOf(id);
+        if (stimulated.has(neuron)) return keyOf(stepFrom(step), neuron);
+        throw new Error('expected a kick of a neuron that a line "stimulated" names, found one of another');
+      }),
+    );
+    const spikes = toRaster(all('spike', (step, id) => keyOf(stepFrom(step), neuronOf(id))));
+    if (spikes.steps.length === 0) {
       throw new CodedError('GOLDEN_INVALID', `${name}: expected spikes to compare with, found none`);
     }
+    const constants = all('constant', (value, constant) => {
+      const known = CONSTANTS[constant];
+      if (known === undefined) throw expected(Object.keys(CONSTANTS).join(', '), constant);
+      const [own, perUnit] = known;
+      const scaled = numberFrom(value) * perUnit;
+      return [own, perUnit === 1 ? scaled : Math.round(scaled)] as const;
+    });
+    const factors = new Map(
+      all('weight', (factor, pair) => [connectionOf(pair), numberFrom(factor)] as const),
+    );
+    const connections = Uint32Array.from(factors.keys()).sort();
+    const silencedFrom = all('silence_from', (step, id) => [neuronOf(id), stepFrom(step)] as const);
+    const silencedTo = new Map(
+      all('silence_to', (step, id) => [neuronOf(id), stepFrom(step, MAXIMUM_TRIAL_STEPS)] as const),
+    );
+    if (silencedTo.size !== silencedFrom.length || silencedFrom.some(([neuron]) => !silencedTo.has(neuron))) {
+      throw new CodedError('GOLDEN_INVALID', `${name}: expected a line silence_to for each silence_from`);
+    }
     const traces = membraneCsv === undefined ? [] : tracesIn(membraneCsv, `${name}, membranes`, neuronOf);
-    const events = toRaster(rows.kicks);
-    const spikes = toRaster(rows.spikes);
-    const lasts = [
+    const last = Math.max(
       events.steps.at(-1) ?? 0,
       spikes.steps.at(-1)!,
       ...traces.map(({ steps }) => steps.at(-1)!),
-    ];
-    const connections = Uint32Array.from(rows.factors.keys()).sort();
+    );
     return {
-      events: { stimulated: Uint32Array.from(rows.stimulated).sort(), ...events },
-      silenced: Uint32Array.from(rows.silenced).sort(),
-      silencedWindows: windowsOf(rows, name),
-      constants: rows.constants,
+      events: { stimulated: Uint32Array.from(stimulated).sort(), ...events },
+      silenced: Uint32Array.from(new Set(all('silenced', (_, id) => neuronOf(id)))).sort(),
+      silencedWindows: silencedFrom.map(([neuron, startStep]) => ({
+        neurons: Uint32Array.of(neuron),
+        startStep,
+        endStep: silencedTo.get(neuron)!,
+      })),
+      constants: Object.fromEntries(constants),
       connectionFactors: {
         connections,
-        factors: Float64Array.from(connections, (connection) => rows.factors.get(connection)!),
+        factors: Float64Array.from(connections, (connection) => factors.get(connection)!),
       },
       spikes,
-      durationSteps: Math.max(...lasts) + 1,
+      durationSteps: last + 1,
       recordings: traces.map(({ neuron, steps }) => ({
         neurons: Uint32Array.of(neuron),
         everySteps: steps[0]!,
@@ -172,19 +159,6 @@ export function goldenReader(
   };
 }
 
-/** @throws CodedError GOLDEN_INVALID where windows do not come in pairs, one for each neuron */
-function windowsOf({ silencedFrom, silencedTo }: Rows, name: string): SilencedWindow[] {
-  const ends = new Map(silencedTo);
-  if (ends.size !== silencedFrom.length || silencedFrom.some(([neuron]) => !ends.has(neuron))) {
-    throw new CodedError('GOLDEN_INVALID', `${name}: expected a line silence_to for each silence_from`);
-  }
-  return silencedFrom.map(([neuron, startStep]) => ({
-    neurons: Uint32Array.of(neuron),
-    startStep,
-    endStep: ends.get(neuron)!,
-  }));
-}
-
 /** The potential of a neuron at steps of equal distance, the first of which is that distance. */
 interface Trace {
   readonly neuron: number;
@@ -194,42 +168,51 @@ interface Trace {
 
 function tracesIn(csv: string, name: string, neuronOf: (id: string) => number): Trace[] {
   const traces = new Map<number, Trace>();
-  forEachRow(csv, name, MEMBRANE_HEADER, ([step = '', id = '', mv = '']) => {
+  readEach(rowsIn(csv, name, MEMBRANE_HEADER), name, (step, id, mv) => {
     const neuron = neuronOf(id);
     const trace = traces.get(neuron) ?? { neuron, steps: [], mv: [] };
     traces.set(neuron, trace);
     trace.steps.push(stepFrom(step));
     trace.mv.push(numberFrom(mv));
-    const every = trace.steps[0]!;
-    if (trace.steps.at(-1) !== trace.steps.length * every)
-      throw expected(`step ${trace.steps.length * every}`, step);
+    const due = trace.steps.length * trace.steps[0]!;
+    if (trace.steps.at(-1) !== due) throw expected(`step ${due}`, step);
   });
   return [...traces.values()];
 }
 
-/** Reads lines below a header. @throws CodedError GOLDEN_INVALID with the line that a reader refuses */
-function forEachRow(
-  csv: string,
-  name: string,
-  header: string,
-  read: (cells: readonly string[], at: number) => void,
-): void {
-  const lines = csv.split(/\r?\n/);
-  if (lines[0] !== header) {
-    throw invalidLine(name, 0, `expected the columns ${header}, found ${describeValue(lines[0])}`);
+interface Row {
+  readonly cells: readonly string[];
+  /** In the file, from 1. */
+  readonly line: number;
+}
+
+/** The lines below a header, but for empty ones. */
+function rowsIn(csv: string, name: string, header: string): Row[] {
+  const [first, ...lines] = csv.split(/\r?\n/);
+  if (first !== header) {
+    throw invalidLine(name, 1, `expected the columns ${header}, found ${describeValue(first)}`);
   }
-  lines.forEach((line, at) => {
-    if (at === 0 || line === '') return;
+  const rows = lines.map((text, at) => ({ text, cells: text.split(','), line: at + 2 }));
+  return rows.filter(({ text }) => text !== '');
+}
+
+/** @throws CodedError GOLDEN_INVALID with the line that `read` refuses */
+function readEach<T>(
+  rows: readonly Row[],
+  name: string,
+  read: (first: string, second: string, third: string) => T,
+): T[] {
+  return rows.map(({ cells: [first = '', second = '', third = ''], line }) => {
     try {
-      read(line.split(','), at);
+      return read(first, second, third);
     } catch (error) {
-      throw invalidLine(name, at, (error as Error).message);
+      throw invalidLine(name, line, (error as Error).message);
     }
   });
 }
 
-function invalidLine(name: string, at: number, fault: string): CodedError {
-  return new CodedError('GOLDEN_INVALID', `${name}, line ${at + 1}: ${fault}`);
+function invalidLine(name: string, line: number, fault: string): CodedError {
+  return new CodedError('GOLDEN_INVALID', `${name}, line ${line}: ${fault}`);
 }
 
 function expected(what: string, found: unknown): Error {
@@ -269,7 +252,11 @@ export function compareSpikes(golden: SpikeRaster, simulated: SpikeRaster): Spik
 }
 
 function toKeys({ steps, neurons }: SpikeRaster): number[] {
-  return Array.from(steps, (step, i) => step * STEP_STRIDE + neurons[i]!);
+  return Array.from(steps, (step, i) => keyOf(step, neurons[i]!));
+}
+
+function keyOf(step: number, neuron: number): number {
+  return step * STEP_STRIDE + neuron;
 }
 
 function toRaster(keys: readonly number[]): SpikeRaster {

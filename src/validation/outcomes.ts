@@ -3,8 +3,8 @@
  * doi:10.1038/s41586-024-07763-9, supplementary tables 2, 3, 5 and 10, and the works that these tables cite.
  */
 import { publishedNodeSets } from '../connectome/node-sets.js';
-import { NodeSetResolver } from '../connectome/node-set-resolver.js';
-import { DURATION_MS, type Protocol, rasterOf, TRIALS } from './published.js';
+import { getOrInsert } from '../get-or-insert.js';
+import { type Protocol, RepeatedTrials, TRIALS } from './repeated-trials.js';
 import type { Subject } from './subject.js';
 
 /** A mean rate of some neurons under a protocol. */
@@ -158,20 +158,19 @@ const QUESTIONS: readonly Question[] = [
 
 /** Predictions of one brain by 30 trials of 1 s each; what it lacks neurons for is listed as missing. */
 export function outcomes(subject: Subject): OutcomeResult[] {
-  const sets = new NodeSetResolver(subject.connectome, { node_sets: {}, on_missing: 'skip' });
-  const neuronsOf = (selector: string) => sets.neuronsIfAny(selector);
+  const trials = new RepeatedTrials(subject);
+  /** Spikes of each neuron in all trials of a protocol. */
   const known = new Map<string, Float64Array>();
-  const rateHz = ({ ratesHz, silenced, reads }: Rate): number => {
-    const protocol = { ratesHz, ...(silenced !== undefined && { silenced }) };
-    const key = JSON.stringify(protocol);
-    const spikes = known.get(key) ?? spikesOfAllTrials(subject, protocol, neuronsOf);
-    known.set(key, spikes);
-    const neurons = neuronsOf(reads);
-    const all = neurons.reduce((sum, neuron) => sum + spikes[neuron]!, 0);
-    return all / neurons.length / TRIALS / (DURATION_MS / 1000);
+  const rateHz = ({ reads, ...protocol }: Rate): number => {
+    const counts = getOrInsert(known, JSON.stringify(protocol), () => {
+      const sum = trials.count(protocol, 0);
+      for (let trial = 1; trial < TRIALS; trial++) trials.count(protocol, trial, sum);
+      return sum;
+    });
+    return trials.rateHz(reads, counts, TRIALS);
   };
   const isThere = ({ ratesHz, reads, silenced = reads }: Rate): boolean =>
-    [...Object.keys(ratesHz), silenced, reads].every((selector) => neuronsOf(selector).length > 0);
+    trials.has(...Object.keys(ratesHz), silenced, reads);
   return QUESTIONS.map(({ asks, yes, no = [], predicts }) => {
     const result = {
       asks,
@@ -195,16 +194,4 @@ export function outcomes(subject: Subject): OutcomeResult[] {
 
 function selectorOf(name: string): string {
   return TYPES[name] ?? `@${SCREENED.includes(name) ? 'SEZ.' : ''}${name}`;
-}
-
-function spikesOfAllTrials(
-  subject: Subject,
-  protocol: Protocol,
-  neuronsOf: (selector: string) => Uint32Array,
-): Float64Array {
-  const spikes = new Float64Array(subject.connectome.neuronCount);
-  for (let trial = 0; trial < TRIALS; trial++) {
-    for (const neuron of rasterOf(subject, protocol, neuronsOf, trial).neurons) spikes[neuron]! += 1;
-  }
-  return spikes;
 }

@@ -44,10 +44,7 @@ function recruited(
   const marks: Mark[] = [
     {
       mark: 'line',
-      points: [
-        [RUNAWAY_NEURONS, 0],
-        [RUNAWAY_NEURONS, rows.length],
-      ],
+      points: [0, rows.length].map((row) => [RUNAWAY_NEURONS, row]),
       paint: 'muted',
       dash: '4 4',
     },

@@ -200,7 +200,7 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
         for (const other of others) expect(y).toBeGreaterThan(other.y + other.height);
       return page.locator('.side-label:visible').allInnerTexts();
     };
-    // What stands over the fly, where that is large, is legible.
+    // Text over the fly, where that is large, is legible.
     await page.getByRole('button', { name: 'Show the fly large' }).click();
     const [badge, moment] = await Promise.all(
       ['#fly .badge', '#shown-moment'].map(async (each) => (await page.locator(each).boundingBox())!),

@@ -5,7 +5,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { escaped, PAPER } from '../../src/experiments/figures/draw.js';
+import { PAPER } from '../../src/experiments/figures/draw.js';
+import { escaped } from '../../src/experiments/figures/svg.js';
 import { runBuilt, runCommand, startBuilt, type CommandResult } from '../support/commands.js';
 import { startGateway } from '../support/gateway.js';
 import { startReadyService, type Service } from '../support/service.js';

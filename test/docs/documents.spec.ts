@@ -70,7 +70,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
 
 describe('NOTICE and CITATION.cff', () => {
   it('cite what the model says is to be cited', () => {
-    const files = ['src/service/api/v1/model-description.ts', 'src/connectome/model-origin.ts'];
+    const files = ['src/service/api/v1/model.controller.ts', 'src/connectome/model-origin.ts'];
     const described = files.map((file) => readFileSync(file, 'utf8')).join('');
     const dois = [...described.matchAll(/doi: '([^']+)'/g)].map(([, doi]) => doi!);
     expect(dois.length).toBeGreaterThan(2);

@@ -16,13 +16,14 @@ const DOCUMENT = {
   reports: { spikes: SPIKES },
 };
 
-/** Edits of every second session, beside what steps silence. */
+/** Edits of sessions, beside what steps silence. */
 const EDITS = [
   {
     constants: { delay_ms: 2.7, refractory_ms: 4 },
     connection_overrides: { half: { source: 'S_sugar', target: '@all', weight: 0.5 } },
     silence: ['S_heat', { node_set: 'S_loom', end_ms: 0.7 }],
   },
+  { wiring: { shuffle: 'targets', jitter: 0.2, seed: 3 } },
   {},
 ];
 
@@ -109,7 +110,7 @@ describe('a session', () => {
       const random = new PhiloxSequence(seed, 0, PHILOX_STREAM.shuffle);
       const below = (most: number) => random.nextBelow(most);
       const oneIn = (many: number) => below(many) === 0;
-      const client = await Client.open(service, { ...DOCUMENT, ...EDITS[seed % 2] });
+      const client = await Client.open(service, { ...DOCUMENT, ...EDITS[seed % EDITS.length] });
       const sets = [[], ['S_sugar'], ['S_loom', 'S_sugar'], [['S_bitter', 'S_heat']], ['@channel/walk']];
       let other: Client | undefined;
       while (client.tMs < 6500) {
@@ -152,6 +153,21 @@ describe('a session', () => {
       ...other.rows,
     ]);
     for (const each of [client, same, other]) await each.end();
+  });
+
+  it('may have a rewired network, also beside sessions with others: each replays its own', async () => {
+    const wirings = [undefined, { shuffle: 'weights', seed: 1 }, { shuffle: 'weights', seed: 2 }];
+    const clients: Client[] = [];
+    for (const wiring of wirings) clients.push(await Client.open(service, { ...DOCUMENT, wiring }));
+    for (let round = 0; round < 3; round++) for (const client of clients) await client.step(100);
+    const trials = clients.map(({ rows }) => rows.join());
+    expect(new Set(trials).size).toBe(3);
+    for (const [at, client] of clients.entries()) {
+      expect(await client.replay()).toEqual(client.rows);
+      const { model } = await (await service.get(client.path)).json();
+      expect(model).toMatch(at === 0 ? /-synthetic-/ : /-rewired-/);
+      await client.end();
+    }
   });
 
   it('answers the same step again as before, and refuses one from another time', async () => {
@@ -293,6 +309,30 @@ describe('sessions', () => {
       const step = await client.ask({ t_ms: 1000, duration_ms: 1 });
       expect(step.status).toBe(200);
       expect(Number(step.headers.get('ratelimit-remaining'))).toBeLessThan(18);
+      await client.end();
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('pay for a network that is prepared for them, and not again while it is there', async () => {
+    const service = await startReadyService({
+      WORKERS: '1',
+      EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '20',
+      CONNECTOME_FILE: await connectomeFile('default'),
+    });
+    try {
+      const wiring = { shuffle: 'weights', seed: 1 };
+      const client = await Client.open(service, { inputs: {}, wiring, duration_ms: 1 });
+      const remaining: number[] = [];
+      for (let tMs = 1; tMs < 4; tMs++) {
+        const step = await client.ask({ t_ms: tMs, duration_ms: 1 });
+        expect(step.status).toBe(200);
+        remaining.push(Number(step.headers.get('ratelimit-remaining') ?? remaining.at(-1)));
+      }
+      // Five seconds for the network and what a step is paid in advance, of which most comes back.
+      expect(remaining[0]).toBeLessThan(15);
+      expect(remaining.at(-1)).toBeGreaterThan(5);
       await client.end();
     } finally {
       await service.stop();

@@ -63,4 +63,18 @@ describe('a trial in parts', () => {
       'a trial has 1 to 10000 steps, not 10001',
     );
   });
+
+  it('leaves nothing behind for the next trial, also where it was loaded and did not go on', () => {
+    const { wiring, inputEvents } = randomNetwork(3, 12);
+    const engine = new KernelEngine(kernel, wiring);
+    const events = inputEvents(1, 400);
+    const state = engine.newState();
+    engine.load(state);
+    engine.advance(events, { startStep: 0, durationSteps: 400 });
+    engine.save(state);
+    const expected = spikesOf(engine.simulate(events, { durationSteps: 400 }));
+    engine.load(state);
+    expect(spikesOf(engine.simulate(events, { durationSteps: 400 }))).toEqual(expected);
+    expect(expected.length).toBeGreaterThan(0);
+  });
 });

@@ -101,7 +101,7 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
     runTimeoutMs: 30_000,
     batches: {
       stage,
-      jobOf: ({ experiment }) => ({
+      taskOf: ({ experiment }) => ({
         protocol: protocolOf(connectome, experiment),
         group: experiment.stimulus,
       }),
@@ -124,11 +124,12 @@ function slowFrom(width: number, ms: string): string {
   const worker = join(mkdtempSync(join(tmpdir(), 'gpu-stage-')), 'slow.worker.mjs');
   writeFileSync(
     worker,
-    `import answer from '${GPU_LIKE_WORKER}';
+    `import { simulate as really } from '${GPU_LIKE_WORKER}';
+     export { open, prepare, read } from '${GPU_LIKE_WORKER}';
      const cell = new Int32Array(new SharedArrayBuffer(4));
-     export default (task) => {
-       if (task.kind === 'simulate' && task.tables.shape.width >= ${width}) Atomics.wait(cell, 0, 0, ${ms});
-       return answer(task);
+     export const simulate = (tables) => {
+       if (tables.shape.width >= ${width}) Atomics.wait(cell, 0, 0, ${ms});
+       return really(tables);
      };`,
   );
   return pathToFileURL(worker).href;
@@ -139,14 +140,15 @@ function onlyInPairs(): string {
   const worker = join(mkdtempSync(join(tmpdir(), 'gpu-stage-')), 'pairs.worker.mjs');
   writeFileSync(
     worker,
-    `import answer from '${GPU_LIKE_WORKER}';
+    `import { simulate as really } from '${GPU_LIKE_WORKER}';
+     export { open, prepare, read } from '${GPU_LIKE_WORKER}';
      let release;
-     export default async (task) => {
-       if (task.kind === 'simulate' && task.tables.shape.width === 4) {
+     export const simulate = async (tables) => {
+       if (tables.shape.width === 4) {
          if (release === undefined) await new Promise((resolve) => (release = resolve));
          else release = release();
        }
-       return answer(task);
+       return really(tables);
      };`,
   );
   return pathToFileURL(worker).href;
@@ -267,10 +269,11 @@ describe('GpuStage', () => {
     writeFileSync(
       worker,
       `import { existsSync, unlinkSync } from 'node:fs';
-       import answer from '${GPU_LIKE_WORKER}';
+       import { open as really } from '${GPU_LIKE_WORKER}';
+       export { prepare, read, simulate } from '${GPU_LIKE_WORKER}';
        const failure = { code: 'GPU_FAILED', message: 'The shader does not compile.' };
-       export default (task) => {
-         if (task.kind !== 'open' || !existsSync('${refuse}')) return answer(task);
+       export const open = () => {
+         if (!existsSync('${refuse}')) return really();
          unlinkSync('${refuse}');
          return { ok: false, failure };
        };`,

@@ -5,7 +5,7 @@ import { PhiloxSequence } from '../../src/stimulus/philox.js';
 import type { CodedError } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/scheduling/experiment-pool.js';
 import { ExperimentQueue } from '../../src/scheduling/experiment-queue.js';
-import type { JobWorker } from '../../src/scheduling/worker-slot.js';
+import type { QueueWorker } from '../../src/scheduling/worker-slot.js';
 import type { PoolWorker } from '../../src/scheduling/pool-worker.js';
 import type { ResultOf, V1RunTask } from '../../src/scheduling/task.js';
 import { EXIT_SEED, FaultyWorkers, SPIN_SEED, withRun } from '../support/faulty-workers.js';
@@ -47,7 +47,7 @@ async function open(
   });
   /** Answers of the workers, each with the seed that they were handed. */
   const answered: [seed: number, outcome: string][] = [];
-  const watched = pool.members.map((member): JobWorker => {
+  const watched = pool.members.map((member): QueueWorker => {
     const compute = withFaults(member);
     const run = async (run: V1RunTask) => {
       const outcome = (text: string) => answered.push([run.experiment.seed, text]);
@@ -60,7 +60,7 @@ async function open(
         throw error;
       }
     };
-    return withRun(member, run as JobWorker['run']);
+    return withRun(member, run as QueueWorker['run']);
   });
   const queue = new ExperimentQueue(watched, { limit, runTimeoutMs: RUN_TIMEOUT_MS });
   /** Seeds in the order in which their runs were answered, in whatever way. */

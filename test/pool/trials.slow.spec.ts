@@ -17,7 +17,7 @@ import { drawInputEvents } from '../../src/stimulus/input-events.js';
 import { PhiloxSequence } from '../../src/stimulus/philox.js';
 import { ExperimentPool } from '../../src/scheduling/experiment-pool.js';
 import { ExperimentQueue, type QueueOptions } from '../../src/scheduling/experiment-queue.js';
-import type { JobWorker } from '../../src/scheduling/worker-slot.js';
+import type { QueueWorker } from '../../src/scheduling/worker-slot.js';
 import type { V1RunTask, V2TrialTask } from '../../src/scheduling/task.js';
 import { TrialPool } from '../../src/scheduling/trial-pool.js';
 import { EXIT_SEED, FaultyWorkers, SPIN_SEED, withRun } from '../support/faulty-workers.js';
@@ -77,7 +77,7 @@ async function open(workerCount: number, options: Partial<QueueOptions> = {}) {
   })).members;
   /** Tasks computed to the end, such as `run 7` or `trial 3`, each with its worker. */
   const computed: [name: string, worker: number][] = [];
-  const watched = members.map((member, i): JobWorker => {
+  const watched = members.map((member, i): QueueWorker => {
     const run = async (task: V1RunTask | V2TrialTask) => {
       const result = await (member.run as (task: V1RunTask | V2TrialTask) => Promise<unknown>).call(
         member,
@@ -86,7 +86,7 @@ async function open(workerCount: number, options: Partial<QueueOptions> = {}) {
       computed.push([nameOf(task), i]);
       return result;
     };
-    return withRun(member, run as JobWorker['run']);
+    return withRun(member, run as QueueWorker['run']);
   });
   const queue = new ExperimentQueue(watched, { limit: 64, runTimeoutMs: 30_000, ...options });
   const run = (seed: number) =>

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { JobWorker } from '../../src/scheduling/worker-slot.js';
+import type { QueueWorker } from '../../src/scheduling/worker-slot.js';
 
 /** A run or a trial with such a seed ends its worker, or never ends. */
 export const EXIT_SEED = 4_000_000_001;
@@ -49,7 +49,7 @@ export class FaultyWorkers {
 }
 
 /** The worker, only that `run` is called in place of its own. */
-export function withRun(worker: JobWorker, run: JobWorker['run']): JobWorker {
+export function withRun(worker: QueueWorker, run: QueueWorker['run']): QueueWorker {
   return {
     get state() {
       return worker.state;

@@ -10,7 +10,7 @@ import { KernelEngine } from '../../dist/simulation/cpu/kernel-engine.js';
 import { WINDOW_STEPS } from '../../dist/simulation/gpu/number-format.js';
 import { NO_NEURON, STEP_BITS } from '../../dist/simulation/gpu/pipeline-shape.js';
 import { compileKernel } from '../../dist/scheduling/kernel-file.js';
-import answerReally from '../../dist/scheduling/gpu/gpu.worker.js';
+import * as really from '../../dist/scheduling/gpu/gpu.worker.js';
 
 const UNCERTIFIED_SEED = 1_001;
 const CRASH_SEED = 1_002;
@@ -28,25 +28,21 @@ const SLOTS = 512;
 const connectome = viewConnectome(workerData.connectome);
 const engine = new KernelEngine(compileKernel(), connectome);
 
-export default async (task) => {
-  switch (task.kind) {
-    case 'open':
-      return done({ adapter: 'a pretended GPU', room: roomOf(connectome) });
-    case 'prepare': {
-      const seeds = seedsOf(task);
-      if (seeds.includes(UNPREPARED_SEED)) process.exit();
-      const answer = await answerReally(task);
-      // Along with the tables, so that the GPU's thread knows which fault is wanted.
-      answer[valueSymbol].result.seeds = seeds;
-      return answer;
-    }
-    case 'read':
-      if (seedsOf(task).includes(UNREAD_SEED)) process.exit();
-      return answerReally(task);
-    case 'simulate':
-      return simulate(task.tables);
-  }
-};
+export const open = () => done({ adapter: 'a pretended GPU', room: roomOf(connectome) });
+
+export async function prepare(task) {
+  const seeds = seedsOf(task);
+  if (seeds.includes(UNPREPARED_SEED)) process.exit();
+  const answer = await really.prepare(task);
+  // Along with the tables, so that the GPU's thread knows which fault is wanted.
+  answer[valueSymbol].result.seeds = seeds;
+  return answer;
+}
+
+export function read(task) {
+  if (seedsOf(task).includes(UNREAD_SEED)) process.exit();
+  return really.read(task);
+}
 
 function roomOf({ neuronCount }) {
   const counts = { neuronCount, groupCount: 1, chunkCount: 1 };
@@ -59,7 +55,7 @@ function seedsOf({ protocols }) {
   return protocols.map(({ inputs: [input] }) => input?.train.seed);
 }
 
-function simulate({ seeds, shape, silenced, inputs }) {
+export function simulate({ seeds, shape, silenced, inputs }) {
   if (seeds.includes(CRASH_SEED)) process.kill(process.pid, 'SIGSEGV');
   if (seeds.includes(HANG_SEED)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   if (seeds.includes(DEVICE_LOST_SEED)) {

@@ -27,11 +27,13 @@ export function smallBrain(neurons: readonly SmallNeuron[], connections: readonl
     neurons: {
       count: sorted.length,
       ids: sorted.map(({ id }) => id),
-      types: sorted.map(({ type }) => type ?? 'T'),
-      sides: sorted.map(({ side }) => side ?? 'left'),
-      superClasses: sorted.map(({ superClass }) => superClass ?? 'central'),
-      classes: sorted.map((neuron) => neuron.class ?? ''),
-      subClasses: sorted.map(({ subClass }) => subClass ?? ''),
+      labels: {
+        type: sorted.map(({ type }) => type ?? 'T'),
+        side: sorted.map(({ side }) => side ?? 'left'),
+        super_class: sorted.map(({ superClass }) => superClass ?? 'central'),
+        class: sorted.map((neuron) => neuron.class ?? ''),
+        sub_class: sorted.map(({ subClass }) => subClass ?? ''),
+      },
       signs: {
         predicted: Int8Array.from(sorted, ({ predictedSign }) => predictedSign ?? 1),
         corrected: Int8Array.from(

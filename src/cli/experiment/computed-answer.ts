@@ -1,18 +1,42 @@
 import { constants } from 'node:os';
+import { SIDES } from '../../connectome/connectome.js';
+import type { Findings, FoundCondition } from '../../experiments/figures/figure-kind.js';
 import { answerWriter, type AnswerWriter } from '../../experiments/formats/answer-writer.js';
 import type { TableFormat } from '../../experiments/formats/formats.js';
-import type { TableRequest } from '../../experiments/formats/tables.js';
-import type { ExperimentEvent, ExperimentHead, ExperimentTotals } from '../../experiments/run/result.js';
-import type { FoundCondition } from '../../experiments/figures/figure-kind.js';
-import type { ProgressLine } from '../progress.js';
+import type { LabelledNeurons, TableRequest } from '../../experiments/formats/tables.js';
+import type {
+  ConditionResult,
+  EventTable,
+  ExperimentEvent,
+  ExperimentHead,
+  ExperimentTotals,
+  GroupResult,
+} from '../../experiments/run/result.js';
 import { AtomicFile } from '../atomic-file.js';
-import { type CollectedAnswer, foundCondition } from './collected-answer.js';
+import type { ProgressLine } from '../progress.js';
 import type { ExperimentSource, TrialProgress } from './source.js';
 
 /** A table that is written to a file while the experiment runs. */
 export interface FileOrder extends Pick<TableRequest, 'table' | 'names'> {
   readonly path: string;
   readonly format: TableFormat;
+}
+
+/** Parts of an answer for the table and the plots of the command line. */
+export interface CollectedAnswer {
+  readonly head: ExperimentHead;
+  /** Tables of events are those of the first conditions. */
+  readonly conditions: readonly FoundCondition[];
+  readonly totals: ExperimentTotals;
+}
+
+interface ComputedAnswer extends CollectedAnswer {
+  /** All of the answer, where the caller wants it. */
+  readonly events: readonly ExperimentEvent[];
+  /** Written, but not under their names yet. */
+  readonly files: readonly AtomicFile[];
+  readonly trials: number;
+  readonly seconds: number;
 }
 
 /** Tables of spikes may fill the memory: those of so many conditions are kept for the plot. */
@@ -24,107 +48,101 @@ export class Interrupted extends Error {
   /** As shells report it: 128 and the number of the signal. */
   readonly exitStatus: number;
 
-  constructor(signal: NodeJS.Signals) {
+  /** @param conditionsDone those that were computed; those of a job may not have been received */
+  constructor(
+    signal: NodeJS.Signals,
+    readonly conditionsDone: number,
+  ) {
     super(signal);
     this.exitStatus = 128 + constants.signals[signal];
   }
 }
 
-/** An experiment under way: what it has answered so far, and files that are not finished. */
-export class ComputedAnswer {
-  readonly #conditions: FoundCondition[] = [];
-  #head: ExperimentHead | undefined;
-  #totals: ExperimentTotals | undefined;
-  /** All of it, where the caller wants it. */
-  readonly events: ExperimentEvent[] = [];
-  readonly #files: { readonly file: AtomicFile; readonly writer: AnswerWriter }[] = [];
-  #trialsDone = 0;
-  #conditionsDone = 0;
-  #seconds = 0;
-
-  /** @param keepsEvents whether all of the answer is kept in memory */
-  constructor(
-    private readonly source: ExperimentSource,
-    private readonly orders: readonly FileOrder[],
-    private readonly keepsEvents: boolean,
-  ) {}
-
-  /** Conditions that were computed; those of a job may not have been received. */
-  get conditionsDone(): number {
-    return Math.max(this.#conditionsDone, this.#conditions.length);
-  }
-
-  /** When all of it was computed. */
-  get answer(): CollectedAnswer {
-    return { head: this.#head!, conditions: this.#conditions, totals: this.#totals! };
-  }
-
-  /** Time that it took, in words. */
-  get effort(): string {
-    const { length } = String(Math.floor(this.#seconds));
-    return `Ran ${this.#trialsDone} trials in ${this.#seconds.toFixed(Math.max(0, 3 - length))} s.`;
-  }
-
-  /**
-   * Computes all of it. The first signal ends that; a second one ends the process at once, as it does by default.
-   * @throws CodedError for what fails, Interrupted; unfinished files are gone then
-   */
-  async compute(progress: ProgressLine): Promise<void> {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const abort = (name: NodeJS.Signals) => {
-      restore();
-      controller.abort(new Interrupted(name));
-    };
-    const restore = () => SIGNALS.forEach((name) => process.removeListener(name, abort));
-    SIGNALS.forEach((name) => process.once(name, abort));
-    progress.begin('Running trials', 0, 'items');
-    const onProgress = ({ trials, trialsDone, conditionsDone = 0, secondsLeft }: TrialProgress) => {
-      this.#trialsDone = trialsDone;
-      this.#conditionsDone = conditionsDone;
-      progress.reached(trialsDone, trials, secondsLeft);
-    };
-    let beganAtMs = performance.now();
-    try {
-      for await (const event of this.source.events({ signal, onProgress })) {
-        if (event.kind === 'head') {
-          beganAtMs = performance.now();
-          this.#head = event.head;
-          await this.#openFiles(event.head);
-        } else if (event.kind === 'totals') this.#totals = event.totals;
-        else {
-          const keepsTables = this.#conditions.length < CONDITIONS_WITH_TABLES;
-          this.#conditions.push(foundCondition(event.condition, keepsTables));
+/**
+ * Computes all of an experiment. The first signal ends that; a second one ends the process at once, as it does by default.
+ * @param keepsEvents whether all of the answer is kept in memory
+ * @throws CodedError for what fails, where the experiment has no such table, or a file cannot be written; Interrupted.
+ *   Unfinished files are gone then.
+ */
+export async function computedAnswer(
+  source: ExperimentSource,
+  orders: readonly FileOrder[],
+  keepsEvents: boolean,
+  progress: ProgressLine,
+): Promise<ComputedAnswer> {
+  let head: ExperimentHead | undefined;
+  let totals: ExperimentTotals | undefined;
+  const conditions: FoundCondition[] = [];
+  const events: ExperimentEvent[] = [];
+  const files: { readonly file: AtomicFile; readonly writer: AnswerWriter }[] = [];
+  let reached: TrialProgress = { trials: 0, trialsDone: 0 };
+  const onProgress = (now: TrialProgress) => {
+    reached = now;
+    progress.reached(now.trialsDone, now.trials, now.secondsLeft);
+  };
+  const controller = new AbortController();
+  const { signal } = controller;
+  const abort = (name: NodeJS.Signals) => {
+    restore();
+    const { conditionsDone = 0 } = reached;
+    controller.abort(new Interrupted(name, Math.max(conditionsDone, conditions.length)));
+  };
+  const restore = () => SIGNALS.forEach((name) => process.removeListener(name, abort));
+  SIGNALS.forEach((name) => process.once(name, abort));
+  progress.begin('Running trials', 0, 'items');
+  let beganAtMs = performance.now();
+  try {
+    for await (const event of source.events({ signal, onProgress })) {
+      if (event.kind === 'head') {
+        beganAtMs = performance.now();
+        head = event.head;
+        for (const { path, format, ...choice } of orders) {
+          const request = { ...choice, connectome: await source.neurons(), experiment: head.experiment };
+          const writer = await answerWriter(format, request);
+          files.push({ file: new AtomicFile(path), writer });
         }
-        if (this.keepsEvents) this.events.push(event);
-        for (const { file, writer } of this.#files) {
-          for (const bytes of writer.write(event)) file.write(bytes);
-        }
+      } else if (event.kind === 'totals') totals = event.totals;
+      else conditions.push(foundCondition(event.condition, conditions.length < CONDITIONS_WITH_TABLES));
+      if (keepsEvents) events.push(event);
+      for (const { file, writer } of files) {
+        for (const bytes of writer.write(event)) file.write(bytes);
       }
-    } catch (error) {
-      for (const { file } of this.#files) file.discard();
-      throw signal.aborted ? signal.reason : error;
-    } finally {
-      restore();
-      this.#seconds = (performance.now() - beganAtMs) / 1000;
-      progress.end();
     }
+  } catch (error) {
+    for (const { file } of files) file.discard();
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    restore();
+    progress.end();
   }
+  const seconds = (performance.now() - beganAtMs) / 1000;
+  return {
+    ...{ head: head!, conditions, totals: totals!, events, seconds },
+    files: files.map(({ file }) => file),
+    trials: reached.trialsDone,
+  };
+}
 
-  /** @returns the files that are now there */
-  finishFiles(): string[] {
-    return this.#files.map(({ file }) => {
-      file.finish();
-      return file.path;
-    });
+function foundCondition({ reports, ...condition }: ConditionResult, keepsTables: boolean): FoundCondition {
+  const groups: Record<string, readonly GroupResult[]> = {};
+  const tables: Record<string, EventTable> = {};
+  for (const [name, report] of Object.entries(reports)) {
+    if (!('table' in report)) groups[name] = [...report];
+    else if (keepsTables) tables[name] = report;
   }
+  return { ...condition, groups, tables };
+}
 
-  /** @throws CodedError where the experiment has no such table, or the file cannot be written */
-  async #openFiles({ experiment }: ExperimentHead): Promise<void> {
-    for (const { path, format, ...choice } of this.orders) {
-      const connectome = await this.source.neurons();
-      const writer = await answerWriter(format, { ...choice, connectome, experiment });
-      this.#files.push({ file: new AtomicFile(path), writer });
-    }
-  }
+/** The part that figures show. */
+export function findingsOf(
+  { head, conditions, totals }: CollectedAnswer,
+  { metadata, typeIndices, sides }: LabelledNeurons,
+): Findings {
+  return {
+    head,
+    conditions,
+    unchanged: totals.unchanged.length,
+    labelOf: (neuron) =>
+      `${metadata.types[typeIndices[neuron]!]!.name || 'untyped'} ${SIDES[sides[neuron]!]!}`.trim(),
+  };
 }

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { parseDocument } from '../../experiments/document/parse-document.js';
 import { CodedError, describeValue } from '../../errors.js';
 import { refuseRepeatedMember } from '../../repeated-member.js';
-import { readCsv } from '../../compiler/csv.js';
+import { readTable } from '../../compiler/read-table.js';
 import { type Terminal, UsageError } from '../command.js';
 
 const STANDARD_INPUT = '-';
@@ -54,7 +54,7 @@ async function rowsOf(file: string, progress: Terminal['progress']): Promise<Rat
     if (!found.includes(neurons) && found.includes('root_id')) neurons = 'root_id';
     return [neurons, 'rate_hz'];
   };
-  await readCsv(file, columns, progress, (row) => {
+  await readTable(file, columns, progress, (row) => {
     const [text, rate] = [row.text(0), row.text(1)];
     const rateHz = Number(rate);
     if (rate.trim() === '' || !Number.isFinite(rateHz)) throw row.fault(1, 'a number');

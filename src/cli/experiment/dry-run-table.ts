@@ -1,10 +1,10 @@
 /** Table of what an experiment would run, as text in 80 columns. */
 import { eventKindOf, REPORT_KINDS } from '../../experiments/kinds/report-kinds.js';
+import { counted } from '../../experiments/figures/figure.js';
 import type { DryRun, ResolvedSet } from '../../experiments/run/result.js';
 import { RESOLVED_OF_EDITS } from '../../experiments/kinds/edit-kinds.js';
-import { closingOf, headingOf } from './answer-table.js';
-import { parametersText } from './collected-answer.js';
-import { counted, wrapped } from '../text.js';
+import { closingOf, headingOf, parametersText } from './answer-table.js';
+import { linesText, wrapped } from '../text.js';
 
 const MOST_CONDITIONS = 10;
 const MOST_TYPES = 5;
@@ -12,7 +12,7 @@ const MOST_TYPES = 5;
 export function dryRunTable(dryRun: DryRun): string {
   const { resolved, conditions, cost } = dryRun;
   const swept = conditions.filter((condition) => parametersText(condition) !== '');
-  const lines = [
+  return linesText([
     ...headingOf(dryRun),
     '',
     'Neurons',
@@ -28,8 +28,7 @@ export function dryRunTable(dryRun: DryRun): string {
       .flatMap((condition) => wrapped(`${condition.index}: ${parametersText(condition)}`, '  ', '    ')),
     ...(swept.length > MOST_CONDITIONS ? [`  … and ${swept.length - MOST_CONDITIONS} more`] : []),
     ...closingOf(dryRun),
-  ];
-  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+  ]);
 }
 
 /** The neurons of a selector, or facts about an edit of the network. */

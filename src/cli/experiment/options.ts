@@ -4,7 +4,7 @@ import { GROUP_LABELS } from '../../experiments/document/fields.js';
 import { GREY } from '../../experiments/figures/figure-file.js';
 import { COLUMN_NAMES, TABLE_FORMATS } from '../../experiments/formats/formats.js';
 import { TABLES } from '../../experiments/kinds/report-kinds.js';
-import { address, choice, file, flag, integer, text } from '../command.js';
+import { address, choice, flag, integer, passing, text } from '../command.js';
 
 const MAX_WORKERS = 256;
 
@@ -13,17 +13,19 @@ export function extensionOf(path: string): string {
   return extname(path).slice(1).toLowerCase();
 }
 
-const endingIn = (...extensions: readonly string[]) => ({
-  test: (path: string) => extensions.includes(extensionOf(path)),
-  says: `a file that ends in ${extensions.map((each) => `.${each}`).join(', ')}`,
-});
+const endingIn = (...extensions: readonly string[]) =>
+  passing(
+    (path) => extensions.includes(extensionOf(path)),
+    `a file that ends in ${extensions.map((each) => `.${each}`).join(', ')}`,
+  );
 
-const COLOURS = {
-  test: (given: string) => given === GREY || /^#[0-9a-f]{6}(,#[0-9a-f]{6})*$/i.test(given),
-  says: `${GREY}, or colours such as #b93c0a,#0a5fa8`,
-};
+const COLOURS = passing(
+  (given) => given === GREY || /^#[0-9a-f]{6}(,#[0-9a-f]{6})*$/i.test(given),
+  `${GREY}, or colours such as #b93c0a,#0a5fa8`,
+);
 
 const LIST = { multiple: true } as const;
+const OF_PLOT = { needs: 'plot' } as const;
 
 export const OPTIONS = {
   // These change the document or add to it.
@@ -43,22 +45,22 @@ export const OPTIONS = {
   seed: text('N', 'Seed of the random input events.'),
   name: text('TEXT', 'Name of the experiment.'),
   // All others say where it is run, and what becomes of the answer.
-  from: integer('First condition to run.', { default: 0 }),
+  from: integer('First condition to run.', undefined, { default: 0 }),
   'dry-run': flag('Say what would be run, and run nothing.'),
   'print-document': flag('Print the document of these options.'),
   json: flag('Print the answer as HTTP gives it.'),
-  csv: file('Write the rates as CSV.'),
-  table: text('TABLE', `${TABLES.join(', ')}.`, { choices: TABLES }),
-  spikes: file('Write the spikes (.parquet, .arrow, .csv).', { allowed: endingIn(...TABLE_FORMATS) }),
-  names: choice(COLUMN_NAMES, 'Names of the columns in --spikes.'),
-  plot: file('Write a plot (.svg, .png, .pdf).', { allowed: endingIn('svg', 'png', 'pdf') }),
-  'plot-width': integer('Width of the plot in mm.', { range: [60, 400] }),
-  'font-size': integer('Text of the plot in points, by default 9.', { range: [4, 24] }),
-  font: text('FONT', 'A family in SVG; a .ttf or .otf file for PNG and PDF.'),
-  colours: text('COLOURS', 'grey, or #rrggbb of each series.', { allowed: COLOURS }),
-  dpi: integer('Resolution of PNG, by default 300.', { range: [72, 1200] }),
-  html: file('Write a report with figures and tables.', { allowed: endingIn('html') }),
-  connectome: file('Connectome, by default CONNECTOME_FILE.'),
+  csv: text('FILE', 'Write the rates as CSV.'),
+  table: choice(TABLES, `${TABLES.join(', ')}.`, { value: 'TABLE', needs: 'csv' }),
+  spikes: text('FILE', 'Write the spikes (.parquet, .arrow, .csv).', endingIn(...TABLE_FORMATS)),
+  names: choice(COLUMN_NAMES, 'Names of the columns in --spikes.', { needs: 'spikes' }),
+  plot: text('FILE', 'Write a plot (.svg, .png, .pdf).', endingIn('svg', 'png', 'pdf')),
+  'plot-width': integer('Width of the plot in mm.', [60, 400], OF_PLOT),
+  'font-size': integer('Text of the plot in points, by default 9.', [4, 24], OF_PLOT),
+  font: text('FONT', 'A family in SVG; a .ttf or .otf file for PNG and PDF.', OF_PLOT),
+  colours: text('COLOURS', 'grey, or #rrggbb of each series.', { ...OF_PLOT, ...COLOURS }),
+  dpi: integer('Resolution of PNG, by default 300.', [72, 1200], OF_PLOT),
+  html: text('FILE', 'Write a report with figures and tables.', endingIn('html')),
+  connectome: text('FILE', 'Connectome, by default CONNECTOME_FILE.'),
   url: address('Let a service compute, as a job if it is large.'),
-  workers: integer('Threads, by default one for each core.', { range: [1, MAX_WORKERS] }),
+  workers: integer('Threads, by default one for each core.', [1, MAX_WORKERS]),
 };

@@ -30,16 +30,16 @@ describe('positions of a group', () => {
       [110, 59, 7],
     ]);
     expect(measurePositions(all(neurons), neurons)).toEqual({
-      meanPositionUm: [100, 50, 7],
-      positionSpreadUm: [10, 5, 4, 0, 0, 0],
+      position_um: [100, 50, 7],
+      position_spread_um: [10, 5, 4, 0, 0, 0],
     });
   });
 
   it('have no spread for one cell', () => {
     const neurons = neuronsAt([[1, 2, 3]]);
     expect(measurePositions(all(neurons), neurons)).toEqual({
-      meanPositionUm: [1, 2, 3],
-      positionSpreadUm: [],
+      position_um: [1, 2, 3],
+      position_spread_um: [],
     });
   });
 
@@ -51,13 +51,13 @@ describe('positions of a group', () => {
       [90, 0, 0],
     ];
     const quarter = neuronsAt(at, [0, 1, 1, 1]);
-    expect(measurePositions(all(quarter), quarter).meanPositionUm).toEqual([10, 0, 0]);
+    expect(measurePositions(all(quarter), quarter).position_um).toEqual([10, 0, 0]);
     const less = neuronsAt([...at, [90, 0, 0]], [0, 1, 1, 1, 1]);
-    expect(measurePositions(all(less), less).meanPositionUm).toEqual([74, 0, 0]);
+    expect(measurePositions(all(less), less).position_um).toEqual([74, 0, 0]);
   });
 
   it('are sampled with the measured mean and spread, and with an edge', () => {
-    const statistics = { meanPositionUm: [500, 200, 100], positionSpreadUm: [40, 20, 15, -10, 0, 5] };
+    const statistics = { position_um: [500, 200, 100], position_spread_um: [40, 20, 15, -10, 0, 5] };
     const cells = Uint32Array.from({ length: 20_000 }, (_, i) => i);
     const positionsNm = new Int32Array(3 * cells.length);
     samplePositions(statistics, cells, new PhiloxSequence(1, 2, PHILOX_STREAM.synthesis), positionsNm);

@@ -14,7 +14,7 @@ const CELLS_PER_MEASURED = 4;
 /** A ball of this radius, in thousandths of a standard deviation, has the standard deviation 1: sqrt(5). */
 const BALL_RADIUS = 2236;
 
-type PositionStatistics = Pick<CellGroup, 'meanPositionUm' | 'positionSpreadUm'>;
+type PositionStatistics = Pick<CellGroup, 'position_um' | 'position_spread_um'>;
 
 export function measurePositions(cells: Uint32Array, neurons: NeuronColumns): PositionStatistics {
   const measured = cells.filter((cell) => neurons.positionEstimated[cell] === 0);
@@ -27,8 +27,8 @@ export function measurePositions(cells: Uint32Array, neurons: NeuronColumns): Po
     alongUm[a]!.reduce((sum, x, i) => sum + (x - meanUm[a]!) * (alongUm[b]![i]! - meanUm[b]!), 0) /
     leading.length;
   return {
-    meanPositionUm: meanUm.map(rounded),
-    positionSpreadUm: cells.length === 1 ? [] : choleskyFactor(covariance).map(rounded),
+    position_um: meanUm.map(rounded),
+    position_spread_um: cells.length === 1 ? [] : choleskyFactor(covariance).map(rounded),
   };
 }
 
@@ -56,18 +56,18 @@ function choleskyFactor(covariance: (a: number, b: number) => number): number[] 
  * are at 3i. Only integers are used, as in all sampling.
  */
 export function samplePositions(
-  { meanPositionUm, positionSpreadUm }: PositionStatistics,
+  { position_um: meanUm, position_spread_um: spreadUm }: PositionStatistics,
   cells: Uint32Array,
   random: PhiloxSequence,
   positionsNm: Int32Array,
 ): void {
-  const [xx = 0, yx = 0, yy = 0, zx = 0, zy = 0, zz = 0] = positionSpreadUm;
+  const [xx = 0, yx = 0, yy = 0, zx = 0, zy = 0, zz = 0] = spreadUm;
   for (const cell of cells) {
-    const [x, y, z] = positionSpreadUm.length === 0 ? [0, 0, 0] : sampleInBall(random);
+    const [x, y, z] = spreadUm.length === 0 ? [0, 0, 0] : sampleInBall(random);
     // Spreads in um times thousandths are nm.
     const offsetsNm = [xx * x, yx * x + yy * y, zx * x + zy * y + zz * z];
     for (const axis of AXES) {
-      positionsNm[3 * cell + axis] = NM_PER_UM * meanPositionUm[axis]! + offsetsNm[axis]!;
+      positionsNm[3 * cell + axis] = NM_PER_UM * meanUm[axis]! + offsetsNm[axis]!;
     }
   }
 }

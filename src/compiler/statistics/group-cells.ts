@@ -3,7 +3,9 @@
  * repeatedly, until the cells of each part are similar. Most of these groups consist of cells without a common type:
  * merged, each cell would connect to the partners of all others.
  */
+import { getOrInsert } from '../../get-or-insert.js';
 import { type Brain, signsUnder } from '../brain.js';
+import { GROUP_LABELS } from './statistics.js';
 
 /** A group is split if the mean cosine between the profiles of its cells and their centroid is below this. */
 const MINIMUM_LIKENESS = { typed: 0.65, untyped: 0.75 };
@@ -16,32 +18,24 @@ export function groupCells(brain: Brain): Uint32Array[] {
   named.forEach((cells, group) => {
     for (const cell of cells) groupOf[cell] = group;
   });
-  const profiles = new Profiles(brain, groupOf, named.length);
+  const profiles = profilesOf(brain, groupOf, named.length);
   return named.flatMap((cells) => {
-    const typed = brain.neurons.types[cells[0]!] !== '';
-    return profiles
-      .divide(cells, typed ? MINIMUM_LIKENESS.typed : MINIMUM_LIKENESS.untyped)
-      .sort((a, b) => a[0]! - b[0]!);
+    const typed = brain.neurons.labels.type[cells[0]!] !== '';
+    const parts = divide(profiles, cells, typed ? MINIMUM_LIKENESS.typed : MINIMUM_LIKENESS.untyped);
+    return parts.sort((a, b) => a[0]! - b[0]!);
   });
 }
 
 function groupByName({ neurons }: Brain): Uint32Array[] {
+  const columns = [
+    ...GROUP_LABELS.map((label) => neurons.labels[label]),
+    signsUnder('predicted', neurons),
+    signsUnder('corrected', neurons),
+  ];
   const groups = new Map<string, number[]>();
   for (let i = 0; i < neurons.count; i++) {
-    const name = [
-      neurons.types,
-      neurons.sides,
-      neurons.superClasses,
-      neurons.classes,
-      neurons.subClasses,
-      signsUnder('predicted', neurons),
-      signsUnder('corrected', neurons),
-    ]
-      .map((column) => column[i])
-      .join('\t');
-    const cells = groups.get(name);
-    if (cells) cells.push(i);
-    else groups.set(name, [i]);
+    const name = columns.map((column) => column[i]).join('\t');
+    getOrInsert(groups, name, (): number[] => []).push(i);
   }
   // Sorted by code unit, the same everywhere; untyped cells come first, as their name begins with a tab.
   return [...groups.keys()].sort().map((name) => Uint32Array.from(groups.get(name)!));
@@ -72,109 +66,78 @@ function profilesOf({ neurons, connections }: Brain, groupOf: Uint32Array, group
   });
 }
 
-class Profiles {
-  readonly #profiles: readonly Profile[];
-  readonly #a: Direction;
-  readonly #b: Direction;
-
-  constructor(brain: Brain, groupOf: Uint32Array, groupCount: number) {
-    this.#profiles = profilesOf(brain, groupOf, groupCount);
-    this.#a = new Direction(2 * groupCount);
-    this.#b = new Direction(2 * groupCount);
-  }
-
-  /** Splits cells in two, and the parts again, until every part has the required similarity. */
-  divide(cells: Uint32Array, minimumLikeness: number): Uint32Array[] {
-    if (cells.length === 1) return [cells];
-    const centroid = this.#setToCentroid(this.#a, cells);
-    if (centroid.likeness >= minimumLikeness) return [cells];
-    const parts = this.#bisect(cells, centroid);
-    return parts.flatMap((part) => (parts.length === 1 ? [part] : this.divide(part, minimumLikeness)));
-  }
-
-  /** Spherical 2-means, starting from the cell least similar to the others and the cell least similar to that one. */
-  #bisect(cells: Uint32Array, centroid: Direction): Uint32Array[] {
-    const first = this.#leastLike(centroid, cells);
-    const a = this.#setToCentroid(this.#a, Uint32Array.of(first));
-    const b = this.#setToCentroid(this.#b, Uint32Array.of(this.#leastLike(a, cells)));
-    let parts: Uint32Array[] = [cells];
-    let isNearA = new Uint8Array(cells.length);
-    for (let round = 0; round < MAXIMUM_ROUNDS; round++) {
-      const before = isNearA;
-      isNearA = Uint8Array.from(cells, (cell) => (this.#cosine(cell, a) >= this.#cosine(cell, b) ? 1 : 0));
-      const nearA = cells.filter((_, k) => isNearA[k] === 1);
-      const nearB = cells.filter((_, k) => isNearA[k] === 0);
-      if (nearA.length === 0 || nearB.length === 0) break;
-      parts = [nearA, nearB];
-      if (isNearA.every((near, k) => near === before[k])) break;
-      this.#setToCentroid(a, nearA);
-      this.#setToCentroid(b, nearB);
-    }
-    return parts;
-  }
-
-  #setToCentroid(direction: Direction, cells: Uint32Array): Direction {
-    direction.clear();
-    let connected = 0;
-    for (const cell of cells) {
-      const { dimensions, values } = this.#profiles[cell]!;
-      if (dimensions.length > 0) connected++;
-      for (let k = 0; k < dimensions.length; k++) direction.add(dimensions[k]!, values[k]!);
-    }
-    direction.normalise(connected);
-    return direction;
-  }
-
-  #cosine(cell: number, direction: Direction): number {
-    const { dimensions, values } = this.#profiles[cell]!;
-    let sum = 0;
-    for (let k = 0; k < dimensions.length; k++) sum += values[k]! * direction.values[dimensions[k]!]!;
-    return sum;
-  }
-
-  /** The first cell with the smallest cosine; a cell without connections counts as similar to all. */
-  #leastLike(direction: Direction, cells: Uint32Array): number {
-    let least = cells[0]!;
-    let smallest = Infinity;
-    for (const cell of cells) {
-      const isAlone = this.#profiles[cell]!.dimensions.length === 0;
-      const cosine = isAlone ? 1 : this.#cosine(cell, direction);
-      if (cosine < smallest) {
-        smallest = cosine;
-        least = cell;
-      }
-    }
-    return least;
-  }
+/** The sum of some profiles, of length 1: the dimensions in which it is not 0. */
+interface Direction {
+  readonly values: ReadonlyMap<number, number>;
+  /** Mean cosine between the profiles and the direction. */
+  readonly likeness: number;
 }
 
-/** A sum of profiles, normalized to length 1. Most elements are 0, so it keeps a list of the others. */
-class Direction {
-  readonly values: Float64Array;
-  /** Mean cosine between the profiles added and the direction. */
-  likeness = 1;
-  readonly #touched: number[] = [];
+/** Splits cells in two, and the parts again, until every part has the required similarity. */
+function divide(profiles: readonly Profile[], cells: Uint32Array, minimumLikeness: number): Uint32Array[] {
+  if (cells.length === 1) return [cells];
+  const centroid = centroidOf(profiles, cells);
+  if (centroid.likeness >= minimumLikeness) return [cells];
+  const parts = bisect(profiles, cells, centroid);
+  if (parts.length === 1) return parts;
+  return parts.flatMap((part) => divide(profiles, part, minimumLikeness));
+}
 
-  constructor(dimensions: number) {
-    this.values = new Float64Array(dimensions);
+/** Spherical 2-means, starting from the cell least similar to the others and the cell least similar to that one. */
+function bisect(profiles: readonly Profile[], cells: Uint32Array, centroid: Direction): Uint32Array[] {
+  let a = centroidOf(profiles, Uint32Array.of(leastLike(profiles, centroid, cells)));
+  let b = centroidOf(profiles, Uint32Array.of(leastLike(profiles, a, cells)));
+  let parts: Uint32Array[] = [cells];
+  let isNearA = new Uint8Array(cells.length);
+  for (let round = 0; round < MAXIMUM_ROUNDS; round++) {
+    const before = isNearA;
+    isNearA = Uint8Array.from(cells, (cell) =>
+      cosine(profiles[cell]!, a) >= cosine(profiles[cell]!, b) ? 1 : 0,
+    );
+    const nearA = cells.filter((_, k) => isNearA[k] === 1);
+    const nearB = cells.filter((_, k) => isNearA[k] === 0);
+    if (nearA.length === 0 || nearB.length === 0) break;
+    parts = [nearA, nearB];
+    if (isNearA.every((near, k) => near === before[k])) break;
+    a = centroidOf(profiles, nearA);
+    b = centroidOf(profiles, nearB);
   }
+  return parts;
+}
 
-  clear(): void {
-    for (const dimension of this.#touched) this.values[dimension] = 0;
-    this.#touched.length = 0;
+function centroidOf(profiles: readonly Profile[], cells: Uint32Array): Direction {
+  const sums = new Map<number, number>();
+  let connected = 0;
+  for (const cell of cells) {
+    const { dimensions, values } = profiles[cell]!;
+    if (dimensions.length > 0) connected++;
+    dimensions.forEach((dimension, k) => sums.set(dimension, (sums.get(dimension) ?? 0) + values[k]!));
   }
+  let squares = 0;
+  for (const sum of sums.values()) squares += sum ** 2;
+  const length = Math.sqrt(squares);
+  for (const [dimension, sum] of sums) sums.set(dimension, sum / length);
+  // The mean cosine to the direction of a sum of unit vectors is the length of the sum over their number.
+  return { values: sums, likeness: connected === 0 ? 1 : length / connected };
+}
 
-  add(dimension: number, value: number): void {
-    if (this.values[dimension] === 0) this.#touched.push(dimension);
-    this.values[dimension]! += value;
-  }
+function cosine({ dimensions, values }: Profile, direction: Direction): number {
+  let sum = 0;
+  for (let k = 0; k < dimensions.length; k++) sum += values[k]! * (direction.values.get(dimensions[k]!) ?? 0);
+  return sum;
+}
 
-  normalise(profiles: number): void {
-    let squares = 0;
-    for (const dimension of this.#touched) squares += this.values[dimension]! ** 2;
-    const length = Math.sqrt(squares);
-    for (const dimension of this.#touched) this.values[dimension]! /= length;
-    // The mean cosine to the direction of a sum of unit vectors is the length of the sum over their number.
-    this.likeness = profiles === 0 ? 1 : length / profiles;
+/** The first cell with the smallest cosine; a cell without connections counts as similar to all. */
+function leastLike(profiles: readonly Profile[], direction: Direction, cells: Uint32Array): number {
+  let least = cells[0]!;
+  let smallest = Infinity;
+  for (const cell of cells) {
+    const isAlone = profiles[cell]!.dimensions.length === 0;
+    const likeness = isAlone ? 1 : cosine(profiles[cell]!, direction);
+    if (likeness < smallest) {
+      smallest = likeness;
+      least = cell;
+    }
   }
+  return least;
 }

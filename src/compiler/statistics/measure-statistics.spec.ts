@@ -1,5 +1,6 @@
 import { smallBrain } from '../../../test/support/small-brain.js';
-import { SYNAPSE_SPREADS, totalsOf } from './statistics.js';
+import { totalsOf } from './statistics.js';
+import { SYNAPSE_SPREADS } from './synapse-spread.js';
 import { measureStatistics } from './measure-statistics.js';
 
 /**
@@ -49,46 +50,46 @@ describe('measureStatistics on a brain worked out by hand', () => {
       {
         type: 'A',
         side: 'left',
-        superClass: 'central',
+        super_class: 'central',
         class: 'x',
-        subClass: 'y',
+        sub_class: 'y',
         cells: 3,
-        predictedSign: 1,
-        correctedSign: 1,
-        selfConnections: 1,
-        selfSynapses: 12,
+        predicted_sign: 1,
+        corrected_sign: 1,
+        self_connections: 1,
+        self_synapses: 12,
         // Outputs 6, 1, 1 of 8 and inputs 1, 2, 1 of 4, in the order a1 (7 connections), a2 (3), a3 (2).
-        outputPercent: [225, 38, 38],
-        inputPercent: [75, 150, 75],
+        output_percent: [225, 38, 38],
+        input_percent: [75, 150, 75],
         // x: mean 4, variance 6. z: mean 0.5, variance 0.5; covariance 1.5, so zx 1.5 / 2.45 and zz 0.35.
-        meanPositionUm: [4, 10, 1],
-        positionSpreadUm: [2, 0, 0, 1, 0, 0],
+        position_um: [4, 10, 1],
+        position_spread_um: [2, 0, 0, 1, 0, 0],
       },
       expect.objectContaining({
         type: 'B',
-        superClass: 'motor',
+        super_class: 'motor',
         cells: 2,
         // Outputs 1, 1 and inputs 3, 1: b1 comes first.
-        outputPercent: [100, 100],
-        inputPercent: [150, 50],
+        output_percent: [100, 100],
+        input_percent: [150, 50],
       }),
       expect.objectContaining({
         type: 'C',
         side: 'right',
         cells: 1,
-        predictedSign: 1,
-        correctedSign: -1,
-        outputPercent: [],
-        inputPercent: [],
+        predicted_sign: 1,
+        corrected_sign: -1,
+        output_percent: [],
+        input_percent: [],
       }),
       expect.objectContaining({
         type: 'D',
         cells: 3,
-        predictedSign: -1,
-        correctedSign: -1,
+        predicted_sign: -1,
+        corrected_sign: -1,
         // Without any outputs all are alike.
-        outputPercent: [100, 100, 100],
-        inputPercent: [100, 100, 100],
+        output_percent: [100, 100, 100],
+        input_percent: [100, 100, 100],
       }),
     ]);
   });
@@ -99,16 +100,16 @@ describe('measureStatistics on a brain worked out by hand', () => {
       pre: [...pairs.pre],
       post: [...pairs.post],
       connections: [...pairs.connections],
-      excessSynapses: [...pairs.excessSynapses],
-      missingPre: [...pairs.missingPre],
-      missingPost: [...pairs.missingPost],
+      excess_synapses: [...pairs.excess_synapses],
+      missing_pre: [...pairs.missing_pre],
+      missing_post: [...pairs.missing_post],
     }).toEqual({
       pre: [A, A, A, B, C],
       post: [A, B, D, C, A],
       connections: [1, 4, 3, 2, 3],
-      excessSynapses: [0, 7, 1, 8, 16],
-      missingPre: [0, 0, 2, 0, 0],
-      missingPost: [0, 0, 0, 0, 0],
+      excess_synapses: [0, 7, 1, 8, 16],
+      missing_pre: [0, 0, 2, 0, 0],
+      missing_post: [0, 0, 0, 0, 0],
     });
   });
 

@@ -1,9 +1,10 @@
+import type { Label } from '../../connectome/neuron-index.js';
 import { type Brain, MINIMUM_SYNAPSES, signsUnder } from '../brain.js';
 import {
   type CellGroup,
   type CellTypeStatistics,
   type GroupPairs,
-  MINIMUM_CONNECTIONS_FOR_SPREAD,
+  GROUP_LABELS,
   newGroupPairs,
   strataOf,
   stratumOf,
@@ -46,24 +47,24 @@ function measureGroups(brain: Brain, members: readonly Uint32Array[], groupOf: U
   }
   const predictedSigns = signsUnder('predicted', neurons);
   const correctedSigns = signsUnder('corrected', neurons);
+  const labelsOf = (neuron: number) => {
+    const labels = GROUP_LABELS.map((label) => [label, neurons.labels[label][neuron]!]);
+    return Object.fromEntries(labels) as Record<Label, string>;
+  };
   return members.map((cells, group) => {
     const first = cells[0]!;
     const byConnections = Array.from(cells).sort(
       (a, b) => outputs[b]! + inputs[b]! - outputs[a]! - inputs[a]! || a - b,
     );
     return {
-      type: neurons.types[first]!,
-      side: neurons.sides[first]!,
-      superClass: neurons.superClasses[first]!,
-      class: neurons.classes[first]!,
-      subClass: neurons.subClasses[first]!,
+      ...labelsOf(first),
       cells: cells.length,
-      predictedSign: predictedSigns[first]!,
-      correctedSign: correctedSigns[first]!,
-      selfConnections: selfConnections[group]!,
-      selfSynapses: selfSynapses[group]!,
-      outputPercent: stratumPercents(byConnections, outputs),
-      inputPercent: stratumPercents(byConnections, inputs),
+      predicted_sign: predictedSigns[first]!,
+      corrected_sign: correctedSigns[first]!,
+      self_connections: selfConnections[group]!,
+      self_synapses: selfSynapses[group]!,
+      output_percent: stratumPercents(byConnections, outputs),
+      input_percent: stratumPercents(byConnections, inputs),
       ...measurePositions(cells, neurons),
     };
   });
@@ -109,10 +110,10 @@ function measurePairs(brain: Brain, members: readonly Uint32Array[], groupOf: Ui
     pairs.pre[row] = preGroup;
     pairs.post[row] = postGroup;
     pairs.connections[row] = connections.length;
-    pairs.excessSynapses[row] = excess.reduce((sum, x) => sum + x, 0);
-    pairs.missingPre[row] = missing(connections, pre, members[preGroup]!.length);
-    pairs.missingPost[row] = missing(connections, post, members[postGroup]!.length);
-    pairs.spread[row] = connections.length < MINIMUM_CONNECTIONS_FOR_SPREAD ? 0 : nearestSpread(excess);
+    pairs.excess_synapses[row] = excess.reduce((sum, x) => sum + x, 0);
+    pairs.missing_pre[row] = missing(connections, pre, members[preGroup]!.length);
+    pairs.missing_post[row] = missing(connections, post, members[postGroup]!.length);
+    pairs.spread[row] = nearestSpread(excess);
   });
   return pairs;
 }

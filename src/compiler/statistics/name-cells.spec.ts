@@ -1,16 +1,16 @@
 import type { CellGroup } from './statistics.js';
-import { nameCells } from './name-cells.js';
+import { nameCells } from './sample-brain.js';
 
 const group = (members: Partial<CellGroup>) =>
-  ({ type: '', side: 'left', superClass: '', class: '', subClass: '', cells: 1, ...members }) as CellGroup;
+  ({ type: '', side: 'left', super_class: '', class: '', sub_class: '', cells: 1, ...members }) as CellGroup;
 
 describe('nameCells', () => {
   it('calls a cell by its type, else by the narrowest class it has', () => {
     const { ids, neuronOf } = nameCells([
-      group({ type: 'LB3', side: 'right', cells: 2, superClass: 'sensory' }),
-      group({ subClass: 'bitter', class: 'gustatory', superClass: 'sensory' }),
-      group({ class: 'gustatory', superClass: 'sensory', side: 'center' }),
-      group({ superClass: 'sensory', side: '' }),
+      group({ type: 'LB3', side: 'right', cells: 2, super_class: 'sensory' }),
+      group({ sub_class: 'bitter', class: 'gustatory', super_class: 'sensory' }),
+      group({ class: 'gustatory', super_class: 'sensory', side: 'center' }),
+      group({ super_class: 'sensory', side: '' }),
       group({}),
     ]);
     expect(ids).toEqual([

@@ -35,11 +35,11 @@ function mixedBrain(): Brain {
 function tally({ neurons, connections }: Brain) {
   const nameOf = (i: number) =>
     [
-      neurons.types,
-      neurons.sides,
-      neurons.superClasses,
-      neurons.classes,
-      neurons.subClasses,
+      neurons.labels.type,
+      neurons.labels.side,
+      neurons.labels.super_class,
+      neurons.labels.class,
+      neurons.labels.sub_class,
       neurons.signs.predicted!,
     ]
       .map((column) => column[i])

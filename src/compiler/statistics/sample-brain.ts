@@ -1,4 +1,5 @@
 import { MAXIMUM_NEURONS, type NetworkIdentity } from '../../connectome/connectome.js';
+import { LABELS } from '../../connectome/neuron-index.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../../stimulus/philox.js';
 import {
   type Brain,
@@ -6,13 +7,13 @@ import {
   FLYWIRE_783,
   MINIMUM_SYNAPSES,
   type NeuronColumns,
+  newConnections,
 } from '../brain.js';
 import { type Progress, silent } from '../progress.js';
 import { samplePositions } from './cell-positions.js';
 import { type CellGroup, type CellTypeStatistics, strataOf, stratumOf, totalsOf } from './statistics.js';
-import { nameCells } from './name-cells.js';
-import { PairSampler } from './pair-sampler.js';
-import { SynapseSampler } from './synapse-spread.js';
+import { samplePair } from './pair-sampler.js';
+import { sampleExcess } from './synapse-spread.js';
 import { WeightedCells } from './weighted-cells.js';
 
 /**
@@ -25,6 +26,7 @@ const SYNTHETIC_783: NetworkIdentity = {
   name: 'FlyWire FAFB 783, synthetic wiring',
   wiring: 'synthetic',
 };
+const SIDE_LETTERS: Readonly<Record<string, string>> = { left: 'L', right: 'R', center: 'C' };
 /** Each group has a separate sequence of random numbers for each purpose, so that they are independent. */
 const PURPOSES = ['connections', 'positions'] as const;
 /** Pre, post and synapse count packed into one double that sorts in this order: 18 + 18 + 16 bits. */
@@ -59,6 +61,28 @@ export function sampleBrain(
   };
 }
 
+/**
+ * Generates ids for sampled cells, such as LB3_L_0007: type, side, and a number that is unique within these.
+ * @returns ids in ascending order by code unit, and for each group the indices of its cells in that order
+ */
+export function nameCells(groups: readonly CellGroup[]): { ids: string[]; neuronOf: Uint32Array[] } {
+  const used = new Map<string, number>();
+  const names = groups.map((group) => {
+    const label = group.type || group.sub_class || group.class || group.super_class || 'neuron';
+    // Ids stay within plain ASCII; a few types have primes or blanks.
+    const prefix = `${label.replace(/[^\w.+-]+/g, '-')}_${SIDE_LETTERS[group.side] ?? 'N'}`;
+    const before = used.get(prefix) ?? 0;
+    used.set(prefix, before + group.cells);
+    return Array.from(
+      { length: group.cells },
+      (_, cell) => `${prefix}_${String(before + cell + 1).padStart(4, '0')}`,
+    );
+  });
+  const ids = names.flat().sort();
+  const neuronOfId = new Map(ids.map((id, neuron) => [id, neuron]));
+  return { ids, neuronOf: names.map((own) => Uint32Array.from(own, (id) => neuronOfId.get(id)!)) };
+}
+
 function sampleNeurons(
   groups: readonly CellGroup[],
   ids: readonly string[],
@@ -75,14 +99,12 @@ function sampleNeurons(
   return {
     count,
     ids,
-    types: groupOf.map(({ type }) => type),
-    superClasses: groupOf.map(({ superClass }) => superClass),
-    classes: groupOf.map((group) => group.class),
-    subClasses: groupOf.map(({ subClass }) => subClass),
-    sides: groupOf.map(({ side }) => side),
+    labels: Object.fromEntries(
+      LABELS.map((label) => [label, groupOf.map((group) => group[label])]),
+    ) as unknown as NeuronColumns['labels'],
     signs: {
-      predicted: Int8Array.from(groupOf, ({ predictedSign }) => predictedSign),
-      corrected: Int8Array.from(groupOf, ({ correctedSign }) => correctedSign),
+      predicted: Int8Array.from(groupOf, ({ predicted_sign: sign }) => sign),
+      corrected: Int8Array.from(groupOf, ({ corrected_sign: sign }) => sign),
     },
     positionsNm,
     positionEstimated: new Uint8Array(count).fill(1),
@@ -106,52 +128,45 @@ function sampleConnections(
         strataOf(group.cells) === 0 ? 1 : Math.max(1, percents[stratumOf(cell, group.cells)]!),
       ),
     );
-  const outputs = groups.map((group) => weights(group, group.outputPercent));
-  const inputs = groups.map((group) => weights(group, group.inputPercent));
+  const outputs = groups.map((group) => weights(group, group.output_percent));
+  const inputs = groups.map((group) => weights(group, group.input_percent));
 
   const { connections: count } = totalsOf({ groups, pairs });
   progress.begin('Sampling the connections', count, 'items');
   const sampled = new Float64Array(count);
   let at = 0;
-  const add = (pre: number, post: number, count: number): void => {
-    sampled[at++] = (pre * NEURON_RANGE + post) * COUNT_RANGE + count;
+  const add = (pre: number, post: number, excess: number): void => {
+    sampled[at++] = (pre * NEURON_RANGE + post) * COUNT_RANGE + MINIMUM_SYNAPSES + excess;
   };
 
-  const sampler = new PairSampler();
-  const synapses = new SynapseSampler();
   for (let row = 0, g = 0; g < groups.length; g++) {
     const group = groups[g]!;
     const cells = neuronOf[g]!;
     const random = sequence(seed, g, 'connections');
-    if (group.selfConnections > 0) {
-      const { selfConnections: connections } = group;
-      synapses.sample(connections, group.selfSynapses - MINIMUM_SYNAPSES * connections, 0, random);
-      const own = new Uint32Array(connections);
-      outputs[g]!.sample(own, connections, random);
-      own.forEach((cell, k) => add(cells[cell]!, cells[cell]!, MINIMUM_SYNAPSES + synapses.excess[k]!));
+    if (group.self_connections > 0) {
+      const { self_connections: connections } = group;
+      const excess = group.self_synapses - MINIMUM_SYNAPSES * connections;
+      const synapses = sampleExcess(connections, excess, 0, random);
+      const own = outputs[g]!.sample(connections, random);
+      own.forEach((cell, k) => add(cells[cell]!, cells[cell]!, synapses[k]!));
     }
     for (; row < pairs.count && pairs.pre[row] === g; row++) {
       const target = pairs.post[row]!;
       const connections = pairs.connections[row]!;
-      sampler.sample(
+      const { pre, post } = samplePair(
         {
           pre: outputs[g]!,
           post: inputs[target]!,
           connections,
-          preCells: Math.min(group.cells, connections) - pairs.missingPre[row]!,
-          postCells: Math.min(groups[target]!.cells, connections) - pairs.missingPost[row]!,
+          preCells: Math.min(group.cells, connections) - pairs.missing_pre[row]!,
+          postCells: Math.min(groups[target]!.cells, connections) - pairs.missing_post[row]!,
           withoutSelf: target === g,
         },
         random,
       );
-      synapses.sample(connections, pairs.excessSynapses[row]!, pairs.spread[row]!, random);
-      for (let k = 0; k < connections; k++) {
-        add(
-          cells[sampler.pre[k]!]!,
-          neuronOf[target]![sampler.post[k]!]!,
-          MINIMUM_SYNAPSES + synapses.excess[k]!,
-        );
-      }
+      const synapses = sampleExcess(connections, pairs.excess_synapses[row]!, pairs.spread[row]!, random);
+      const targets = neuronOf[target]!;
+      for (let k = 0; k < connections; k++) add(cells[pre[k]!]!, targets[post[k]!]!, synapses[k]!);
     }
     progress.reached(at);
   }
@@ -159,14 +174,12 @@ function sampleConnections(
 }
 
 function unpack(sorted: Float64Array): ConnectionColumns {
-  const pre = new Uint32Array(sorted.length);
-  const post = new Uint32Array(sorted.length);
-  const synapseCounts = new Uint16Array(sorted.length);
+  const connections = newConnections(sorted.length);
   sorted.forEach((packed, c) => {
     const pair = Math.floor(packed / COUNT_RANGE);
-    synapseCounts[c] = packed - pair * COUNT_RANGE;
-    pre[c] = Math.floor(pair / NEURON_RANGE);
-    post[c] = pair % NEURON_RANGE;
+    connections.synapseCounts[c] = packed - pair * COUNT_RANGE;
+    connections.pre[c] = Math.floor(pair / NEURON_RANGE);
+    connections.post[c] = pair % NEURON_RANGE;
   });
-  return { count: sorted.length, pre, post, synapseCounts };
+  return connections;
 }

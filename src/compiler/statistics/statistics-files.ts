@@ -11,15 +11,16 @@ import type { SourceFile } from '../../connectome/connectome.js';
 import { CodedError, describeValue } from '../../errors.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
 import { readChecked } from '../../connectome/checked-json.js';
-import { sourceOf } from '../column-row.js';
 import { csvField, readCsv } from '../csv.js';
 import { type Progress, silent } from '../progress.js';
+import { sourceOf } from '../read-table.js';
 import {
   type CellGroup,
   type CellTypeStatistics,
-  type StatisticsTotals,
+  GROUP_COLUMNS,
   type GroupPairs,
   newGroupPairs,
+  PAIR_COLUMNS,
   totalsOf,
 } from './statistics.js';
 
@@ -28,45 +29,15 @@ const MANIFEST_SCHEMA_FILE = fileURLToPath(new URL('../../../data/statistics.sch
 const GROUPS_FILE = 'groups.csv.gz';
 const PAIRS_FILE = 'pairs.csv.gz';
 
-type Read = (text: string) => string | number | readonly number[];
-
-const text: Read = (value) => value;
-const numbers: Read = (value) => (value === '' ? [] : value.split(' ').map(Number));
-
-/** The columns of groups.csv: name, member of a group, and how it is read; numbers of a list stand between blanks. */
-const GROUP_COLUMNS: readonly (readonly [string, keyof CellGroup, Read])[] = [
-  ['type', 'type', text],
-  ['side', 'side', text],
-  ['super_class', 'superClass', text],
-  ['class', 'class', text],
-  ['sub_class', 'subClass', text],
-  ['cells', 'cells', Number],
-  ['predicted_sign', 'predictedSign', Number],
-  ['corrected_sign', 'correctedSign', Number],
-  ['self_connections', 'selfConnections', Number],
-  ['self_synapses', 'selfSynapses', Number],
-  ['output_percent', 'outputPercent', numbers],
-  ['input_percent', 'inputPercent', numbers],
-  ['position_um', 'meanPositionUm', numbers],
-  ['position_spread_um', 'positionSpreadUm', numbers],
-];
-const GROUP_NAMES = GROUP_COLUMNS.map(([name]) => name);
-
-const PAIR_COLUMNS = [
-  'pre_step',
-  'post_step',
-  'connections',
-  'excess_synapses',
-  'missing_pre',
-  'missing_post',
-  'spread',
-] as const;
+const GROUP_NAMES = Object.keys(GROUP_COLUMNS) as (keyof CellGroup)[];
+/** The first two are differences to the row before. */
+const PAIR_NAMES = ['pre_step', 'post_step', ...PAIR_COLUMNS.slice(2)];
 
 interface Manifest {
   readonly format: 1;
   readonly licence: string;
   readonly minimumSynapses: number;
-  readonly totals: StatisticsTotals;
+  readonly totals: ReturnType<typeof totalsOf>;
   readonly files: readonly SourceFile[];
   readonly provenance: readonly string[];
   readonly sources: readonly SourceFile[];
@@ -81,7 +52,7 @@ const LICENCE =
 export function encodeStatistics(statistics: CellTypeStatistics): ReadonlyMap<string, Uint8Array> {
   const tables = [
     [GROUPS_FILE, gzipped([GROUP_NAMES, ...statistics.groups.map(groupFields)])],
-    [PAIRS_FILE, gzipped([PAIR_COLUMNS, ...pairFields(statistics.pairs)])],
+    [PAIRS_FILE, gzipped([PAIR_NAMES, ...pairFields(statistics.pairs)])],
   ] as const;
   const manifest: Manifest = {
     format: 1,
@@ -107,7 +78,7 @@ function gzipped(rows: readonly (readonly (string | number)[])[]): Uint8Array {
 }
 
 function groupFields(group: CellGroup): string[] {
-  return GROUP_COLUMNS.map(([, member]) => [group[member]].flat().join(' '));
+  return GROUP_NAMES.map((name) => [group[name]].flat().join(' '));
 }
 
 /** Differences between rows, and an empty cell for 0: this halves the compressed size. */
@@ -115,15 +86,9 @@ function pairFields(pairs: GroupPairs): (string | number)[][] {
   return Array.from({ length: pairs.count }, (_, row) => {
     const preStep = pairs.pre[row]! - (row === 0 ? 0 : pairs.pre[row - 1]!);
     const continues = row > 0 && preStep === 0;
-    return [
-      preStep,
-      pairs.post[row]! - (continues ? pairs.post[row - 1]! : 0),
-      pairs.connections[row]!,
-      pairs.excessSynapses[row]!,
-      pairs.missingPre[row]!,
-      pairs.missingPost[row]!,
-      pairs.spread[row]!,
-    ].map((value) => value || '');
+    const postStep = pairs.post[row]! - (continues ? pairs.post[row - 1]! : 0);
+    const others = PAIR_COLUMNS.slice(2).map((name) => pairs[name][row]!);
+    return [preStep, postStep, ...others].map((value) => value || '');
   });
 }
 
@@ -152,24 +117,16 @@ export async function readStatistics(dir: string, progress: Progress = silent): 
   checkDigests(manifest.files, files);
   const groups: CellGroup[] = [];
   await readCsv(join(dir, GROUPS_FILE), GROUP_NAMES, progress, (row) => {
-    const members = GROUP_COLUMNS.map(([, member, read], column) => [member, read(row.text(column))]);
+    const members = GROUP_NAMES.map((name, column) => [name, GROUP_COLUMNS[name](row.text(column))]);
     groups.push(Object.fromEntries(members) as CellGroup);
   });
   const pairs = newGroupPairs(manifest.totals.pairs);
-  let [at, pre, post] = [0, 0, 0];
-  await readCsv(join(dir, PAIRS_FILE), PAIR_COLUMNS, progress, (row) => {
-    const values = PAIR_COLUMNS.map((_, column) => Number(row.text(column)));
-    const [preStep, postStep] = values as [number, number];
+  let at = 0;
+  await readCsv(join(dir, PAIRS_FILE), PAIR_NAMES, progress, (row) => {
+    PAIR_COLUMNS.forEach((name, column) => (pairs[name][at] = Number(row.text(column))));
     // Differences become groups again.
-    post = (at > 0 && preStep === 0 ? post : 0) + postStep;
-    pre += preStep;
-    pairs.pre[at] = pre;
-    pairs.post[at] = post;
-    pairs.connections[at] = values[2]!;
-    pairs.excessSynapses[at] = values[3]!;
-    pairs.missingPre[at] = values[4]!;
-    pairs.missingPost[at] = values[5]!;
-    pairs.spread[at] = values[6]!;
+    if (at > 0 && pairs.pre[at] === 0) pairs.post[at]! += pairs.post[at - 1]!;
+    if (at > 0) pairs.pre[at]! += pairs.pre[at - 1]!;
     at++;
   });
   return { groups, pairs, provenance: manifest.provenance, sources: [...files, ...manifest.sources] };

@@ -1,13 +1,7 @@
 import { PHILOX_STREAM, PhiloxSequence } from '../../stimulus/philox.js';
-import { SYNAPSE_SPREADS } from './statistics.js';
-import { MAXIMUM_EXCESS, nearestSpread, SynapseSampler } from './synapse-spread.js';
+import { MAXIMUM_EXCESS, nearestSpread, sampleExcess, SYNAPSE_SPREADS } from './synapse-spread.js';
 
 const random = (key: number) => new PhiloxSequence(1, key, PHILOX_STREAM.synthesis);
-const sampler = new SynapseSampler();
-const sampleExcess = (connections: number, synapses: number, spread: number, sequence: PhiloxSequence) => {
-  sampler.sample(connections, synapses, spread, sequence);
-  return sampler.excess.slice(0, connections);
-};
 const sumOf = (values: Iterable<number>) => [...values].reduce((sum, x) => sum + x, 0);
 const NAMED = SYNAPSE_SPREADS.map((spread, index) => ({ ...spread, index }));
 

@@ -1,7 +1,23 @@
 import type { PhiloxSequence } from '../../stimulus/philox.js';
 import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../connectome/connectome.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
-import { SYNAPSE_SPREADS } from './statistics.js';
+
+/**
+ * Distributions of synapses over connections, as urn models: each connection of a row starts with `own` lots; each
+ * synapse goes to a connection in proportion to its lots and adds `added` lots to it. The first one is the geometric
+ * distribution (every division of the excess is equally likely); it is also used for rows with fewer than
+ * MINIMUM_CONNECTIONS connections, which do not determine a distribution.
+ */
+export const SYNAPSE_SPREADS = [
+  { own: 1, added: 1 },
+  { own: 1, added: 4 },
+  { own: 1, added: 2 },
+  { own: 2, added: 1 },
+  { own: 4, added: 1 },
+  { own: 1, added: 0 },
+] as const;
+const EVEN = SYNAPSE_SPREADS.findIndex(({ added }) => added === 0);
+const MINIMUM_CONNECTIONS = 4;
 
 /** A connectome file cannot hold more. */
 export const MAXIMUM_EXCESS = MAXIMUM_SYNAPSES_PER_CONNECTION - MINIMUM_SYNAPSES;
@@ -19,7 +35,7 @@ export function nearestSpread(excess: readonly number[]): number {
   // n times the sum of squared deviations, and n times what it would be if synapses fell independently.
   const squares = n * excess.reduce((total, x) => total + x * x, 0) - sum * sum;
   const independent = sum * (n - 1);
-  if (sum < 2 || independent === 0) return 0;
+  if (n < MINIMUM_CONNECTIONS || sum < 2 || independent === 0) return 0;
   if (squares <= independent) return EVEN;
   const concentration = (sum * independent - squares) / (squares - independent) / n;
   let best = 0;
@@ -35,41 +51,34 @@ export function nearestSpread(excess: readonly number[]): number {
   return best;
 }
 
-const EVEN = SYNAPSE_SPREADS.findIndex(({ added }) => added === 0);
-
-/** Distributes synapses over connections by sampling from the urn model of a spread. The result is reused. */
-export class SynapseSampler {
-  /** Synapses beyond the minimum of each connection. */
-  excess = new Uint32Array(1024);
+/**
+ * Distributes synapses over connections by sampling from the urn model of a spread.
+ * @param connections their number, at least 1
+ * @param excessSynapses the sum over all connections, at most MAXIMUM_EXCESS for each
+ * @param spread index into SYNAPSE_SPREADS
+ * @returns synapses beyond the minimum of each connection
+ */
+export function sampleExcess(
+  connections: number,
+  excessSynapses: number,
+  spread: number,
+  random: PhiloxSequence,
+): number[] {
+  if (connections === 1) return [excessSynapses];
+  const excess = new Array<number>(connections).fill(0);
   /** The connection that each synapse went to. */
-  #chosen = new Uint32Array(1024);
-
-  /**
-   * @param connections their number, at least 1
-   * @param excessSynapses the sum over all connections, at most MAXIMUM_EXCESS for each
-   * @param spread index into SYNAPSE_SPREADS
-   */
-  sample(connections: number, excessSynapses: number, spread: number, random: PhiloxSequence): void {
-    if (this.excess.length < connections) this.excess = new Uint32Array(2 * connections);
-    if (this.#chosen.length < excessSynapses) this.#chosen = new Uint32Array(2 * excessSynapses);
-    const { excess } = this;
-    const chosen = this.#chosen;
-    if (connections === 1) {
-      excess[0] = excessSynapses;
-      return;
-    }
-    excess.fill(0, 0, connections);
-    const { own, added } = SYNAPSE_SPREADS[spread]!;
-    const ownLots = connections * own;
-    for (let synapse = 0; synapse < excessSynapses; synapse++) {
-      let connection: number;
-      do {
-        const lot = random.nextBelow(ownLots + synapse * added);
-        // A lot that was added by an earlier synapse belongs to the connection of that synapse.
-        connection = lot < ownLots ? Math.floor(lot / own) : chosen[Math.floor((lot - ownLots) / added)]!;
-      } while (excess[connection] === MAXIMUM_EXCESS);
-      chosen[synapse] = connection;
-      excess[connection]!++;
-    }
+  const chosen: number[] = [];
+  const { own, added } = SYNAPSE_SPREADS[spread]!;
+  const ownLots = connections * own;
+  for (let synapse = 0; synapse < excessSynapses; synapse++) {
+    let connection: number;
+    do {
+      const lot = random.nextBelow(ownLots + synapse * added);
+      // A lot that was added by an earlier synapse belongs to the connection of that synapse.
+      connection = lot < ownLots ? Math.floor(lot / own) : chosen[Math.floor((lot - ownLots) / added)]!;
+    } while (excess[connection] === MAXIMUM_EXCESS);
+    chosen.push(connection);
+    excess[connection]!++;
   }
+  return excess;
 }

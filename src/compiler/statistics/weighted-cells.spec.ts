@@ -4,9 +4,7 @@ import { WeightedCells } from './weighted-cells.js';
 const random = new PhiloxSequence(2, 0, PHILOX_STREAM.synthesis);
 
 function sampled(cells: WeightedCells, count: number, sequence = random, except?: number): number[] {
-  const into = new Uint32Array(count);
-  cells.sample(into, count, sequence, except);
-  return [...into];
+  return cells.sample(count, sequence, except);
 }
 
 describe('WeightedCells', () => {

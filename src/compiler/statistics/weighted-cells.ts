@@ -28,14 +28,12 @@ export class WeightedCells {
 
   /**
    * Samples different cells.
-   * @param sampled receives them, in the order they were sampled
    * @param except a cell that is not sampled
+   * @returns them in the order in which they were sampled
    */
-  sample(sampled: Uint32Array, count: number, random: PhiloxSequence, except?: number): void {
-    if (this.weights.length === 1) {
-      sampled[0] = 0;
-      return;
-    }
+  sample(count: number, random: PhiloxSequence, except?: number): number[] {
+    if (this.weights.length === 1) return [0];
+    const sampled: number[] = [];
     let total = this.#total;
     if (except !== undefined) {
       total -= this.weights[except]!;
@@ -43,12 +41,30 @@ export class WeightedCells {
     }
     for (let k = 0; k < count; k++) {
       const cell = this.#cellAt(random.nextBelow(total));
-      sampled[k] = cell;
+      sampled.push(cell);
       total -= this.weights[cell]!;
       this.#add(cell, -this.weights[cell]!);
     }
-    for (let k = 0; k < count; k++) this.#add(sampled[k]!, this.weights[sampled[k]!]!);
+    for (const cell of sampled) this.#add(cell, this.weights[cell]!);
     if (except !== undefined) this.#add(except, this.weights[except]!);
+    return sampled;
+  }
+
+  /** Samples one of some cells at a time, in proportion to their weights, with replacement. */
+  picker(cells: readonly number[]): (random: PhiloxSequence) => number {
+    let total = 0;
+    const lots = cells.map((cell) => (total += this.weights[cell]!));
+    return (random) => {
+      const lot = random.nextBelow(total);
+      let low = 0;
+      let high = cells.length - 1;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (lots[middle]! > lot) high = middle;
+        else low = middle + 1;
+      }
+      return cells[low]!;
+    };
   }
 
   #add(cell: number, weight: number): void {

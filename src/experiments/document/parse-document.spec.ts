@@ -109,6 +109,15 @@ describe('a complete document', () => {
 });
 
 describe('a sweep', () => {
+  it('stands in the order of the schema, as ids depend on it', () => {
+    const document = {
+      on_missing: 'skip',
+      sweep: [{ set: 'seed', values: [2, 1] }],
+      controls: { shuffle: 'weights' },
+    };
+    expect(Object.keys(parse(document)).slice(-4)).toEqual(['reports', 'sweep', 'controls', 'on_missing']);
+  });
+
   const swept = (axis: object) => parse({ inputs: { i: { node_set: 'LC4' } }, sweep: [axis] }).sweep![0];
 
   it.each([

@@ -2,16 +2,17 @@ import { SELECTOR_DEFINITIONS } from '../../connectome/selector-schema.js';
 import { checked, checkOf } from '../../schema/check.js';
 import { completed } from '../../schema/completed.js';
 import { hasMember, isObject } from '../../schema/forms.js';
+import { Bound } from '../kinds/bound.js';
 import { withEdits } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import { groupKindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
-import { invalid, refused } from '../../schema/json-path.js';
-import { MAXIMUM_ROWS } from '../kinds/inputs/pattern.js';
+import { invalid, nameOf, refused } from '../../schema/json-path.js';
+import { MAXIMUM_ROWS } from '../kinds/inputs/poisson.js';
 import { type CheckedDocument, DOCUMENT, type ExperimentDocument } from './document.js';
 import { checkCircles } from './node-set-cycles.js';
 import { parseSweep } from './parse-sweep.js';
 import { SelectorCount } from './selector-count.js';
-import { checkWindows, completeEdits, completeInput, completeWindow } from './windows.js';
+import { mapped, withWindows } from './windows.js';
 
 export interface DocumentLimits {
   /** Conditions of one sweep at most. */
@@ -43,31 +44,40 @@ export function parseDocument(
 ): ExperimentDocument {
   const sets = isObject(value) && isObject(value['node_sets']) ? Object.keys(value['node_sets']) : [];
   const count = new SelectorCount(new Set(sets), limits.ids);
-  const complete = completed(SCHEMA, withReports(value, channels), (_, selector, path, depth) =>
+  const written = completed(SCHEMA, withReports(value, channels), (_, selector, path, depth) =>
     count.add(selector, path, depth),
   );
-  const draft = checked(check, complete) as CheckedDocument & Pick<ExperimentDocument, 'reports'>;
+  const draft = checked(check, written) as CheckedDocument & Pick<ExperimentDocument, 'reports'>;
   checkCircles(draft.node_sets);
-  const counts = {
-    ids: { maximum: limits.ids, used: 0 },
-    rows: { maximum: MAXIMUM_ROWS, used: 0 },
-    rates: { maximum: MAXIMUM_RATES, used: 0 },
-    background: { maximum: 1, used: 0 },
+  const bounds = {
+    ids: new Bound(limits.ids, `The inputs of a document may have times for at most ${limits.ids} root ids`),
+    rows: new Bound(MAXIMUM_ROWS, `The inputs of a document may have at most ${MAXIMUM_ROWS} rows of rates`),
+    rates: new Bound(
+      MAXIMUM_RATES,
+      `The inputs of a document may have at most ${MAXIMUM_RATES} rates in time in all`,
+    ),
   };
+  checkOnlyOnes(draft.inputs);
   const inputs = mapped(
     draft.inputs,
-    (input, name) => inputKindOf(input).parsed?.(input, ['inputs', name], counts) ?? input,
+    (input, name) => inputKindOf(input).parsed?.(input, ['inputs', name], bounds) ?? input,
   );
   const edited = withEdits({ ...draft, inputs }, (kind, value) => (kind.parsed ? kind.parsed(value) : value));
   checkControls(edited);
-  const sweep = parseSweep(draft.sweep ?? [], edited, limits.conditions);
-  checkWindows(edited, sweep.values);
-  return {
-    ...(completeEdits(edited, sweep.values) as Omit<typeof draft, 'sweep'>),
-    inputs: mapped(inputs, (input, name) => completeInput(input, name, draft.duration_ms, sweep.values)),
-    reports: mapped(draft.reports, (report) => completeWindow(report, draft.duration_ms, sweep.values)),
-    ...(sweep.axes.length > 0 && { sweep: sweep.axes }),
-  };
+  const { axes, values } = parseSweep(draft.sweep ?? [], edited, limits.conditions);
+  const complete = withWindows(edited, values) as Omit<typeof edited, 'sweep'>;
+  // Its axes stand where the sweep does: ids depend on the order of members.
+  return { ...complete, ...(axes.length > 0 && { sweep: axes }) };
+}
+
+/** @throws CodedError INVALID_PARAMETER for a second input of a kind of which a document has only one */
+function checkOnlyOnes(inputs: ExperimentDocument['inputs']): void {
+  const modules = Object.entries(inputs).filter(([, input]) => inputKindOf(input).isOnlyOne);
+  modules.forEach(([name, { module }], at) => {
+    if (modules.findIndex(([, other]) => other.module === module) === at) return;
+    const path = ['inputs', name, 'module'];
+    throw invalid(path, `${nameOf(path)} must not be ${module}: a document may have one such input.`);
+  });
 }
 
 /** @throws CodedError INVALID_PARAMETER where nothing is compared with controls, or with controls of a control */
@@ -104,8 +114,4 @@ function withReports(document: unknown, channels: readonly string[]): unknown {
     ...(!hasMember(document, 'reports') && { reports: Object.fromEntries(reports) as unknown }),
     ...(Array.isArray(sweep) && sweep.length === 0 && { sweep: undefined }),
   };
-}
-
-function mapped<T>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => T) {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
 }

@@ -1,41 +1,47 @@
-import { type CodedError } from '../../errors.js';
+/** The axes of a sweep: checked, with their values written out. */
+import { type CodedError, describeValue } from '../../errors.js';
 import { getOrInsert } from '../../get-or-insert.js';
 import { allowedBy } from '../../schema/allowed-values.js';
 import { checked, checkOf } from '../../schema/check.js';
 import { completed } from '../../schema/completed.js';
-import { invalid, refused } from '../../schema/json-path.js';
+import { invalid, type JsonPath, nameOf, refused } from '../../schema/json-path.js';
 import { listOf, type Schema } from '../../schema/json-schema.js';
-import {
-  axisKindOf,
-  type GivenAxis,
-  type NumberChecks,
-  parameterOf,
-  type SweepAxis,
-} from '../kinds/axis-kinds.js';
+import { nearestNames } from '../../schema/nearest-names.js';
+import type { EachAxis } from '../kinds/axes/each.js';
+import { type GivenSetAxis, SWEPT_PARAMETERS } from '../kinds/axes/set.js';
+import { axisKindOf, type GivenAxis, parameterOf, type SweepAxis } from '../kinds/axis-kinds.js';
+import { sweepRefusal, sweptGroups, sweptNumbers } from '../kinds/edit-kinds.js';
+import { inputKindOf, sweptMembersOf } from '../kinds/input-kinds.js';
+import { decimalRange } from './decimal-range.js';
 import type { CheckedDocument } from './document.js';
+import { SWEPT_OF_DOCUMENT } from './fields.js';
 
 /** Values of each parameter that is set, by its name. */
 export type SweptValues = ReadonlyMap<string, readonly number[]>;
 
+type Swept = Pick<CheckedDocument, 'inputs'>;
+
+/** An axis whose values are not written out, as they may be too many. */
+interface PendingAxis {
+  /** At least so many conditions; the groups of an axis are known only with the neurons. */
+  readonly length: bigint;
+  expand(): SweepAxis;
+}
+
 /** @throws CodedError INVALID_PARAMETER, before anything is expanded that has more conditions than allowed */
 export function parseSweep(
   given: readonly GivenAxis[],
-  document: Pick<CheckedDocument, 'inputs'>,
+  document: Swept,
   maximumConditions: number,
 ): { readonly axes: readonly SweepAxis[]; readonly values: SweptValues } {
-  const seen = new Map<string, number>();
-  const pending = given.map((axis, i) => {
-    const path = ['sweep', i];
-    const kind = axisKindOf(axis);
-    const parsed = kind.parsed(axis, { inputs: document.inputs, document, path, checksOf });
-    const parameter = parameterOf(axis);
-    const before = seen.get(parameter);
-    if (before !== undefined) {
-      const different = `different from all other items of the list; item ${before} is the same`;
-      throw refused([...path, kind.parameter], parameter, different);
-    }
-    seen.set(parameter, i);
-    return parsed;
+  const parameters = given.map(parameterOf);
+  const pending = given.map((axis, at) => {
+    const path = ['sweep', at];
+    const parsed = 'set' in axis ? pendingSet(axis, document, path) : pendingEach(axis, document, path);
+    const before = parameters.indexOf(parameters[at]!);
+    if (before === at) return parsed;
+    const different = `different from all other items of the list; item ${before} is the same`;
+    throw refused([...path, axisKindOf(axis).parameter], parameters[at], different);
   });
   const lengths = pending.map(({ length }) => length);
   const conditions = lengths.reduce((product, length) => product * length, 1n);
@@ -43,12 +49,90 @@ export function parseSweep(
     const factors = lengths.length > 1 ? lengths.map(describedCount).join(' x ') : '';
     throw tooManyConditions(maximumConditions, conditions, factors);
   }
-  const axes = pending.map(({ expand }) => expand());
-  const values = axes.flatMap((axis) => {
-    const own = axisKindOf(axis).valuesOf?.(axis);
-    return own === undefined ? [] : [[parameterOf(axis), own] as const];
-  });
-  return { axes, values: new Map(values) };
+  const axes = pending.map((axis) => axis.expand());
+  return { axes, values: new Map(axes.flatMap((axis) => ('set' in axis ? [[axis.set, axis.values]] : []))) };
+}
+
+function pendingEach(axis: EachAxis, document: Swept, path: JsonPath): PendingAxis {
+  const here = [...path, 'as'];
+  const inputs = new Map(Object.entries(document.inputs).map(([name, input]) => [`inputs.${name}`, input]));
+  const names = [...sweptGroups(document), ...inputs.keys()];
+  if (!names.includes(axis.as)) {
+    throw refusedName(here, axis.as, names, `${sweptGroups().join(', ')}, or inputs.NAME of an input`);
+  }
+  const input = inputs.get(axis.as);
+  const allowed = input && inputKindOf(input).groupsRequirement?.(input);
+  if (allowed !== undefined) throw refused(here, axis.as, allowed);
+  return { length: 1n, expand: () => axis };
+}
+
+function pendingSet(axis: GivenSetAxis, document: Swept, path: JsonPath): PendingAxis {
+  const { set, values, from, to, step } = axis;
+  const check = checksOf(sweptSchema(set, document, [...path, 'set']));
+  const range = Object.entries({ from, to, step });
+  const given = range.find(([, value]) => value !== undefined);
+  if (values !== undefined && given !== undefined) {
+    throw invalid([...path, given[0]], `${nameOf(path)} may have values, or from, to and step, got both.`);
+  }
+  if (values !== undefined) {
+    const list = check.values(values, [...path, 'values']);
+    return { length: BigInt(list.length), expand: () => ({ set, values: list }) };
+  }
+  if (given === undefined) {
+    throw invalid(path, `${nameOf(path)} must have values, or from, to and step, got none.`);
+  }
+  const missing = range.find(([, value]) => value === undefined);
+  if (missing !== undefined) {
+    throw invalid([...path, missing[0]], `${nameOf(path)} must have ${missing[0]}, got none.`);
+  }
+  const first = check.value(from, [...path, 'from']);
+  const last = check.value(to, [...path, 'to']);
+  if (last < first) throw refused([...path, 'to'], to, `at least from, which is ${first}`);
+  const numbers = decimalRange(first, last, check.step(step, [...path, 'step']));
+  return {
+    length: numbers.length,
+    expand() {
+      const reached = numbers.values();
+      if (new Set(reached).size === reached.length) return { set, values: reached };
+      throw refused([...path, 'step'], step, 'so large that each value differs from the one before');
+    },
+  };
+}
+
+/** @throws CodedError INVALID_PARAMETER where the parameter is none that a sweep may set */
+function sweptSchema(parameter: string, document: Swept, path: JsonPath): Schema {
+  const schemas = new Map<string, Schema>(
+    Object.entries({ ...SWEPT_OF_DOCUMENT, ...sweptNumbers(document) }),
+  );
+  for (const [name, input] of Object.entries(document.inputs)) {
+    const kind = inputKindOf(input);
+    for (const [member, schema] of Object.entries(sweptMembersOf(kind))) {
+      schemas.set(`inputs.${name}.${member}`, schema);
+    }
+    const member = parameter.startsWith(`inputs.${name}.`) && parameter.slice(`inputs.${name}.`.length);
+    const allowed = member ? kind.sweepRequirement?.(input, member) : undefined;
+    if (allowed !== undefined) throw refused(path, parameter, allowed);
+  }
+  const schema = schemas.get(parameter);
+  if (schema !== undefined) return schema;
+  const reason = sweepRefusal(parameter);
+  if (reason !== undefined) throw invalid(path, `${nameOf(path)} cannot be ${parameter}: ${reason}.`);
+  const allowed = `one of ${SWEPT_PARAMETERS} with the name of an input or an override`;
+  throw refusedName(path, parameter, [...schemas.keys()], allowed);
+}
+
+/** The error for a parameter that cannot be swept, with the names that may have been meant. */
+function refusedName(path: JsonPath, name: string, names: readonly string[], allowed: string): CodedError {
+  const near = nearestNames(name, names);
+  const hint = near.length === 0 ? '' : `; near: ${near.join(', ')}`;
+  return invalid(path, `${nameOf(path)} must be ${allowed}, got ${describeValue(name)}${hint}.`, near);
+}
+
+/** Checks of a number that a sweep may set, which throw CodedError INVALID_PARAMETER. */
+interface NumberChecks {
+  value(value: unknown, path: JsonPath): number;
+  values(values: readonly number[], path: JsonPath): readonly number[];
+  step(step: unknown, path: JsonPath): number;
 }
 
 const knownChecks = new Map<Schema, NumberChecks>();

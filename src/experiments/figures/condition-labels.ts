@@ -5,6 +5,7 @@ import { editKindOf, sweptNumbers } from '../kinds/edit-kinds.js';
 import type { Control } from '../kinds/report-answers.js';
 import { type GroupLabels, labelMember } from '../plan/groups.js';
 import type { GroupResult, ParameterValue } from '../run/result.js';
+import { counted } from './figure.js';
 
 const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
   rate_hz: (input) => `Rate of ${input} (Hz)`,
@@ -113,5 +114,5 @@ export function parameterWords(parameter: string): readonly [name: string, unit:
 /** `30 trials of 1000 ms`; without the time where a sweep sets it. */
 export function trialsText({ trials, duration_ms: durationMs, sweep = [] }: ExperimentDocument): string {
   const hasOneDuration = !sweep.some((axis) => 'set' in axis && axis.set === 'duration_ms');
-  return `${trials} ${trials === 1 ? 'trial' : 'trials'}${hasOneDuration ? ` of ${durationMs} ms` : ''}`;
+  return counted(trials, 'trial') + (hasOneDuration ? ` of ${durationMs} ms` : '');
 }

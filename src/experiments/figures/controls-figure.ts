@@ -1,9 +1,10 @@
 /** The rate of a group among those of its controls: how often shuffled brains come as far. */
+import { extent } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
 import { groupSuffix, otherSettingsText } from './condition-labels.js';
 import type { FigureKind } from './figure-kind.js';
-import { type Mark, type Panel, rounded } from './figure.js';
+import { counted, type Mark, type Panel, rounded } from './figure.js';
 
 const BINS = 24;
 const PANEL_PX = 90;
@@ -45,8 +46,7 @@ function panelOf({ control, rate_hz: rate }: RateGroup, name: string, trials: nu
   const values = (control?.values ?? []).filter((value) => value !== null);
   if (control === undefined || rate === null || values.length === 0) return [];
   const measured = rate.mean;
-  const all = [...values, measured];
-  const [low, high] = [Math.min(...all), Math.max(...all)];
+  const [low, high] = extent([...values, measured]) as [number, number];
   const bin = Math.max(high - low, 1) / BINS;
   const counts = new Uint32Array(BINS);
   for (const value of values) counts[Math.min(BINS - 1, Math.floor((value - low) / bin))]!++;
@@ -54,7 +54,7 @@ function panelOf({ control, rate_hz: rate }: RateGroup, name: string, trials: nu
   const bars = [...counts].flatMap((count, at): Mark[] => {
     if (count === 0) return [];
     const [from, to] = [low + at * bin, low + (at + 1) * bin];
-    const title = `${count} ${count === 1 ? 'control' : 'controls'} from ${rounded(from)} to ${rounded(to)} Hz`;
+    const title = `${counted(count, 'control')} from ${rounded(from)} to ${rounded(to)} Hz`;
     return [{ mark: 'rect', name: 'controls', x: [from, to], y: [0, count], paint: 1, title }];
   });
   const share = (value: number | null) =>
@@ -68,19 +68,11 @@ function panelOf({ control, rate_hz: rate }: RateGroup, name: string, trials: nu
       y: { label: 'Controls', domain: [0, top], hasGrid: true },
       marks: [
         ...bars,
-        {
-          mark: 'line',
-          name: 'measured',
-          points: [
-            [measured, 0],
-            [measured, top],
-          ],
-          paint: 0,
-        },
+        { mark: 'line', name: 'measured', points: [0, top].map((end) => [measured, end]), paint: 0 },
         { mark: 'dots', points: [[measured, top, `${name}: ${rounded(measured)} Hz, ${tested}`]], paint: 0 },
       ],
       legend: [
-        { label: `measured, mean of n = ${trials} ${trials === 1 ? 'trial' : 'trials'}`, paint: 0 },
+        { label: `measured, mean of n = ${counted(trials, 'trial')}`, paint: 0 },
         { label: `controls, n = ${values.length}`, paint: 1, sample: 'bar' },
       ],
     },

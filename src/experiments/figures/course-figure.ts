@@ -1,12 +1,22 @@
 /** Histograms over time: a line of steps for each group, and the stimulation below. */
+import { max } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { ReportDocument } from '../document/kind-schemas.js';
 import type { TimeCourse } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import { type BinRow, type FigureKind, sentences } from './figure-kind.js';
-import { DASHES, type Mark, MAX_SERIES, type Panel, rounded, type Section } from './figure.js';
+import {
+  counted,
+  DASHES,
+  legendOfLines,
+  type Mark,
+  MAX_SERIES,
+  type Panel,
+  rounded,
+  type Section,
+} from './figure.js';
 import { seriesName } from './measure-figures.js';
-import { stimulusPanel, withStimulus } from './stimulus-panel.js';
+import { withStimulus } from './stimulus-panel.js';
 
 const COURSE_PX = 190;
 
@@ -39,7 +49,6 @@ export function courseFigure(course: TimeCourse): FigureKind {
       },
     },
     draw({ head: { experiment }, conditions }) {
-      const { trials } = experiment;
       const reports = reportsIn(experiment);
       let isCut = false;
       const sections = reports.flatMap(([report, document]): Section[] => {
@@ -53,7 +62,7 @@ export function courseFigure(course: TimeCourse): FigureKind {
         const shown = all.filter(({ bins }) => bins.length > 0).slice(0, MAX_SERIES);
         isCut ||= all.length > shown.length;
         if (shown.length === 0) return [];
-        const most = shown.reduce((bins, { bins: own }) => Math.max(bins, own.length), 0);
+        const most = max(shown, ({ bins }) => bins.length)!;
         const startOf = (bin: number) => startOfBin(document, bin);
         const panel: Panel = {
           title: `${report} (${course.unit})`,
@@ -62,17 +71,14 @@ export function courseFigure(course: TimeCourse): FigureKind {
           y: { label: '', domain: [0, highestOf(shown)], hasGrid: true },
           marks: [...stepsOf(shown, startOf), ...titledBins(shown, startOf, most, course.unit)],
           legend: [
-            ...(shown.length === 1 && shown[0]!.label === 'all'
-              ? []
-              : shown.map(({ label }, paint) => ({ label, paint, dash: DASHES[paint]! }))),
+            ...legendOfLines(shown.map(({ label }) => label)),
             {
-              label: `mean over neurons and n = ${trials} ${trials === 1 ? 'trial' : 'trials'}, bins of ${binMs} ms`,
+              label: `mean over neurons and n = ${counted(experiment.trials, 'trial')}, bins of ${binMs} ms`,
               paint: 'none',
             },
           ],
         };
-        const stimulus = stimulusPanel(experiment, conditions[0]!, [startMs, startOf(most)]);
-        return [{ panels: withStimulus(panel, stimulus), smallestWidth: Infinity, sharesX: true }];
+        return [withStimulus(panel, experiment, conditions[0]!)];
       });
       if (sections.length === 0) return undefined;
       return {
@@ -129,5 +135,5 @@ function titledBins(
 }
 
 function highestOf(shown: readonly Course[]): number {
-  return shown.reduce((highest, { bins }) => bins.reduce((most, value) => Math.max(most, value), highest), 1);
+  return Math.max(1, max(shown, ({ bins }) => max(bins)) ?? 1);
 }

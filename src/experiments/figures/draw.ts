@@ -1,4 +1,5 @@
 /** Draws a figure as SVG that stands on its own: the same text on the page, in its files and in those of the commands. */
+import { max } from 'd3-array';
 import { scaleLinear, scaleLog } from 'd3-scale';
 import {
   type Axis,
@@ -11,6 +12,7 @@ import {
   type Section,
 } from './figure.js';
 import { factLines } from './provenance.js';
+import { element, groupAt, lineAt, pathOf, svgText, type SvgNode, textAt, titles } from './svg.js';
 
 export interface Palette {
   readonly background: string;
@@ -60,7 +62,6 @@ const SMALLEST_TICK_PX = 1.5;
 const SCALE = { width: 200, height: 12, top: 26, total: 62 };
 const GRADIENT = 'heat-scale';
 
-type Attributes = Readonly<Record<string, string | number | undefined>>;
 type Scale = ((value: number) => number) & { ticks(count?: number): number[] };
 
 export interface DrawOptions {
@@ -73,24 +74,30 @@ export interface DrawOptions {
   readonly unitMm?: number;
 }
 
-/** @returns one svg element; equal figures give equal text */
-export function drawSvg(
+/** @returns one svg element as text; equal figures give equal text */
+export function drawSvg(figure: Figure, width: number, options: DrawOptions = {}): string {
+  return svgText(drawFigure(figure, width, options));
+}
+
+/** @returns one svg element */
+export function drawFigure(
   figure: Figure,
   width: number,
-  { palette = PAPER, idPrefix = '', font = FONT, unitMm }: DrawOptions = {},
-): string {
+  { palette = PAPER, idPrefix = '', font = FONT, unitMm }: DrawOptions,
+): SvgNode {
   const { title, subtitles = [], sections, label } = figure;
-  const drawn: string[] = [];
+  const drawn: SvgNode[] = [];
   let top = 0;
+  const write = (content: string, characterPx: number, colour: string, pen = {}) => {
+    for (const line of linesOf(content, (width - 2 * GAP) / characterPx)) {
+      drawn.push(textAt(line, GAP, top + 22, colour, pen));
+      top += LINE;
+    }
+  };
   if (title !== undefined) {
-    const room = width - 2 * GAP;
-    const titles = linesOf(title, room / TITLE_CHARACTER_PX);
-    const below = subtitles.flatMap((line) => linesOf(line, room / CHARACTER_PX));
-    const pen = { 'font-size': 15, 'font-weight': 600 };
-    titles.forEach((line, at) => drawn.push(text(line, GAP, 22 + LINE * at, palette.text, pen)));
-    top = LINE * titles.length;
-    below.forEach((line, at) => drawn.push(text(line, GAP, top + 22 + LINE * at, palette.muted)));
-    top += LINE * (below.length + 1);
+    write(title, TITLE_CHARACTER_PX, palette.text, { 'font-size': 15, 'font-weight': 600 });
+    for (const subtitle of subtitles) write(subtitle, CHARACTER_PX, palette.muted);
+    top += LINE;
   }
   const hasCells = sections.some(({ scale }) => scale !== undefined);
   const gradient = `${idPrefix}${GRADIENT}`;
@@ -114,15 +121,15 @@ export function drawSvg(
       const row = panels
         .slice(first, first + columns)
         .map((panel) => drawPanel(panel, panelWidth, room, palette));
-      drawn.push(...row.map(({ svg }, column) => groupAt(Math.round(column * panelWidth), top, svg)));
+      drawn.push(...row.map(({ nodes }, column) => groupAt(Math.round(column * panelWidth), top, nodes)));
       top += Math.max(...row.map(({ height }) => height));
     }
   }
   if (title !== undefined && figure.note !== '') {
     // A file has no page around it that could say this.
-    const lines = linesOf(figure.note, (width - 2 * GAP) / DIGIT_PX);
-    lines.forEach((line, at) => drawn.push(text(line, GAP, top + LINE * (at + 1) - 4, palette.muted)));
-    top += LINE * (lines.length + 1) - GAP;
+    top -= 8;
+    write(figure.note, DIGIT_PX, palette.muted);
+    top += LINE + 8 - GAP;
   }
   const millimetres = (units: number) => Math.round(100 * units * unitMm!) / 100;
   const size = { width: Math.round(width), height: Math.max(1, Math.ceil(top)) };
@@ -147,9 +154,9 @@ export function drawSvg(
 }
 
 /** Title and facts for those who read a file, not its picture. */
-function metadataOf({ title, metadata }: Figure): string[] {
+function metadataOf({ title, metadata }: Figure): SvgNode[] {
   if (title === undefined || metadata === undefined) return [];
-  return [titleOf(title), element('metadata', {}, factLines(metadata).map(escaped).join('\n'))];
+  return [...titles(title), element('metadata', {}, factLines(metadata).join('\n'))];
 }
 
 /** A panel whose ids are their last digits; titles of marks have them whole. */
@@ -185,12 +192,7 @@ interface Room {
   readonly sharesX: boolean;
 }
 
-function drawPanel(
-  panel: Panel,
-  width: number,
-  room: Room,
-  palette: Palette,
-): { svg: string; height: number } {
+function drawPanel(panel: Panel, width: number, room: Room, palette: Palette): Drawn {
   const { title, x: xAxis, y: yAxis, marks, legend = [] } = panel;
   const notes = room.notes ?? notesOf(panel);
   const labelled = GAP + Math.min(LABELS_SHARE * width, room.labels);
@@ -215,16 +217,20 @@ function drawPanel(
     palette,
   };
   const key = legendOf(legend, width, bottom + axisPx, palette);
-  const svg = [
-    title === ''
-      ? ''
-      : text(shortened(title, right), Math.min(left, GAP), 15, palette.text, { 'font-weight': 600 }),
+  const heading = shortened(title, right);
+  const nodes = [
+    ...(title === '' ? [] : [textAt(heading, Math.min(left, GAP), 15, palette.text, { 'font-weight': 600 })]),
     ...xAxisOf(xAxis, place),
     ...yAxisOf(yAxis, place),
-    ...marks.map((mark) => drawMark(mark, place)),
-    key.svg,
-  ].join('');
-  return { svg, height: bottom + axisPx + key.height };
+    ...marks.flatMap((mark) => drawMark(mark, place)),
+    ...key.nodes,
+  ];
+  return { nodes, height: bottom + axisPx + key.height };
+}
+
+interface Drawn {
+  readonly nodes: readonly SvgNode[];
+  readonly height: number;
 }
 
 interface Place {
@@ -239,7 +245,10 @@ interface Place {
 }
 
 function numberScale(axis: Axis, from: number, to: number): Scale {
-  if ('bands' in axis) return scaleLinear([0, Math.max(1, rowsOf(axis.bands))], [from, to]);
+  if ('bands' in axis) {
+    const rows = axis.bands.reduce((before, { size = 1 }) => before + size, 0);
+    return scaleLinear([0, Math.max(1, rows)], [from, to]);
+  }
   if (axis.isLog) return scaleLog(axis.domain, [from, to]);
   const [low, high] = axis.domain;
   // A single value stands in the middle.
@@ -250,17 +259,17 @@ function numberScale(axis: Axis, from: number, to: number): Scale {
 function xAxisOf(
   axis: Axis,
   { x, left, right, top, bottom, width, palette: { muted, line } }: Place,
-): string[] {
+): SvgNode[] {
   const middle = { 'text-anchor': 'middle' };
   const centre = (left + right) / 2;
   // It may be longer than the axis.
   const room = 2 * Math.min(centre, width - centre) - GAP;
-  const name = text(shortened(axis.label, room), centre, bottom + 34, muted, middle);
+  const name = textAt(shortened(axis.label, room), centre, bottom + 34, muted, middle);
   if ('bands' in axis) {
     const needed = longest(axis.bands.map(({ label }) => label)) * CHARACTER_PX + GAP;
     const step = Math.max(1, Math.ceil(needed / (x(1) - x(0))));
-    const labels = axis.bands.map(({ label }, at) =>
-      at % step === 0 ? text(label, x(at + 0.5), bottom + 15, muted, middle) : '',
+    const labels = axis.bands.flatMap(({ label }, at) =>
+      at % step === 0 ? [textAt(label, x(at + 0.5), bottom + 15, muted, middle)] : [],
     );
     return [...labels, name];
   }
@@ -269,20 +278,20 @@ function xAxisOf(
   const given = axis.ticks?.filter((tick) => tick >= axis.domain[0] && tick <= axis.domain[1]);
   const ticks = (given && fits(given, x) ? given : ticksOf(axis, x, most)).flatMap((tick) => [
     axis.hasGrid
-      ? lineAt(x(tick), top, x(tick), bottom, line)
-      : lineAt(x(tick), bottom, x(tick), bottom + 4, muted),
-    text(tickText(tick), x(tick), bottom + 17, muted, middle),
+      ? lineAt([x(tick), top], [x(tick), bottom], line)
+      : lineAt([x(tick), bottom], [x(tick), bottom + 4], muted),
+    textAt(tickText(tick), x(tick), bottom + 17, muted, middle),
   ]);
-  return [axis.hasGrid ? '' : lineAt(left, bottom, right, bottom, muted), ...ticks, name];
+  return [...(axis.hasGrid ? [] : [lineAt([left, bottom], [right, bottom], muted)]), ...ticks, name];
 }
 
-function yAxisOf(axis: Axis, { y, left, right, top, bottom, palette }: Place): string[] {
+function yAxisOf(axis: Axis, { y, left, right, top, bottom, palette }: Place): SvgNode[] {
   const { muted, line } = palette;
   const end = { 'text-anchor': 'end' };
   if (!('bands' in axis)) {
     return ticksOf(axis, y, 4).flatMap((tick) => [
-      lineAt(left, y(tick), right, y(tick), line),
-      text(tickText(tick), left - 6, y(tick) + 4, muted, end),
+      lineAt([left, y(tick)], [right, y(tick)], line),
+      textAt(tickText(tick), left - 6, y(tick) + 4, muted, end),
     ]);
   }
   const rowPx = y(1) - y(0);
@@ -306,13 +315,13 @@ function yAxisOf(axis: Axis, { y, left, right, top, bottom, palette }: Place): s
     if (isMarked) last = base;
     const pen = { ...end, 'font-size': fontPx, 'font-weight': isMarked ? 600 : undefined };
     return [
-      isRow || !isThick ? '' : lineAt(GAP, above, right, above, line),
-      text(shortened(label, left - GAP), left - 6, base, palette.text, pen),
-      note === '' ? '' : text(note, right + GAP, base, muted),
+      ...(isRow || !isThick ? [] : [lineAt([GAP, above], [right, above], line)]),
+      textAt(shortened(label, left - GAP), left - 6, base, palette.text, pen),
+      ...(note === '' ? [] : [textAt(note, right + GAP, base, muted)]),
     ];
   });
   if (axis.label === '') return bands;
-  const name = text(shortened(axis.label, bottom - top + MARGIN.axis), 0, 0, muted, {
+  const name = textAt(shortened(axis.label, bottom - top + MARGIN.axis), 0, 0, muted, {
     'text-anchor': 'middle',
   });
   const turned = `translate(13 ${Math.round((top + bottom) / 2)}) rotate(-90)`;
@@ -337,7 +346,7 @@ function ticksOf(axis: Axis, scale: Scale, count: number): number[] {
   return scale.ticks(count).filter((tick) => !isLog || Number.isInteger(Math.log10(tick)));
 }
 
-function drawMark(mark: Mark, place: Place): string {
+function drawMark(mark: Mark, place: Place): SvgNode[] {
   const { x, y, palette } = place;
   if (mark.mark === 'cells') return cellsOf(mark.name, mark.cells, place);
   const colour = colourOf(mark.paint, palette);
@@ -350,38 +359,34 @@ function drawMark(mark: Mark, place: Place): string {
         mark.paint === 'none'
           ? { fill: 'none', 'pointer-events': 'all' }
           : { fill: colour, 'fill-opacity': 0.75 };
-      return element('rect', { ...box, ...fill }, titleOf(mark.title));
+      return [element('rect', { ...box, ...fill }, ...titles(mark.title))];
     }
     case 'line':
-      return element('path', {
-        class: mark.name,
-        d: pathOf(mark.points.map(([px, py]) => [x(px), y(py)])),
-        fill: 'none',
-        stroke: colour,
-        'stroke-width': mark.name === undefined ? 1.2 : 1.8,
-        'stroke-dasharray': mark.dash || undefined,
-        'pointer-events': 'none',
-      });
+      return [
+        element('path', {
+          class: mark.name,
+          d: pathOf(mark.points.map(([px, py]) => [x(px), y(py)])),
+          fill: 'none',
+          stroke: colour,
+          'stroke-width': mark.name === undefined ? 1.2 : 1.8,
+          'stroke-dasharray': mark.dash || undefined,
+          'pointer-events': 'none',
+        }),
+      ];
     case 'area': {
       const upper = mark.points.map(([px, , high]) => [x(px), y(high)] as const);
       const lower = mark.points.map(([px, low]) => [x(px), y(low)] as const).reverse();
-      return element('path', {
-        class: 'band',
-        d: `${pathOf([...upper, ...lower])}Z`,
-        fill: colour,
-        'fill-opacity': 0.2,
-      });
+      const d = `${pathOf([...upper, ...lower])}Z`;
+      return [element('path', { class: 'band', d, fill: colour, 'fill-opacity': 0.2 })];
     }
     case 'dots': {
       // With more points the marks would hide the line.
       const r = mark.isRing ? 2 : mark.points.length > 25 ? 1.5 : 3;
       const fill = mark.isRing ? { fill: 'none', stroke: colour, 'stroke-opacity': 0.7 } : { fill: colour };
-      return mark.points
-        .map(([px, py, title], at) => {
-          const dot = { cx: x(px), cy: y(py), r: r + 2.2 * (mark.below?.[at] ?? 0) };
-          return element('circle', { ...dot, ...fill }, titleOf(title));
-        })
-        .join('');
+      return mark.points.map(([px, py, title], at) => {
+        const dot = { cx: x(px), cy: y(py), r: r + 2.2 * (mark.below?.[at] ?? 0) };
+        return element('circle', { ...dot, ...fill }, ...titles(title));
+      });
     }
     case 'ticks': {
       const height = Math.max(SMALLEST_TICK_PX, 0.8 * (y(1) - y(0)));
@@ -390,13 +395,13 @@ function drawMark(mark: Mark, place: Place): string {
           `M${x(mark.x[at]!).toFixed(1)} ${(y(row + 0.5) - height / 2).toFixed(1)}v${height.toFixed(1)}`,
       );
       const pen = { stroke: colour, 'stroke-width': 1.3, 'pointer-events': 'none' };
-      return strokes.length === 0 ? '' : element('path', { class: 'spikes', d: strokes.join(''), ...pen });
+      return strokes.length === 0 ? [] : [element('path', { class: 'spikes', d: strokes.join(''), ...pen })];
     }
   }
 }
 
 /** Rows and cells, as assistive technology knows a grid. */
-function cellsOf(name: string, cells: readonly Cell[], { x, y, palette }: Place): string {
+function cellsOf(name: string, cells: readonly Cell[], { x, y, palette }: Place): SvgNode[] {
   const { heat, muted } = palette;
   const shares = heat.map((_, at) => at / (heat.length - 1));
   const fillOf = scaleLinear<string>(shares, [...heat]);
@@ -410,7 +415,7 @@ function cellsOf(name: string, cells: readonly Cell[], { x, y, palette }: Place)
       const look =
         share === null ? { fill: 'none', stroke: muted, 'stroke-dasharray': '2 2' } : { fill: fillOf(share) };
       const box = { x: x(column), y: y(row), width: width - 1, height: height - 1 };
-      return element('rect', { class: 'cell', ...box, ...look }, titleOf(title));
+      return element('rect', { class: 'cell', ...box, ...look }, ...titles(title));
     });
     return element('g', { class: 'row' }, ...boxes);
   });
@@ -418,16 +423,13 @@ function cellsOf(name: string, cells: readonly Cell[], { x, y, palette }: Place)
     hasRoom && height >= 3 * FONT_PX && width >= DIGIT_PX * longest(cells.map(({ detail = '' }) => detail));
   const numbers = cells.flatMap(({ x: column, y: row, share, text: number, detail }) => {
     if (share === null || !hasRoom) return [];
-    const [centre, middle, colour] = [
-      x(column) + (width - 1) / 2,
-      y(row) + height / 2 + 3.5,
-      readableOn(fillOf(share)),
-    ];
+    const [centre, middle] = [x(column) + (width - 1) / 2, y(row) + height / 2 + 3.5];
     const pen = { 'text-anchor': 'middle', 'font-size': 10, 'pointer-events': 'none' };
-    if (detail === undefined || !hasDetails) return [text(number, centre, middle, colour, pen)];
-    return [text(number, centre, middle - 6, colour, pen), text(detail, centre, middle + 7, colour, pen)];
+    const write = (content: string, dy: number) =>
+      textAt(content, centre, middle + dy, readableOn(fillOf(share)), pen);
+    return detail === undefined || !hasDetails ? [write(number, 0)] : [write(number, -6), write(detail, 7)];
   });
-  return element('g', { class: 'map', 'aria-label': name }, ...drawn) + numbers.join('');
+  return [element('g', { class: 'map', 'aria-label': name }, ...drawn), ...numbers];
 }
 
 /** Black or white, whichever has the higher contrast. @param colour as scales of d3 give it: `rgb(1, 2, 3)` */
@@ -440,7 +442,7 @@ function readableOn(colour: string): string {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
 }
 
-function gradientOf({ heat }: Palette, id: string): string {
+function gradientOf({ heat }: Palette, id: string): SvgNode {
   const stops = heat.map((colour, at) =>
     element('stop', { offset: `${(100 * at) / (heat.length - 1)}%`, 'stop-color': colour }),
   );
@@ -451,38 +453,33 @@ function scaleOf(
   { label, highest }: NonNullable<Section['scale']>,
   palette: Palette,
   gradient: string,
-): string {
+): SvgNode[] {
   const { width, height, top } = SCALE;
   const x = scaleLinear([0, highest || 1], [GAP, GAP + width]);
   // Where all is 0 there is one colour.
   const fill = highest === 0 ? palette.heat[0]! : `url(#${gradient})`;
   const ticks = (highest === 0 ? [0] : x.ticks(4)).flatMap((tick) => [
-    lineAt(x(tick), top + height, x(tick), top + height + 4, palette.muted),
-    text(String(tick), x(tick), top + height + 16, palette.muted, { 'text-anchor': 'middle' }),
+    lineAt([x(tick), top + height], [x(tick), top + height + 4], palette.muted),
+    textAt(String(tick), x(tick), top + height + 16, palette.muted, { 'text-anchor': 'middle' }),
   ]);
   return [
-    text(label, GAP, 16, palette.text, { 'font-weight': 600 }),
+    textAt(label, GAP, 16, palette.text, { 'font-weight': 600 }),
     element('rect', { class: 'scale', x: GAP, y: top, width, height, fill, stroke: palette.line }),
     ...ticks,
-  ].join('');
+  ];
 }
 
-function legendOf(
-  legend: NonNullable<Panel['legend']>,
-  width: number,
-  top: number,
-  palette: Palette,
-): { svg: string; height: number } {
+function legendOf(legend: NonNullable<Panel['legend']>, width: number, top: number, palette: Palette): Drawn {
   let [x, y] = [GAP, top];
-  const drawn = legend.map((entry) => {
+  const nodes = legend.flatMap((entry) => {
     const shown = shortened(entry.label, width - 26 - 2 * GAP);
     const needed = 26 + shown.length * 7 + 14;
     if (x > GAP && x + needed > width) [x, y] = [GAP, y + LINE];
-    const drawnEntry = sampleOf(entry, x, y + 8, palette) + text(shown, x + 26, y + 12, palette.text);
+    const drawn = [sampleOf(entry, x, y + 8, palette), textAt(shown, x + 26, y + 12, palette.text)];
     x += needed;
-    return drawnEntry;
+    return drawn;
   });
-  return { svg: drawn.join(''), height: legend.length === 0 ? 0 : y - top + LINE + GAP };
+  return { nodes, height: legend.length === 0 ? 0 : y - top + LINE + GAP };
 }
 
 /** @param y the middle of the line of text */
@@ -491,11 +488,14 @@ function sampleOf(
   x: number,
   y: number,
   palette: Palette,
-): string {
+): SvgNode {
   const colour = colourOf(paint, palette);
   switch (sample) {
     case 'line':
-      return lineAt(x, y, x + 20, y, colour, { 'stroke-width': 2, 'stroke-dasharray': dash || undefined });
+      return lineAt([x, y], [x + 20, y], colour, {
+        'stroke-width': 2,
+        'stroke-dasharray': dash || undefined,
+      });
     case 'ring': {
       const ring = { cx: x + 10, cy: y, rx: 2, ry: 2, fill: 'none', stroke: colour, 'stroke-opacity': 0.7 };
       return element('ellipse', ring);
@@ -517,13 +517,8 @@ function colourOf(paint: Paint, palette: Palette): string {
   return paint === 'none' ? 'none' : palette[paint];
 }
 
-function rowsOf(bands: readonly { readonly size?: number }[]): number {
-  return bands.reduce((sum, { size = 1 }) => sum + size, 0);
-}
-
-/** Without arguments of a call, of which there may not be as many as rows. */
 function longest(texts: readonly string[]): number {
-  return texts.reduce((most, { length }) => Math.max(most, length), 0);
+  return max(texts, ({ length }) => length) ?? 0;
 }
 
 /** A text no wider than so many pixels, as far as the font is known. */
@@ -541,46 +536,4 @@ function linesOf(content: string, most: number): string[] {
     else lines.push(word);
   }
   return lines;
-}
-
-function pathOf(points: readonly (readonly [number, number])[]): string {
-  return `M${points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join('L')}`;
-}
-
-function lineAt(
-  x1: number,
-  y1: number,
-  x2: number,
-  y2: number,
-  stroke: string,
-  more: Attributes = {},
-): string {
-  return element('line', { x1, x2, y1, y2, stroke, ...more });
-}
-
-function groupAt(x: number, y: number, content: string): string {
-  return element('g', { transform: `translate(${x} ${y})` }, content);
-}
-
-function titleOf(title: string | undefined): string {
-  return title === undefined ? '' : element('title', {}, escaped(title));
-}
-
-function text(content: string, x: number, y: number, fill: string, attributes: Attributes = {}): string {
-  return element('text', { x, y, fill, ...attributes }, escaped(content));
-}
-
-/** @param children as text of SVG */
-function element(tag: string, attributes: Attributes, ...children: string[]): string {
-  const given = Object.entries(attributes).map(([name, value]) => {
-    if (value === undefined) return '';
-    return ` ${name}="${typeof value === 'number' ? Math.round(100 * value) / 100 : escaped(value)}"`;
-  });
-  return `<${tag}${given.join('')}>${children.join('')}</${tag}>`;
-}
-
-/** Text of XML or HTML. Neither has control characters, not even escaped ones. */
-export function escaped(content: string): string {
-  const named: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-  return content.replace(/[&<>"\p{Cc}\p{Cs}]/gu, (character) => named[character] ?? '\ufffd');
 }

@@ -1,6 +1,7 @@
 /** Size and colours of a figure in a file: the same for `--plot` and for what the laboratory saves. */
-import { drawSvg, PAPER, type Palette } from './draw.js';
+import { drawFigure, PAPER, type Palette } from './draw.js';
 import type { Figure } from './figure.js';
+import { svgText, type SvgNode } from './svg.js';
 
 /** Width of a figure where none is given, in units of 1/96 inch, and the text of such a figure. */
 const WIDTH = 900;
@@ -32,6 +33,8 @@ export interface Look {
 /** A figure as SVG, with what else has to be known of its size. */
 export interface FigureFile {
   readonly svg: string;
+  /** The same, for PDF. */
+  readonly drawing: SvgNode;
   /** Millimetres of a unit of the figure. */
   readonly unitMm: number;
   readonly widthMm: number;
@@ -43,12 +46,12 @@ export function figureFile(
 ): FigureFile {
   const unitMm = (textPt * MM_PER_INCH) / PT_PER_INCH / TEXT_UNITS;
   const width = widthMm === undefined ? WIDTH : widthMm / unitMm;
-  const svg = drawSvg(figure, width, {
+  const drawing = drawFigure(figure, width, {
     palette: paletteOf(colours),
     unitMm,
     ...(font !== undefined && { font }),
   });
-  return { svg, unitMm, widthMm: width * unitMm };
+  return { svg: svgText(drawing), drawing, unitMm, widthMm: width * unitMm };
 }
 
 function paletteOf(colours: string | undefined): Palette {

@@ -1,35 +1,31 @@
-/** PDF of a figure: the marks of its SVG as draw.ts writes it, as paths and text that can be selected. */
+/** PDF of a figure: the marks of its SVG as draw.ts makes it, as paths and text that can be selected. */
 import PDFDocument from 'pdfkit';
 import { joinedBytes } from './bytes.js';
 import type { Figure } from './figure.js';
 import type { FigureFile } from './figure-file.js';
 import { factLines } from './provenance.js';
+import type { SvgNode } from './svg.js';
 
 const PT_PER_MM = 72 / 25.4;
-const TOKEN = /<(\/?)([a-zA-Z]+)([^>]*)>|([^<]+)/g;
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
-/** Elements whose content is not drawn. */
-const SILENT = ['title', 'metadata'];
-
 /** Bytes of TrueType or OpenType fonts, which a file takes along. */
 export interface Fonts {
   readonly regular: Uint8Array;
   readonly bold: Uint8Array;
 }
 
-type Attributes = Readonly<Record<string, string | undefined>>;
+type Attributes = SvgNode['attributes'];
 type Pen = PDFKit.PDFDocument;
 type Gradients = Map<string, { readonly offset: number; readonly colour: string }[]>;
 
 export async function pdfOf(
-  { svg, unitMm }: FigureFile,
+  { drawing, unitMm }: FigureFile,
   figure: Figure,
   fonts: Fonts,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(svg)!.map(Number) as [number, number, number];
+  const [, , width, height] = drawing.attributes['viewBox']!.split(' ').map(Number);
   const unit = unitMm * PT_PER_MM;
   const pen = new PDFDocument({
-    size: [width * unit, height * unit],
+    size: [width! * unit, height! * unit],
     margin: 0,
     // Without the usual one, which browsers do not have.
     font: '',
@@ -46,36 +42,27 @@ export async function pdfOf(
   pen.registerFont('regular', fonts.regular);
   pen.registerFont('bold', fonts.bold);
   pen.scale(unit);
-  draw(pen, svg);
+  draw(pen, drawing, new Map());
   pen.end();
   await ended;
   return joinedBytes(pieces);
 }
 
-function draw(pen: Pen, svg: string): void {
-  const gradients: Gradients = new Map();
-  let gradient = '';
-  let text: Attributes | undefined;
-  let silent = 0;
-  for (const [, slash, tag = '', given = '', content] of svg.matchAll(TOKEN)) {
-    if (SILENT.includes(tag)) silent += slash === '' ? 1 : -1;
-    if (silent > 0) continue;
-    if (content !== undefined) {
-      if (text !== undefined) drawText(pen, text, unescaped(content));
-    } else if (slash !== '') {
-      if (tag === 'g') pen.restore();
-      if (tag === 'text') text = undefined;
-    } else {
-      const own = attributesOf(given);
-      if (tag === 'g') transform(pen.save(), own['transform'] ?? '');
-      else if (tag === 'text') text = own;
-      else if (tag === 'linearGradient') gradients.set((gradient = own['id']!), []);
-      else if (tag === 'stop') {
-        const offset = Number.parseFloat(own['offset']!) / 100;
-        gradients.get(gradient)!.push({ offset, colour: own['stop-color']! });
-      } else drawShape(pen, tag, own, gradients);
-    }
-  }
+function draw(pen: Pen, { tag, attributes, children }: SvgNode, gradients: Gradients): void {
+  if (tag === 'text') drawText(pen, attributes, children.join(''));
+  else if (tag === 'linearGradient') gradients.set(attributes['id']!, stopsOf(children));
+  else if (tag === 'g') transform(pen.save(), attributes['transform'] ?? '');
+  else drawShape(pen, tag, attributes, gradients);
+  for (const child of children) if (typeof child !== 'string') draw(pen, child, gradients);
+  if (tag === 'g') pen.restore();
+}
+
+function stopsOf(stops: SvgNode['children']) {
+  return stops.flatMap((stop) => {
+    if (typeof stop === 'string') return [];
+    const { offset, 'stop-color': colour } = stop.attributes;
+    return [{ offset: Number.parseFloat(offset!) / 100, colour: colour! }];
+  });
 }
 
 function drawShape(pen: Pen, tag: string, own: Attributes, gradients: Gradients): void {
@@ -114,6 +101,7 @@ function drawShape(pen: Pen, tag: string, own: Attributes, gradients: Gradients)
 }
 
 function drawText(pen: Pen, own: Attributes, content: string): void {
+  if (content === '') return;
   pen.font(own['font-weight'] === undefined ? 'regular' : 'bold').fontSize(Number(own['font-size'] ?? 12));
   const share = { middle: 0.5, end: 1 }[own['text-anchor'] ?? ''] ?? 0;
   const x = Number(own['x']) - share * pen.widthOfString(content);
@@ -135,14 +123,4 @@ function hexOf(colour: string): string {
   return channels === undefined
     ? colour
     : `#${channels.map((channel) => Number(channel).toString(16).padStart(2, '0')).join('')}`;
-}
-
-function attributesOf(given: string): Attributes {
-  return Object.fromEntries(
-    [...given.matchAll(/([\w:-]+)="([^"]*)"/g)].map(([, name, value]) => [name!, unescaped(value!)]),
-  );
-}
-
-function unescaped(text: string): string {
-  return text.replace(/&(\w+);/g, (_, name: string) => ENTITIES[name]!);
 }

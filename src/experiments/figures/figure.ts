@@ -143,6 +143,17 @@ export interface Figure {
 export const DASHES = ['', '7 3', '2 3', '9 3 2 3', '4 2', '1 4'];
 export const MAX_SERIES = DASHES.length;
 
+/** A key for each line; a single one without a name needs none. */
+export function legendOfLines(labels: readonly string[]): LegendEntry[] {
+  if (labels.length === 1 && labels[0] === 'all') return [];
+  return labels.map((label, paint) => ({ label, paint, dash: DASHES[paint]! }));
+}
+
+/** `1 trial`, `30 trials`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** A rate, or another number, as people read it. */
 export function rounded(value: number): string {
   if (value === 0) return '0';

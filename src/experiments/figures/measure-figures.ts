@@ -1,4 +1,5 @@
 /** Figures of the numbers of groups: bars, curves, heat maps, screens. */
+import { ascending, extent, group as grouped, max, min, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { EachAxis } from '../kinds/axes/each.js';
 import type { SetAxis } from '../kinds/axes/set.js';
@@ -26,10 +27,10 @@ import {
   wide,
 } from './figure-kind.js';
 import {
+  counted,
   MAX_SERIES,
   rounded,
   type Cell,
-  type Figure,
   type LegendEntry,
   type Panel,
   type Section,
@@ -68,12 +69,13 @@ export function measureFigures(experiment: ExperimentDocument, of: Measure): Fig
   }
   const dose = x ?? sets[0];
   if (dose === undefined) return [groupsFigure(measure)];
-  const rows: FigureKind['rows'] = ({ conditions }) =>
-    rowsOf(
-      measure,
-      [...conditions].sort((a, b) => valueOf(a, dose) - valueOf(b, dose) || a.index - b.index),
-    );
-  return [{ ...curvesFigure(dose, measure), rows }];
+  const inOrder = (a: FoundCondition, b: FoundCondition) => valueOf(a, dose) - valueOf(b, dose);
+  return [
+    {
+      ...curvesFigure(dose, measure),
+      rows: ({ conditions }) => rowsOf(measure, [...conditions].sort(inOrder)),
+    },
+  ];
 }
 
 /** The number of a group in a condition. */
@@ -96,30 +98,20 @@ function entriesOf(report: string, measure: Measured, conditions: readonly Found
 }
 
 /** Numbers of all reports of a figure, those of a group together. */
-function rowsOf({ reports }: Measured, conditions: readonly FoundCondition[]): MeasuredRow[] {
-  return reports.flatMap((report) => {
-    const rows = conditions.flatMap((condition) =>
-      (condition.groups[report] ?? []).map((group) => ({ report, condition, group })),
-    );
-    return [...byName(rows, ({ group }) => groupLabel(group)).values()].flat();
+function rowsOf(measure: Measured, conditions: readonly FoundCondition[]): MeasuredRow[] {
+  return measure.reports.flatMap((report) => {
+    const rows = entriesOf(report, measure, conditions).filter(({ isOfControls }) => !isOfControls);
+    return [...grouped(rows, ({ group }) => groupLabel(group)).values()].flat();
   });
-}
-
-function byName<T>(all: readonly T[], nameOf: (each: T) => string): Map<string, T[]> {
-  const named = new Map<string, T[]>();
-  for (const each of all) {
-    const name = nameOf(each);
-    const own = named.get(name);
-    if (own === undefined) named.set(name, [each]);
-    else own.push(each);
-  }
-  return named;
 }
 
 /** A map for each of the most active groups of a report, those of a report on one scale. */
 function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): FigureKind {
   const shown = [xAxis.set, yAxis.set];
-  const [xs, ys] = [ascending(xAxis.values), ascending(yAxis.values)];
+  const [xs, ys] = [xAxis, yAxis].map(({ values }) => [...new Set(values)].sort(ascending)) as [
+    number[],
+    number[],
+  ];
   const panelOf = (name: string, beside: string, entries: readonly Entry[], highest: number): Panel => ({
     title: [name, beside].filter(Boolean).join(', '),
     height: ys.length * Math.max(16, Math.min(60, 150 / ys.length)),
@@ -148,9 +140,14 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
   });
   const mapsOf = (report: string, conditions: readonly FoundCondition[], beside: string) => {
     const entries = entriesOf(report, measure, conditions);
-    const all = [...byName(entries, (entry) => nameOf(report, entry))].map(([name, own]) => {
-      return { name, own, highest: highestOf(own) };
-    });
+    const all = Array.from(
+      grouped(entries, (entry) => nameOf(report, entry)),
+      ([name, own]) => ({
+        name,
+        own,
+        highest: highestOf(own),
+      }),
+    );
     const ranked = [...all].sort((a, b) => b.highest - a.highest);
     const most = new Set(ranked.slice(0, MAX_MAPS));
     const highest = ranked[0]?.highest ?? 0;
@@ -174,7 +171,7 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
       const conditions = conditionsAt(findings, shown, chosen);
       const all = measure.reports.map((report) => mapsOf(report, conditions, beside));
       const { drawn, silent } = withoutSilent(all);
-      const omitted = drawn.reduce((sum, maps) => sum + maps.omitted, 0);
+      const omitted = sum(drawn, (maps) => maps.omitted);
       return {
         label: `${measure.label} of ${drawn.flatMap(({ names }) => names).join(', ')} over ${parameterLabel(xAxis.set)} and ${parameterLabel(yAxis.set)}.`,
         sections: drawn.map(({ section }) => section),
@@ -191,30 +188,49 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
 
 /** Values over those of a parameter: a series for each group and value of the other axes. */
 function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
-  const parameter = axis.set;
-  const pointOf = ({ condition, value }: Entry) =>
-    value === null ? [] : [{ x: valueOf(condition, axis), mean: value.mean, sd: value.sd }];
+  const { unit } = measure;
+  const xLabel = parameterLabel(axis.set);
   return {
     ...measure,
     draw({ conditions }) {
       const all = measure.reports.map((report) => {
         const entries = entriesOf(report, measure, conditions).filter(({ value }) => value !== null);
-        const named = byName(entries, (entry) => seriesName(entry, [parameter]));
-        const series = [...named].map(([label, own]) => ({
+        const named = grouped(entries, (entry) => seriesName(entry, [axis.set]));
+        const series = Array.from(named, ([label, own]): Series => ({
           label,
-          points: own.flatMap(pointOf).sort((a, b) => a.x - b.x),
+          points: own
+            .map(({ condition, value }) => ({
+              x: valueOf(condition, axis),
+              mean: value!.mean,
+              sd: value!.sd,
+            }))
+            .sort((a, b) => a.x - b.x),
         }));
-        return {
-          report,
-          series: mostChanging(series),
-          all: series.length,
-          entries,
-          highest: highestOf(entries),
-        };
+        const shown = mostChanging(series);
+        return { report, entries, series: shown, all: series.length, highest: highestOf(entries) };
       });
       const { drawn, silent } = withoutSilent(all);
       const n = sampleSize(drawn.flatMap(({ entries }) => entries));
-      return curves(drawn, parameterLabel(parameter), measure.unit, n, silent);
+      const panels = drawn
+        .filter(({ series }) => series.length > 0)
+        .map(({ report, series }) =>
+          curvesPanel(`${report} (${unit})`, series, xLabel, unit, { n, hasTickAtEachX: true }),
+        );
+      if (panels.length === 0) return undefined;
+      return {
+        label: `${panels.map(({ title }) => title).join(', ')} over ${xLabel}; the table has the numbers.`,
+        sections: [{ panels, smallestWidth: 420, largestWidth: 840 }],
+        note: sentences(
+          'Lines are means over the trials, bands one population standard deviation.',
+          ...drawn.map(({ series }) => equalSeries(series)),
+          silent,
+          ...drawn.map(
+            ({ report, series: { length }, all: of }) =>
+              of > length &&
+              `Of ${report} the ${length} of ${of} lines that change most are drawn; the table has all.`,
+          ),
+        ),
+      };
     },
   };
 }
@@ -238,54 +254,24 @@ export function seriesName(
   return [...names, otherSettingsText(condition.parameters, ownAxes)].filter(Boolean).join(', ');
 }
 
-function curves(
-  drawn: readonly { readonly report: string; readonly series: readonly Series[]; readonly all: number }[],
-  xLabel: string,
-  unit: string,
-  n: string,
-  silent: string | false,
-): Figure | undefined {
-  const panels = drawn
-    .filter(({ series }) => series.length > 0)
-    .map(({ report, series }) =>
-      curvesPanel(`${report} (${unit})`, series, xLabel, unit, { n, hasTickAtEachX: true }),
-    );
-  if (panels.length === 0) return undefined;
-  return {
-    label: `${panels.map(({ title }) => title).join(', ')} over ${xLabel}; the table has the numbers.`,
-    sections: [{ panels, smallestWidth: 420, largestWidth: 840 }],
-    note: sentences(
-      'Lines are means over the trials, bands one population standard deviation.',
-      ...drawn.map(({ series }) => equalSeries(series)),
-      silent,
-      ...drawn.map(
-        ({ report, series, all }) =>
-          all > series.length &&
-          `Of ${report} the ${series.length} of ${all} lines that change most are drawn; the table has all.`,
-      ),
-    ),
-  };
-}
-
 /** As many lines as can be told apart, in their order: those that change most, the higher ones of equals. A silent one only where all are. */
 function mostChanging(series: readonly Series[]): readonly Series[] {
   if (series.length <= MAX_SERIES) return series;
-  const ranked = series.map((each, at) => {
-    const means = each.points.map(({ mean }) => mean);
-    const highest = means.reduce((a, b) => Math.max(a, b), 0);
-    return { each, at, highest, change: highest - means.reduce((a, b) => Math.min(a, b), Infinity) };
+  const ranked = series.map((each) => {
+    const highest = max(each.points, ({ mean }) => mean) ?? 0;
+    return { each, highest, change: highest - (min(each.points, ({ mean }) => mean) ?? 0) };
   });
   const active = ranked.filter(({ highest }) => highest > 0);
-  return (active.length > 0 ? active : ranked)
-    .sort((a, b) => b.change - a.change || b.highest - a.highest || a.at - b.at)
+  const most = (active.length > 0 ? active : ranked)
+    .sort((a, b) => b.change - a.change || b.highest - a.highest)
     .slice(0, MAX_SERIES)
-    .sort((a, b) => a.at - b.at)
     .map(({ each }) => each);
+  return series.filter((each) => most.includes(each));
 }
 
 /** Names lines that lie on each other. */
 function equalSeries(series: readonly Series[]): string | false {
-  const named = byName(series, ({ points }) => JSON.stringify(points));
+  const named = grouped(series, ({ points }) => JSON.stringify(points));
   const equal = [...named.values()].filter((own) => own.length > 1);
   return equal.map((own) => `Equal: ${own.map(({ label }) => label).join('; ')}.`).join(' ') || false;
 }
@@ -295,10 +281,8 @@ function sampleSize(entries: readonly Entry[]): string {
   const counts = entries
     .filter(({ isOfControls }) => !isOfControls)
     .flatMap((entry) => trialsOf(entry) ?? []);
-  const [least, most] = [0, 1].map((end) =>
-    counts.reduce((a, b) => (a < b === (end === 0) ? a : b), counts[0] ?? 0),
-  );
-  return `n = ${least === most ? '' : `${least} to `}${most} ${most === 1 ? 'trial' : 'trials'}`;
+  const [least = 0, most = 0] = extent(counts);
+  return `n = ${least === most ? '' : `${least} to `}${counted(most, 'trial')}`;
 }
 
 /** @returns trials, or controls, that have a number; nothing where none has */
@@ -399,7 +383,7 @@ function groupsFigure(measure: Measured): FigureKind {
       const entries = measure.reports
         .flatMap((report) => entriesOf(report, measure, conditions.slice(0, 1)))
         .filter(({ value }) => value !== null);
-      const most = Math.max(0, ...entries.map((entry) => (entry.isOfControls ? 0 : trialsOf(entry)!)));
+      const most = max(entries, (entry) => (entry.isOfControls ? 0 : trialsOf(entry))) ?? 0;
       const bars = entries.map((entry): Bar => {
         const { mean, sd, trials } = entry.value!;
         const values = trials.filter((each) => each !== null);
@@ -417,7 +401,7 @@ function groupsFigure(measure: Measured): FigureKind {
       const silent = active.length === 0 ? 0 : bars.length - active.length;
       const label = `${measure.label} (${measure.unit})`;
       const legend: LegendEntry[] = [
-        { label: `mean, n = ${most} ${most === 1 ? 'trial' : 'trials'}`, paint: 0, sample: 'bar' },
+        { label: `mean, n = ${counted(most, 'trial')}`, paint: 0, sample: 'bar' },
         SPREAD,
         { label: hasControls ? 'one trial, or control' : 'one trial', paint: 'text', sample: 'ring' },
       ];
@@ -445,17 +429,12 @@ function withoutSilent<T extends { readonly report: string; readonly highest: nu
   return { drawn, silent: silent.length > 0 && `Silent: ${silent.join(', ')}.` };
 }
 
-/** A report of a whole brain by neuron has more values than a call may have arguments. */
 function highestOf(entries: readonly Entry[]): number {
-  return entries.reduce((highest, { value }) => Math.max(highest, value?.mean ?? 0), 0);
+  return max(entries, ({ value }) => value?.mean) ?? 0;
 }
 
 function valueOf({ parameters }: FoundCondition, { set }: SetAxis): number {
   return parameters[set] as number;
-}
-
-function ascending(values: readonly number[]): number[] {
-  return [...new Set(values)].sort((a, b) => a - b);
 }
 
 function nameOf(report: string, { group, isOfControls }: Pick<Entry, 'group' | 'isOfControls'>): string {

@@ -1,5 +1,14 @@
 /** Panels of means and their spread: curves with a band, bars with a line. */
-import { DASHES, type LegendEntry, MAX_SERIES, rounded, type Mark, type Panel } from './figure.js';
+import { extent, max } from 'd3-array';
+import {
+  DASHES,
+  type LegendEntry,
+  legendOfLines,
+  MAX_SERIES,
+  rounded,
+  type Mark,
+  type Panel,
+} from './figure.js';
 import type { MeanSd } from '../../mean-sd.js';
 
 const ROW_PX = 22;
@@ -29,7 +38,6 @@ export function curvesPanel(
 ): Panel {
   const shown = all.slice(0, MAX_SERIES);
   const points = shown.flatMap((series) => series.points);
-  const xs = points.map(({ x }) => x);
   // Dots of equal means would hide each other.
   const below = shown.map(({ points: own }, series) =>
     own.map(
@@ -51,21 +59,19 @@ export function curvesPanel(
       { mark: 'dots', points: dots, paint, ...(n !== undefined && { below: below[paint]! }) },
     ];
   });
-  // A line without a name needs no key.
-  const isUnnamed = shown.length === 1 && shown[0]!.label === 'all';
-  const ticks = [...new Set(xs)].sort((a, b) => a - b);
+  const ticks = [...new Set(points.map(({ x }) => x))].sort((a, b) => a - b);
   return {
     title,
     height: CURVES_PX,
     x: {
       label: xLabel,
-      domain: [Math.min(...xs), Math.max(...xs)],
+      domain: extent(points, ({ x }) => x) as [number, number],
       ...(hasTickAtEachX && { ticks }),
     },
     y: { label: '', domain: [0, highestOf(points)], hasGrid: true },
     marks,
     legend: [
-      ...(isUnnamed ? [] : shown.map(({ label }, paint) => ({ label, paint, dash: DASHES[paint]! }))),
+      ...legendOfLines(shown.map(({ label }) => label)),
       ...(n === undefined
         ? []
         : [{ label: `mean ± population sd, ${n}`, paint: 'muted', sample: 'band' } as const]),
@@ -130,5 +136,5 @@ export function meanAndSd({ mean, sd }: MeanSd): string {
 }
 
 function highestOf(values: readonly { readonly mean: number; readonly sd?: number }[]): number {
-  return values.reduce((highest, { mean, sd = 0 }) => Math.max(highest, mean + sd), 1);
+  return Math.max(1, max(values, ({ mean, sd = 0 }) => mean + sd) ?? 1);
 }

@@ -11,10 +11,9 @@ import {
   type Findings,
   type FoundCondition,
   sentences,
-  wide,
 } from './figure-kind.js';
 import type { Band, Mark, Paint, Panel } from './figure.js';
-import { stimulusPanel, withStimulus } from './stimulus-panel.js';
+import { withStimulus } from './stimulus-panel.js';
 
 /** Events of a raster at most: with more a figure becomes slow, and single events are not seen. */
 const MAX_EVENTS = 20_000;
@@ -57,17 +56,13 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
       const shown = tablesOf(condition).map(({ report, table, what }) =>
         rasterPanel(report, what, table, trials, durationMs, findings.labelOf, isReported),
       );
-      const stimulus = stimulusPanel(experiment, condition, [0, durationMs]);
       const where = isAll ? 'in all trials' : `in trial ${trial} of ${experiment.trials}`;
       const hasReported = shown.some(
         ({ panel }) => 'bands' in panel.y && panel.y.bands.some((band) => band.isMarked),
       );
       return {
         label: `${shown.map(({ panel }) => panel.title).join('; ')}, ${where}. The files have the time of each.`,
-        sections: shown.map(({ panel }) => ({
-          ...wide(withStimulus(panel, stimulus)),
-          sharesX: true,
-        })),
+        sections: shown.map(({ panel }) => withStimulus(panel, experiment, condition)),
         note: sentences(
           !isAll && `Trial ${trial} of ${experiment.trials}, counted from 0.`,
           isAll
@@ -116,7 +111,7 @@ function rasterPanel(
   const stride = Math.max(1, Math.ceil(events.length / MAX_EVENTS));
   const drawn = events.filter((_, at) => at % stride === 0);
   const label = columns.find(({ column }) => column.labels !== undefined);
-  const kinds = label?.column.labels ?? [''];
+  const kinds = label?.column.labels ?? [];
   const groups = bandsOf(Array.from(responding, labelOf), trials.length);
   const isOther = groups.some((band) => !isReported(band.label));
   const bands = groups.map((band) => ({
@@ -124,28 +119,19 @@ function rasterPanel(
     ...(isOther && isReported(band.label) && { isMarked: true as const }),
   }));
   const reported = new Set(isOther ? responding.filter((neuron) => isReported(labelOf(neuron))) : []);
-  const ticksOf = (own: readonly number[], paint: Paint): Mark => ({
-    mark: 'ticks',
-    x: own.map((event) => steps[event]! / STEPS_PER_MS),
-    rows: own.map((event) => rowOf.get(neurons[event]!)! + rowOfTrial.get(trialOf[event]!)!),
-    paint,
+  const paintOf = (event: number): Paint =>
+    label !== undefined ? label.values[event]! : reported.has(neurons[event]!) ? 0 : 'text';
+  const paints: readonly Paint[] =
+    label !== undefined ? kinds.map((_, kind) => kind) : reported.size > 0 ? ['text', 0] : ['text'];
+  const ticks = paints.map((paint): Mark => {
+    const own = drawn.filter((event) => paintOf(event) === paint);
+    return {
+      mark: 'ticks',
+      x: own.map((event) => steps[event]! / STEPS_PER_MS),
+      rows: own.map((event) => rowOf.get(neurons[event]!)! + rowOfTrial.get(trialOf[event]!)!),
+      paint,
+    };
   });
-  const ofReported = drawn.filter((event) => reported.has(neurons[event]!));
-  const ticks =
-    label === undefined
-      ? [
-          ticksOf(
-            ofReported.length === 0 ? drawn : drawn.filter((event) => !reported.has(neurons[event]!)),
-            'text',
-          ),
-          ...(ofReported.length === 0 ? [] : [ticksOf(ofReported, 0)]),
-        ]
-      : kinds.map((_, kind) =>
-          ticksOf(
-            drawn.filter((event) => label.values[event] === kind),
-            kind,
-          ),
-        );
   let from = 0;
   // Where there is no room for its name, a band tells it to those who point at it.
   const marked: Mark[] = [];
@@ -163,7 +149,7 @@ function rasterPanel(
       x: { label: 'Time (ms)', domain: [0, durationMs] },
       y: { label: '', bands },
       marks: [...marked, ...named, ...ticks],
-      legend: label === undefined ? [] : kinds.map((each, paint) => ({ label: each, paint })),
+      legend: kinds.map((each, paint) => ({ label: each, paint })),
     },
     note: stride > 1 && `Of the ${what} of “${report}” one in ${stride} is drawn.`,
   };

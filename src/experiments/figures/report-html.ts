@@ -2,16 +2,18 @@
  * The report of an experiment: one HTML file that opens anywhere. It has no script and loads nothing. Equal answers
  * give equal bytes, from the command line and from the laboratory.
  */
+import { group } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
 import type { ExperimentHead, ExperimentTotals, GroupResult, ResolvedSet } from '../run/result.js';
 import { conditionLabel, groupLabel, parameterTitle, trialsText } from './condition-labels.js';
-import { drawSvg, escaped } from './draw.js';
+import { drawSvg } from './draw.js';
 import { drawnFigures, type DrawnFigure } from './experiment-figures.js';
-import type { BinRow, FigureKind, Findings, MeasuredRow } from './figure-kind.js';
+import type { BinRow, Findings, MeasuredRow } from './figure-kind.js';
 import { questionOf } from './question.js';
 import { measureOf } from './report-figures.js';
 import { REPORT_STYLE } from './report-style.js';
+import { escaped } from './svg.js';
 
 const FIGURE_WIDTH = 840;
 /** Rows of a table at most: a report is to be read. */
@@ -107,14 +109,10 @@ function figureHtml({ kind, figure }: DrawnFigure, number: number): Html {
 
 /** Tables in the order of the figures; those of one kind of figure are together. */
 function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
-  const byKind = new Map<FigureKind, MeasuredRow[]>();
-  const figures = new Map<FigureKind, number[]>();
-  drawn.forEach(({ kind, rows }, at) => {
-    byKind.set(kind, [...(byKind.get(kind) ?? []), ...rows]);
-    figures.set(kind, [...(figures.get(kind) ?? []), at + 1]);
-  });
-  return [...byKind].flatMap(([kind, rows]) => {
-    const numbers = figures.get(kind)!;
+  const numbered = drawn.map((figure, at) => ({ ...figure, number: at + 1 }));
+  return [...group(numbered, ({ kind }) => kind)].flatMap(([kind, figures]) => {
+    const rows = figures.flatMap((each) => each.rows);
+    const numbers = figures.map(({ number }) => number);
     const behind = (what: string) =>
       `${what}, behind Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
     if (kind.bins !== undefined) {
@@ -267,7 +265,7 @@ function documentHtml({ head: { experiment, model }, conditions }: Findings): Ht
       `${escaped(model)}, the command</p>`,
     `<pre tabindex="0">${command}</pre>`,
     '<p>makes this report again.</p>',
-    `<pre tabindex="0" aria-label="Document">${json.split('\n').map(escaped).join('\n')}</pre>`,
+    `<pre tabindex="0" aria-label="Document">${escaped(json)}</pre>`,
   ];
 }
 

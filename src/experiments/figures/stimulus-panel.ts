@@ -1,10 +1,11 @@
 /** The stimulation of a trial over time, to stand below what follows from it. */
+import { max } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import { editsOf } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { InputDocument } from '../document/kind-schemas.js';
-import type { FoundCondition } from './figure-kind.js';
-import type { Band, Mark, Panel } from './figure.js';
+import { type FoundCondition, wide } from './figure-kind.js';
+import type { Band, Mark, Panel, Section } from './figure.js';
 
 const ROW_PX = 18;
 /** Heights of a rate in its row. */
@@ -14,11 +15,22 @@ const MAX_INPUTS = 8;
 const MAX_EVENTS = 1000;
 
 /**
+ * A panel over time, above the stimulation if there is one; both have one axis.
  * @param condition whose values of swept parameters are drawn; of the other conditions the note tells
- * @param domain of the axis that it shares with the panel above
- * @returns nothing where nothing is stimulated or silenced for a time
  */
-export function stimulusPanel(
+export function withStimulus(
+  panel: Panel,
+  experiment: ExperimentDocument,
+  condition: FoundCondition,
+): Section {
+  const domain = 'domain' in panel.x ? panel.x.domain : ([0, 1] as const);
+  const stimulus = stimulusPanel(experiment, condition, domain);
+  const panels = stimulus === undefined ? [panel] : [{ ...panel, x: { ...panel.x, label: '' } }, stimulus];
+  return { ...wide(panels), sharesX: true };
+}
+
+/** @returns nothing where nothing is stimulated or silenced for a time */
+function stimulusPanel(
   experiment: ExperimentDocument,
   { parameters }: FoundCondition,
   domain: readonly [number, number],
@@ -36,21 +48,15 @@ export function stimulusPanel(
       bands.push({ label: name, note: 'events' });
       continue;
     }
-    const highest = course.rates.reduce((most, { hz }) => Math.max(most, hz), 0);
+    const highest = max(course.rates, ({ hz }) => hz) ?? 0;
     course.rates.forEach(({ fromMs, hz }, at) => {
       const until = course.rates[at + 1]?.fromMs ?? Infinity;
       const x = [Math.max(fromMs, from, domain[0]), Math.min(until, to, domain[1])] as const;
       if (x[0] >= x[1] || hz === 0) return;
       const height = LOWEST + (HIGHEST - LOWEST) * (hz / highest);
       const title = `${name}: ${hz} Hz from ${x[0]} to ${x[1]} ms`;
-      marks.push({
-        mark: 'rect',
-        name: 'stimulus',
-        x,
-        y: [row + 0.9 - height, row + 0.9],
-        paint: 'muted',
-        title,
-      });
+      const y = [row + 0.9 - height, row + 0.9] as const;
+      marks.push({ mark: 'rect', name: 'stimulus', x, y, paint: 'muted', title });
     });
     const isVaried = new Set(course.rates.map(({ hz }) => hz)).size > 1;
     bands.push({ label: name, note: isSwept ? 'swept' : `${isVaried ? 'up to ' : ''}${highest} Hz` });
@@ -84,9 +90,4 @@ function inCondition(
     .filter(([parameter, value]) => parameter.startsWith(prefix) && typeof value === 'number')
     .map(([parameter, value]) => [parameter.slice(prefix.length), value] as const);
   return { input: { ...input, ...Object.fromEntries(set) }, isSwept: set.length > 0 };
-}
-
-/** A panel over time above the stimulation, if there is one; both have one axis. */
-export function withStimulus(panel: Panel, stimulus: Panel | undefined): readonly Panel[] {
-  return stimulus === undefined ? [panel] : [{ ...panel, x: { ...panel.x, label: '' } }, stimulus];
 }

@@ -1,4 +1,5 @@
 /** Numbers of single neurons over time, such as membrane potentials: a line for each of the first neurons. */
+import { extent, max } from 'd3-array';
 import { STEPS_PER_MS } from '../../stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
 import type { Trace } from '../kinds/report-kind.js';
@@ -10,10 +11,9 @@ import {
   type Choice,
   type FigureKind,
   type Findings,
-  wide,
 } from './figure-kind.js';
-import { DASHES, MAX_SERIES, type Mark, type Panel } from './figure.js';
-import { stimulusPanel, withStimulus } from './stimulus-panel.js';
+import { DASHES, legendOfLines, MAX_SERIES, type Mark, type Panel } from './figure.js';
+import { withStimulus } from './stimulus-panel.js';
 
 const TRACE_PX = 190;
 /** Points of a line at most: with more, none is seen by itself. */
@@ -44,10 +44,7 @@ export function traceFigure(experiment: ExperimentDocument, reports: readonly st
       if (panels.length === 0) return undefined;
       return {
         label: `${panels.map(({ title }) => title).join('; ')}, in trial ${trial}. The files have all numbers.`,
-        sections: panels.map((panel) => ({
-          ...wide(withStimulus(panel, stimulusPanel(experiment, condition, domainOf(panel)))),
-          sharesX: true,
-        })),
+        sections: panels.map((panel) => withStimulus(panel, experiment, condition)),
         note: `Trial ${trial} of ${experiment.trials}, counted from 0. Each trace is a neuron; of each report the first ${MAX_SERIES} are drawn, with up to ${MAX_POINTS} samples.`,
       };
     },
@@ -74,25 +71,15 @@ function panelOf(
     return points.filter((_, at) => at % stride === 0);
   });
   if (lines.length === 0) return undefined;
-  const [times, heights] = [0, 1].map((at) => lines.flat().map((point) => point[at]!)) as [
-    number[],
-    number[],
-  ];
+  const points = lines.flat();
+  const last = max(points, ([ms]) => ms)!;
   return {
     title: `${report}: ${label} (${unit})`,
     height: TRACE_PX,
     // The whole window: its ends may have no sample.
-    x: { label: 'Time (ms)', domain: [startMs, Math.max(endsOf(times)[1], endMs ?? 0)] },
-    y: { label: '', domain: endsOf(heights), hasGrid: true },
+    x: { label: 'Time (ms)', domain: [startMs, Math.max(last, endMs ?? 0)] },
+    y: { label: '', domain: extent(points, ([, height]) => height) as [number, number], hasGrid: true },
     marks: lines.map((points, paint): Mark => ({ mark: 'line', points, paint, dash: DASHES[paint]! })),
-    legend: shown.map((neuron, paint) => ({ label: labelOf(neuron), paint, dash: DASHES[paint]! })),
+    legend: legendOfLines(shown.map(labelOf)),
   };
-}
-
-function domainOf({ x }: Panel): readonly [number, number] {
-  return 'domain' in x ? x.domain : [0, 1];
-}
-
-function endsOf(values: readonly number[]): readonly [number, number] {
-  return [Math.min(...values), Math.max(...values)];
 }

@@ -28,44 +28,33 @@ export async function* answerJson(
   for await (const event of events) yield* writer.write(event);
 }
 
+/**
+ * One JSON document; or one object a line: the head (the only one with `id`), the conditions (`index`), the totals
+ * (`cost`). Between lines there may be some of progress (`progress`), and a failure ends them (`error`).
+ */
 export class JsonWriter implements AnswerWriter {
   #conditions = 0;
 
-  constructor(private readonly names: NeuronNames) {}
+  constructor(
+    private readonly names: NeuronNames,
+    private readonly isLines = false,
+  ) {}
 
   *write(event: ExperimentEvent): Iterable<Uint8Array<ArrayBuffer>> {
+    const { isLines } = this;
     switch (event.kind) {
       case 'head':
-        yield encoder.encode(`${JSON.stringify(event.head).slice(0, -1)},"conditions":[`);
+        yield isLines
+          ? line(event.head)
+          : encoder.encode(`${JSON.stringify(event.head).slice(0, -1)},"conditions":[`);
         break;
       case 'condition':
-        if (this.#conditions++ > 0) yield encoder.encode(',');
+        if (!isLines && this.#conditions++ > 0) yield encoder.encode(',');
         for (const piece of conditionJson(event.condition, this.names)) yield encoder.encode(piece);
+        if (isLines) yield encoder.encode('\n');
         break;
       case 'totals':
-        yield encoder.encode(`],${JSON.stringify(event.totals).slice(1)}`);
-    }
-  }
-}
-
-/**
- * One JSON object a line: the head (the only one with `id`), the conditions (`index`), the totals (`cost`).
- * Between them there may be lines of progress (`progress`), and a failure ends them (`error`).
- */
-export class NdjsonWriter implements AnswerWriter {
-  constructor(private readonly names: NeuronNames) {}
-
-  *write(event: ExperimentEvent): Iterable<Uint8Array> {
-    switch (event.kind) {
-      case 'head':
-        yield line(event.head);
-        break;
-      case 'condition':
-        for (const piece of conditionJson(event.condition, this.names)) yield encoder.encode(piece);
-        yield encoder.encode('\n');
-        break;
-      case 'totals':
-        yield line(event.totals);
+        yield isLines ? line(event.totals) : encoder.encode(`],${JSON.stringify(event.totals).slice(1)}`);
     }
   }
 }
@@ -75,7 +64,7 @@ export function progressLine(progress: ExperimentProgress): Uint8Array {
   return line({ progress });
 }
 
-function line(value: object): Uint8Array {
+function line(value: object): Uint8Array<ArrayBuffer> {
   return encoder.encode(`${JSON.stringify(value)}\n`);
 }
 

@@ -1,4 +1,4 @@
-import { JsonWriter, NdjsonWriter } from './answer-json.js';
+import { JsonWriter } from './answer-json.js';
 import type { TableColumn } from '../kinds/table-column.js';
 import type { ExperimentEvent } from '../run/result.js';
 import type { Format, TableFormat } from './formats.js';
@@ -21,8 +21,8 @@ export interface AnswerWriter {
  * @throws CodedError INVALID_PARAMETER where the experiment has no such table, or its columns cannot be named so
  */
 export async function answerWriter(format: Format, options: TableRequest): Promise<AnswerWriter> {
-  if (format === 'json') return new JsonWriter(options.connectome);
-  if (format === 'ndjson') return new NdjsonWriter(options.connectome);
+  if (format === 'json' || format === 'ndjson')
+    return new JsonWriter(options.connectome, format === 'ndjson');
   const table = tableOf(options);
   // BMTK reads columns that are separated by spaces.
   const separator = options.names === 'sonata' ? ' ' : ',';
@@ -35,20 +35,9 @@ export async function encoderOf(
   columns: readonly TableColumn[],
   separator: ',' | ' ' = ',',
 ): Promise<TableEncoder> {
-  switch (format) {
-    case 'csv': {
-      const { CsvEncoder } = await import('./csv.js');
-      return new CsvEncoder(columns, separator);
-    }
-    case 'arrow': {
-      const { ArrowEncoder } = await import('./arrow.js');
-      return new ArrowEncoder(columns);
-    }
-    case 'parquet': {
-      const { ParquetEncoder } = await import('./parquet.js');
-      return new ParquetEncoder(columns);
-    }
-  }
+  if (format === 'csv') return new (await import('./csv.js')).CsvEncoder(columns, separator);
+  if (format === 'arrow') return new (await import('./arrow.js')).ArrowEncoder(columns);
+  return new (await import('./parquet.js')).ParquetEncoder(columns);
 }
 
 const NO_BYTES = new Uint8Array(0);

@@ -200,12 +200,7 @@ async function* answerPieces(
   let conditions = 0;
   const written: Work = {};
   const take = (): AnswerPiece => {
-    const bytes = new Uint8Array(length);
-    let at = 0;
-    for (const part of held) {
-      bytes.set(part, at);
-      at += part.length;
-    }
+    const bytes = new Uint8Array(Buffer.concat(held));
     held = [];
     length = 0;
     return { bytes, conditions, written: { ...written } };

@@ -214,23 +214,11 @@ function inEachRow(
   return {
     column,
     valuesOf({ rows, condition }) {
-      const values = emptyColumn(column, rows.length) as (number | string)[];
-      for (const [at, row] of rows.entries()) values[at] = valueOf(row, condition);
-      return values as unknown as ColumnValues;
+      const values = rows.map((row) => valueOf(row, condition));
+      if (column.type === 'text') return values as string[];
+      return new (column.type === 'double' ? Float64Array : Int32Array)(values as number[]);
     },
   };
-}
-
-function emptyColumn({ type }: TableColumn, rows: number): unknown {
-  switch (type) {
-    case 'int32':
-    case 'label':
-      return new Int32Array(rows);
-    case 'double':
-      return new Float64Array(rows);
-    default:
-      return new Array<string>(rows);
-  }
 }
 
 /** One row an event. Where several reports fill it, a column says which. */
@@ -254,7 +242,9 @@ function tableOfEvents(
   const typePlaces = metadata.types.map(({ name }) => placesOfNames.get(name)!);
   const isLabel = ({ column }: Column<EventPiece>) => column.type === 'label';
   const rootIds = memoized((neuron) => connectome.neuronId(neuron));
-  const report = labelColumn('report', reports, (rows) => new Int32Array(rows.length).fill(rows.report));
+  const report = eventColumn('report', reports, ({ length, report: place }) =>
+    new Int32Array(length).fill(place),
+  );
   return eventRows(name, reports, [
     CONDITION,
     ...(reports.length > 1 ? [report] : []),
@@ -262,10 +252,10 @@ function tableOfEvents(
     eventColumn('t_ms', 'double', timesMs),
     ...own.filter(isLabel),
     eventColumn('root_id', 'text', ({ neurons }) => Array.from(neurons, rootIds)),
-    labelColumn('type', typeNames, ({ neurons }) =>
+    eventColumn('type', typeNames, ({ neurons }) =>
       Int32Array.from(neurons, (neuron) => typePlaces[typeIndices[neuron]!]!),
     ),
-    labelColumn('side', SIDES, ({ neurons }) => Int32Array.from(neurons, (neuron) => sides[neuron]!)),
+    eventColumn('side', SIDES, ({ neurons }) => Int32Array.from(neurons, (neuron) => sides[neuron]!)),
     ...own.filter((each) => !isLabel(each)),
   ]);
 }
@@ -292,7 +282,7 @@ function namedSpikes(
     const population = neuronPopulationName(connectome.metadata);
     return eventRows(table, reports, [
       eventColumn('timestamps', 'double', timesMs),
-      labelColumn('population', [population], ({ length }) => new Int32Array(length)),
+      eventColumn('population', [population], ({ length }) => new Int32Array(length)),
       idColumn('node_ids'),
       CONDITION,
       TRIAL,
@@ -346,19 +336,15 @@ function namingFault(wiring: string, table: string, reports: readonly string[]):
   return null;
 }
 
-type EventValuesOf = Column<EventPiece>['valuesOf'];
-
+/** @param type or the texts of a column whose values are places among them */
 function eventColumn(
   name: string,
-  type: Exclude<ColumnType, 'label'>,
-  valuesOf: EventValuesOf,
+  type: Exclude<ColumnType, 'label'> | readonly string[],
+  valuesOf: Column<EventPiece>['valuesOf'],
 ): Column<EventPiece> {
-  return { column: { name, type }, valuesOf };
-}
-
-/** A column whose values are places in a list of texts. */
-function labelColumn(name: string, texts: readonly string[], valuesOf: EventValuesOf): Column<EventPiece> {
-  return { column: { name, type: 'label', labels: texts }, valuesOf };
+  const column: TableColumn =
+    typeof type === 'string' ? { name, type } : { name, type: 'label', labels: type };
+  return { column, valuesOf };
 }
 
 const CONDITION = eventColumn('condition', 'int32', ({ length, condition }) =>

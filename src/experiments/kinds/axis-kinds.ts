@@ -1,9 +1,11 @@
-/** A kind of sweep axis is told by the member of its name. It is one object in one file of `axes`. */
+/**
+ * A kind of sweep axis is told by the member of its name. It is one object in one file of `axes`; how an axis is checked
+ * and completed is in document/parse-sweep.ts, as pages load these files, but no Ajv.
+ */
 import type { Connectome } from '../../connectome/connectome.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
 import type { JsonPath } from '../../schema/json-path.js';
-import type { Schema, SchemaOf, Static } from '../../schema/json-schema.js';
-import type { InputDocument } from '../document/kind-schemas.js';
+import type { SchemaOf, Static } from '../../schema/json-schema.js';
 import type { Axis } from '../plan/sweep.js';
 import { each } from './axes/each.js';
 import { set } from './axes/set.js';
@@ -18,37 +20,10 @@ export type GivenAxis = Static<AnyAxisKind['schema']>;
 /** An axis of a complete document. */
 export type SweepAxis = Parameters<AnyAxisKind['columnsOf']>[0];
 
-/** Checks of numbers and names that the axis of a document needs; kinds load no Ajv, as pages load them. */
-export interface AxisContext {
-  readonly inputs: Readonly<Record<string, InputDocument>>;
-  /** The whole document, for the members of its edits. */
-  readonly document: object;
-  readonly path: JsonPath;
-  /** @param schema of a number */
-  checksOf(schema: Schema): NumberChecks;
-}
-
-/** Checks of a parameter that a sweep may set. Each throws CodedError INVALID_PARAMETER. */
-export interface NumberChecks {
-  value(value: unknown, path: JsonPath): number;
-  values(values: readonly number[], path: JsonPath): readonly number[];
-  step(step: unknown, path: JsonPath): number;
-}
-
-export interface PendingAxis<Complete extends object = SweepAxis> {
-  /** At least so many conditions; the groups of an axis are known only with the neurons. */
-  readonly length: bigint;
-  readonly expand: () => Complete;
-}
-
 export interface AxisKind<Given extends object = GivenAxis, Complete extends object = SweepAxis> {
   readonly schema: SchemaOf<Given>;
   /** The member that names what varies: its value is the name of a member in the parameters of a condition. */
   readonly parameter: string;
-  /** @throws CodedError INVALID_PARAMETER, before anything long is expanded */
-  parsed(axis: Given, context: AxisContext): PendingAxis<Complete>;
-  /** Values that the parameter takes, where the document says them. */
-  valuesOf?(axis: Complete): readonly number[];
   /** Neurons that it needs, if any; the selector stands in the member of the kind's name. */
   selectorOf?(axis: Complete): SetSelector | undefined;
   /**

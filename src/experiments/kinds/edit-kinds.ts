@@ -5,7 +5,7 @@ import type { InParts } from '../../parts.js';
 import { isObject } from '../../schema/forms.js';
 import type { JsonPath } from '../../schema/json-path.js';
 import { refusalOf, type Schema, type SchemaOf } from '../../schema/json-schema.js';
-import type { NetworkConstants, Protocol, Rewiring } from '../../stimulus/protocol.js';
+import type { Protocol } from '../../stimulus/protocol.js';
 import type { ReportDocument } from '../document/kind-schemas.js';
 import type { AxisValue, Grid } from '../plan/sweep.js';
 import { connectionOverrides } from './edits/connection-overrides.js';
@@ -34,7 +34,7 @@ export interface EditContext {
   readonly grid: Grid;
   /** Ascending neurons of its selectors, by the names of `usesOf`. */
   readonly neurons: ReadonlyMap<string, Uint32Array>;
-  /** True where an edit before it may change which neurons are connected. */
+  /** True where an edit before it rewires the network. */
   readonly isRewired: boolean;
 }
 
@@ -47,16 +47,17 @@ export interface ConditionEdits {
   groupOf(parameter: string): Uint32Array | null | undefined;
 }
 
-/** Part of a protocol that edits make; constants are those of `constantsIn`, the wiring that of `rewiringIn`. */
-export type EditedProtocol = Partial<Omit<Protocol, 'inputs' | 'constants' | 'wiring'>>;
+/** Part of a protocol that edits make of a condition, beside constants and wiring. */
+export type EditedProtocol = Partial<Pick<Protocol, 'silenced' | 'silencedWindows' | 'overrides'>>;
 
 /** An edit of a document on a connectome. */
 export interface PlannedEdit {
   /** Facts for `resolved` in the answer, under the name of its member. */
   readonly resolved?: object;
-  constantsIn?(condition: Pick<ConditionEdits, 'valueOf'>): Partial<NetworkConstants>;
-  /** @returns undefined in a condition whose wiring is that of the model */
-  rewiringIn?(condition: Pick<ConditionEdits, 'valueOf'>): Rewiring | undefined;
+  /** True where it may change which neurons are connected. */
+  readonly isRewired?: boolean;
+  /** Constants and wiring in a condition, as far as they are not those of the model. */
+  networkIn?(valueOf: ConditionEdits['valueOf']): Pick<Protocol, 'constants' | 'wiring'>;
   /** Its arrays lie in shared memory. */
   protocolIn?(condition: ConditionEdits): EditedProtocol;
   /**

@@ -5,9 +5,9 @@ import type { SelectorAt } from '../../connectome/node-set-resolver.js';
 import type { Schema, SchemaOf } from '../../schema/json-schema.js';
 import type { BackgroundTrain, GivenTrain, PoissonTrain } from '../../stimulus/protocol.js';
 import { type InputDocument, SWEPT_OF_INPUT } from '../document/kind-schemas.js';
+import type { Bound } from './bound.js';
 import { background } from './inputs/background.js';
-import { pattern } from './inputs/pattern.js';
-import { poisson } from './inputs/poisson.js';
+import { pattern, poisson } from './inputs/poisson.js';
 import { spikes } from './inputs/spikes.js';
 import type { TrainWork } from './train-work.js';
 
@@ -33,14 +33,8 @@ export interface InputNeurons {
   readonly rows?: Uint16Array;
 }
 
-/** So much of something that the inputs of a document may have, and had so far. */
-export interface Count {
-  readonly maximum: number;
-  used: number;
-}
-
-/** Root ids with given times, rows of patterns, rates in time, inputs of background. */
-export type InputCounts = Readonly<Record<'ids' | 'rows' | 'rates' | 'background', Count>>;
+/** Root ids with given times, rows of patterns, rates in time: so many may all inputs of a document have. */
+export type InputBounds = Readonly<Record<'ids' | 'rows' | 'rates', Bound>>;
 
 /** Extremes over the conditions of a sweep. */
 export interface Extremes {
@@ -68,7 +62,7 @@ export interface InputKind<Document extends InputDocument = InputDocument> {
    * Puts in order what may be written in several ways.
    * @throws CodedError INVALID_PARAMETER for what its schema cannot refuse
    */
-  parsed?(input: Document, path: JsonPath, counts: InputCounts): Document;
+  parsed?(input: Document, path: JsonPath, bounds: InputBounds): Document;
   /** Selectors of its neurons, where there are several. @param path a JSON Pointer to the input */
   selectorsOf?(input: Document, path: string): readonly SelectorAt[];
   /**
@@ -85,6 +79,8 @@ export interface InputKind<Document extends InputDocument = InputDocument> {
   ): Uint16Array;
   /** True where its neurons are not stimulated in the sense of the network: they keep their refractory period. */
   readonly keepsRefractoryPeriod?: true;
+  /** True where a document has one such input at most. */
+  readonly isOnlyOne?: true;
   /** @returns what a parameter has to be in place of this member, which the input does not let a sweep set */
   sweepRequirement?(input: Document, member: string): string | undefined;
   /** @returns what an input has to be so that groups of a sweep can take the place of its neurons; undefined if it is */

@@ -1,12 +1,12 @@
 /** Rates of inputs in a document: one number, or several that hold in turn. */
 import { invalid, type JsonPath, nameOf, refused } from '../../schema/json-path.js';
 import { anyOf, listOf, number, object, type Static } from '../../schema/json-schema.js';
-import { MAXIMUM_RATE_HZ, type PoissonTrain, type RateTable } from '../../stimulus/protocol.js';
+import { MAXIMUM_RATE_HZ, type RateTable } from '../../stimulus/protocol.js';
 import { MOMENT, stepsOf } from '../document/fields.js';
-import type { Count } from './input-kinds.js';
+import type { Bound } from './bound.js';
 import { sharedArray } from './shared-array.js';
 
-export const RATE_BOUNDS = { minimum: 0, maximum: MAXIMUM_RATE_HZ };
+const RATE_BOUNDS = { minimum: 0, maximum: MAXIMUM_RATE_HZ };
 
 /** A rate that is one number, which a sweep may set. */
 export const RATE_HZ = number('Mean input events of each neuron per second.', {
@@ -41,27 +41,13 @@ export function rateSchema(more: { readonly default?: number }) {
   );
 }
 
-export const SCALE = number('Multiplies the rates of the input. Left out: 1.', {
-  minimum: 0,
-  maximum: 10,
-  examples: [0.5],
-});
-
-/** Words for the parameter that a sweep may set in place of several rates. */
-export const SINGLE_NUMBER = 'a single number, such as the scale of the input, which has several rates';
-
 export type Rate = Static<typeof RATE_HZ> | Static<typeof RATES_IN_TIME>;
 
 /** @throws CodedError INVALID_PARAMETER */
-export function checkRate(rate: Rate, path: JsonPath, entries: Count): void {
+export function checkRate(rate: Rate, path: JsonPath, rates: Bound): void {
   if (typeof rate === 'number') return;
   const { times_ms: times, values } = rate;
-  if ((entries.used += times.length) > entries.maximum) {
-    throw invalid(
-      [...path, 'times_ms'],
-      `The inputs of a document may have at most ${entries.maximum} rates in time in all, got more.`,
-    );
-  }
+  rates.add(times.length, [...path, 'times_ms']);
   if (values.length !== times.length) {
     throw invalid(
       [...path, 'values'],
@@ -85,16 +71,12 @@ export function checkEnd(rate: Rate, longestMs: number, path: JsonPath): void {
 }
 
 export function topRateHz(rate: Rate): number {
-  return typeof rate === 'number' ? rate : rate.values.reduce((most, each) => Math.max(most, each));
+  return inTime(rate).values.reduce((most, each) => Math.max(most, each));
 }
 
-/** @throws CodedError INVALID_PARAMETER where a rate would be too high  @param path of the input */
-export function checkScale(scale: number, topHz: number, path: JsonPath): void {
-  if (topHz * scale <= MAXIMUM_RATE_HZ) return;
-  const allowed =
-    `at most ${MAXIMUM_RATE_HZ / topHz}, with which the highest rate of the input, ${topHz} Hz, ` +
-    `becomes ${MAXIMUM_RATE_HZ} Hz`;
-  throw refused([...path, 'scale'], scale, allowed);
+/** Rates that hold in turn, a single one from the start on. */
+function inTime(rate: Rate): Static<typeof RATES_IN_TIME> {
+  return typeof rate === 'number' ? { times_ms: [0], values: [rate] } : rate;
 }
 
 /** The rates of a train, in shared memory. @param courses of neurons, where there are several rates */
@@ -102,8 +84,7 @@ export function rateTable(rates: readonly Rate[], scale: number, courses?: Uint1
   const starts = [0];
   const steps: number[] = [];
   const ratesHz: number[] = [];
-  for (const rate of rates) {
-    const { times_ms: times, values } = typeof rate === 'number' ? { times_ms: [0], values: [rate] } : rate;
+  for (const { times_ms: times, values } of rates.map(inTime)) {
     for (const ms of times) steps.push(stepsOf(ms));
     for (const value of values) ratesHz.push(value * scale);
     starts.push(steps.length);
@@ -116,16 +97,6 @@ export function rateTable(rates: readonly Rate[], scale: number, courses?: Uint1
   };
 }
 
-/** Settings of an input in a condition, with the seed of the condition. */
-type OwnSettings = Pick<PoissonTrain, 'name' | 'seed' | 'startStep' | 'endStep'>;
-
-export function poissonTrain(
-  { name, seed, startStep, endStep }: OwnSettings,
-  rateHz: PoissonTrain['rateHz'],
-) {
-  return { kind: 'poisson' as const, name, rateHz, seed, startStep, endStep };
-}
-
 /** A rate in words: `at 100 Hz`, `at rates of 0 to 140 Hz in turn`. @param swept members that have no value of their own */
 export function rateWords(rate: Rate, scale: number, swept: readonly string[]): string {
   if (swept.includes('rate_hz')) return '';
@@ -136,7 +107,7 @@ export function rateWords(rate: Rate, scale: number, swept: readonly string[]): 
 
 /** Rates over a trial, for figures: of several at a time the highest. */
 export function ratesCourse(rates: readonly Rate[], scale: number) {
-  const all = rates.map((rate) => (typeof rate === 'number' ? { times_ms: [0], values: [rate] } : rate));
+  const all = rates.map(inTime);
   const times = [...new Set(all.flatMap(({ times_ms: own }) => own))].sort((a, b) => a - b);
   const highestAt = (ms: number) =>
     all.reduce((most, { times_ms: own, values }) => {

@@ -35,9 +35,7 @@ export interface ReportTask extends ReportWindow {
 }
 
 /** Reading of a worker. Plain data, whose arrays belong to it alone. */
-export interface ReportReading {
-  readonly type: string;
-}
+export type ReportReading = object;
 
 /** Counts of all trials of a condition. Plain data, which jobs keep. */
 export type ReportCounts = GroupCounts | EventTable;
@@ -125,8 +123,6 @@ interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts
   /** The reading of two parts of a trial, as if they had been read at once. @param second follows the first */
   join(task: Task, first: Reading, second: Reading): Reading;
   sum(task: Task, options: SumOptions): ReportSum<Reading, Counts>;
-  /** Tells whether spikes that are the stimulus itself would be taken for a response. */
-  isReadout(report: PlannedReport, neuronCount: number): boolean;
 }
 
 /** Has values of groups of neurons, in one row each. */
@@ -148,8 +144,8 @@ export interface GroupKind<
     /** @returns how much of it is one of the unit of the measure */
     unitOf(neurons: number, window: ReportWindow, trials: number): number;
   };
-  /** Numbers of one group in the answer, as the limit on them counts. */
-  numbersOfGroup(document: ReportDocument, window: ReportWindow, trials: number): number;
+  /** Numbers of one group in the answer beside those of the trials, as the limit on them counts. */
+  furtherNumbers?(document: ReportDocument, window: ReportWindow): number;
   valuesOf(counts: Counts, trials: number): GroupValues<Own>;
 }
 
@@ -227,6 +223,8 @@ export interface EventKind<
   };
   /** Rows of one trial, as far as they are known before. */
   expectedRows(trial: ExpectedTrial): number;
+  /** Tells whether spikes that are the stimulus itself would be taken for a response, as in groups; by default not. */
+  isReadout?(report: PlannedReport, neuronCount: number): boolean;
 }
 
 /** A number of each neuron over time. */

@@ -1,19 +1,17 @@
-/** An array in shared memory: sending it to a worker copies nothing. */
-export function sharedArray(values: ArrayLike<number>): Uint32Array;
-export function sharedArray<T extends TypedArray>(values: ArrayLike<number>, Type: TypedArrayOf<T>): T;
-export function sharedArray(
-  values: ArrayLike<number>,
-  Type: TypedArrayOf<TypedArray> = Uint32Array,
-): TypedArray {
-  const array = new Type(new SharedArrayBuffer(values.length * Type.BYTES_PER_ELEMENT));
-  array.set(values);
-  return array;
-}
-
 type TypedArray = Uint16Array | Uint32Array | Float64Array;
 interface TypedArrayOf<T> {
   readonly BYTES_PER_ELEMENT: number;
   new (buffer: SharedArrayBuffer): T;
+}
+
+/** An array in shared memory: sending it to a worker copies nothing. */
+export function sharedArray<T extends TypedArray = Uint32Array>(
+  values: ArrayLike<number>,
+  Type = Uint32Array as TypedArrayOf<TypedArray> as TypedArrayOf<T>,
+): T {
+  const array = new Type(new SharedArrayBuffer(values.length * Type.BYTES_PER_ELEMENT));
+  array.set(values);
+  return array;
 }
 
 /** The same of lists of steps, all in one piece of memory: sending thousands of pieces takes long. */

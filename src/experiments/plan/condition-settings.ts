@@ -46,16 +46,6 @@ export interface Settings {
   valueOf(parameter: string): number | undefined;
 }
 
-/** @returns the value of a parameter in a condition, undefined where no axis sets it */
-export function valuesAt(index: number, grid: Grid): Settings['valueOf'] {
-  const places = grid.placesOf(index);
-  return (parameter) => {
-    const at = grid.axisOf(parameter);
-    const axis = grid.axes[at];
-    return axis?.kind === 'values' ? axis.values[places[at]!] : undefined;
-  };
-}
-
 /** Asked for every condition before anything is run. */
 export function settingsAt(
   index: number,
@@ -64,7 +54,7 @@ export function settingsAt(
   grid: Grid,
 ): Settings {
   const places = grid.placesOf(index);
-  const valueOf = valuesAt(index, grid);
+  const valueOf = grid.valuesAt(index);
   const durationMs = valueOf('duration_ms') ?? document.duration_ms;
   return {
     places,

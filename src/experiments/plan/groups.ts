@@ -70,6 +70,11 @@ export function groupsOf(
   };
 }
 
+/** The neurons of each group. */
+export function allGroups(groups: Groups): Uint32Array[] {
+  return Array.from(groups.sizes, (_, group) => groups.neuronsOf(group));
+}
+
 export function allNeurons({ neuronCount }: Connectome): Uint32Array {
   return Uint32Array.from({ length: neuronCount }, (_, neuron) => neuron);
 }

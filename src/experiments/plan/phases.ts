@@ -1,4 +1,4 @@
-/** How a job is divided: into phases, which follow one another, and these into chunks, which do not (jobs/chunks.ts). */
+/** How a job is divided: into phases, which follow one another, and these into chunks, which do not (jobs/chunk-queue.ts). */
 import type { Grid } from './sweep.js';
 
 /**
@@ -8,9 +8,7 @@ import type { Grid } from './sweep.js';
  */
 export function phasesOf(grid: Pick<Grid, 'neededFrom' | 'levelOf'>, from: number): number[][] {
   const levels: number[][] = [];
-  grid.neededFrom(from).forEach((isNeeded, index) => {
-    if (isNeeded === 1) (levels[grid.levelOf(index)] ??= []).push(index);
-  });
+  for (const index of grid.neededFrom(from)) (levels[grid.levelOf(index)] ??= []).push(index);
   return levels.flatMap((level) => {
     const samples = [...new Set([0, Math.floor(level.length / 2), level.length - 1])];
     const others = level.filter((_, at) => !samples.includes(at));

@@ -29,7 +29,9 @@ describe('what an experiment costs', () => {
 
   it('is a whole number of milliseconds, since Redis counts it in integers', () => {
     // 1001 / 1000 * 1000 is not 1001.
-    expect(planOf(connectome, { inputs: INPUT, duration_ms: 1001, trials: 1 }).cost.brainMs()).toBe(1001);
+    expect(planOf(connectome, { inputs: INPUT, duration_ms: 1001, trials: 1 }).cost.work().brainMs).toBe(
+      1001,
+    );
   });
 
   it('stands in a dry run, which is JSON as a whole and in its parts', () => {

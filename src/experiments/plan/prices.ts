@@ -5,7 +5,7 @@
  */
 import { STEPS_PER_MS, type Input } from '../../stimulus/protocol.js';
 import { backgroundWork, steadyWork, type TrainWork, trainsOf, varyingWork } from '../kinds/train-work.js';
-import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
+import { isEventReading } from '../kinds/reports/event-table.js';
 import {
   recordingsOf,
   type ConditionInput,
@@ -60,9 +60,11 @@ export function coreMs(work: Work): number {
   return brainSeconds * CORE_MS_PER_BRAIN_SECOND;
 }
 
-export function addWork(sum: Work, added: Work): void {
-  for (const [name, amount] of Object.entries(added) as [keyof Work, number][]) {
-    sum[name] = (sum[name] ?? 0) + amount;
+export function addWork(sum: Work, added: Work, times = 1): void {
+  // Plans add up thousands of conditions: entries of an object would be made for each.
+  for (const name in added) {
+    const key = name as keyof Work;
+    sum[key] = (sum[key] ?? 0) + times * added[key]!;
   }
 }
 
@@ -112,7 +114,7 @@ export function foundWork(reading: TrialReading, { inputEvents = 0, tableRows = 
 
 /** Rows of tables that a worker has returned. */
 export function tableRowsOf({ reports }: TrialReading): number {
-  return reports.reduce((rows, report) => rows + (isEventReading(report) ? rowsHere(report) : 0), 0);
+  return reports.reduce((rows, report) => rows + (isEventReading(report) ? report.steps.length : 0), 0);
 }
 
 /** Events of one input in one trial, on average. */

@@ -42,27 +42,27 @@ export function* resolveDocument(
 ): InParts<ResolvedDocument> {
   checkNetwork(connectome, document);
   const uses = usesOf(document);
-  const all = uses.flatMap(({ selectors }) => selectors);
-  const resolved = yield* resolver.resolving(all, limits.selectedNeurons);
-  const sets = new Map<string, ResolvedSet>();
+  const resolved = yield* resolver.resolving(
+    uses.flatMap(({ selectors }) => selectors),
+    limits.selectedNeurons,
+  );
+  const sets: Record<string, ResolvedSet> = {};
   const neurons = new Map<string, Uint32Array>();
   const rows = new Map<string, Uint16Array>();
   let at = 0;
   for (const { name, selectors, input } of uses) {
     yield;
     const parts = resolved.slice(at, (at += selectors.length));
-    const own = unionOf(
-      parts.map((part) => part.neurons),
-      connectome.neuronCount,
-    );
+    const ofParts = parts.map((part) => part.neurons);
+    const own = unionOf(ofParts, connectome.neuronCount);
     if (input !== undefined) {
-      const sets = parts.map((part) => part.neurons);
-      rows.set(input, inputKindOf(document.inputs[input]!).rowsOf!(connectome, sets, own, ['inputs', input]));
+      const kind = inputKindOf(document.inputs[input]!);
+      rows.set(input, kind.rowsOf!(connectome, ofParts, own, ['inputs', input]));
     }
     neurons.set(name, own);
     const { types, sides } = labelCounts(connectome, own);
     const missing = distinct(parts.map((part) => part.missing));
-    sets.set(name, { neurons: own.length, sides, types, missing });
+    sets[name] = { neurons: own.length, sides, types, missing };
   }
   const unused = Object.entries(document.inputs).flatMap(([name, input]) => {
     const own = neurons.get(`inputs.${name}`)!;
@@ -70,7 +70,7 @@ export function* resolveDocument(
     return inputKindOf(input).unusedIds?.(connectome, input, own, path, document.on_missing) ?? [];
   });
   return {
-    sets: Object.fromEntries(sets),
+    sets,
     neurons,
     rows,
     missing: distinct([...resolved.map(({ missing }) => missing), unused]),

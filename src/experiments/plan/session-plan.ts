@@ -10,7 +10,7 @@ import { type DocumentLimits, parseDocument } from '../document/parse-document.j
 import { groupKindOf } from '../kinds/report-kinds.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import { planInParts } from './plan.js';
-import { priceMs } from './prices.js';
+import { priceMs, type Work } from './prices.js';
 import type { ConditionProtocol } from './trial.js';
 import { STEPS_PER_MS } from '../../stimulus/protocol.js';
 
@@ -18,7 +18,6 @@ import { STEPS_PER_MS } from '../../stimulus/protocol.js';
 const REFUSED = {
   sweep: 'a session is one trial of one condition',
   controls: 'a session is one trial of one condition',
-  wiring: 'preparing a rewired brain takes longer than many steps, and other sessions would wait for it',
 };
 /** A histogram is what the steps themselves are. */
 const TYPES: readonly string[] = ['rate', 'latency', 'spikes', 'inputs', 'membrane'];
@@ -43,6 +42,8 @@ export interface SessionPlan {
   }[];
   /** Price of what is simulated before the first step. */
   readonly priceMs: number;
+  /** Work of a worker that takes a step and has another network, where the one of the session is rewired. */
+  readonly preparation?: Work;
 }
 
 /**
@@ -112,6 +113,7 @@ export function* planSession(
     );
   }
   const { synapticEventsPerBrainSecond = 0 } = limits;
+  const { rewiredConnections = 0 } = plan.preparationAt(0);
   const eventBudgetPerStep = synapticEventsPerBrainSecond / (MS_PER_SECOND * STEPS_PER_MS);
   return {
     document,
@@ -120,5 +122,6 @@ export function* planSession(
     protocol: { ...plan.condition(0, []).protocol, ...(eventBudgetPerStep > 0 && { eventBudgetPerStep }) },
     neuronsOfReports: plan.reports.map(({ neurons, groupOfNeuron }) => ({ neurons, groupOfNeuron })),
     priceMs: startMs === 0 ? 0 : priceMs(plan.cost.work()),
+    ...(rewiredConnections > 0 && { preparation: { rewiredConnections } }),
   };
 }

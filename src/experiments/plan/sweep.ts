@@ -107,6 +107,16 @@ export class Grid {
     return this.axes.findIndex(({ name }) => name === parameter);
   }
 
+  /** @returns the value of a parameter in a condition, undefined where no axis sets it to one */
+  valuesAt(index: number): (parameter: string) => number | undefined {
+    const places = this.placesOf(index);
+    return (parameter) => {
+      const at = this.axisOf(parameter);
+      const axis = this.axes[at];
+      return axis?.kind === 'values' ? axis.values[places[at]!] : undefined;
+    };
+  }
+
   /** The first trial of a condition that is run, where an answer has trials from one on: a baseline is run as a whole. */
   firstTrial(index: number, fromTrial: number): number {
     return this.decidesOthers(index) ? 0 : fromTrial;
@@ -155,19 +165,18 @@ export class Grid {
   }
 
   /**
-   * The conditions from one on with their controls, and those before it whose spikes decide which of these are run: all 1,
-   * others 0.
+   * The conditions from one on with their controls, and those before it whose spikes decide which of these are run,
+   * ascending.
    * @param hasControls whether controls are needed
    */
-  neededFrom(condition: number, hasControls = true): Uint8Array {
-    const needed = new Uint8Array(this.size);
+  neededFrom(condition: number, hasControls = true): number[] {
     const from = this.indexOf(condition);
-    for (let index = from; index < this.size; index += hasControls ? 1 : 1 + this.controls) needed[index] = 1;
-    if (from === 0) return needed;
-    for (let index = from; index < this.size; index++) {
-      for (const decider of this.decidersOf(index)) needed[decider] = 1;
-    }
-    return needed;
+    const indices: number[] = [];
+    for (let index = from; index < this.size; index += hasControls ? 1 : 1 + this.controls)
+      indices.push(index);
+    if (from === 0) return indices;
+    const deciders = indices.flatMap((index) => this.decidersOf(index));
+    return [...new Set([...deciders, ...indices])].sort((a, b) => a - b);
   }
 }
 

@@ -98,6 +98,8 @@ export interface SessionStep {
 /** Its synaptic events are those of the whole trial so far. */
 export interface StepReading extends TrialReading {
   readonly state: PartState;
+  /** Tells whether the worker had to prepare the network of the session first. */
+  readonly isPrepared: boolean;
   /** As in an answer of version 1, by name. */
   readonly drives?: Readonly<Record<string, number>>;
 }

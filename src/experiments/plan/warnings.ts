@@ -4,7 +4,9 @@ import { isFlyWire } from '../../connectome/model-id.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import type { ExperimentWarning } from '../run/result.js';
-import { isStimulus, markedNeurons, type PlannedParts } from './plan-cost.js';
+import { alwaysStimulatedBy, countMarked, markedNeurons } from './expected-inputs.js';
+import { allGroups } from './groups.js';
+import type { ExperimentPlan } from './plan.js';
 import type { ResolvedDocument } from './resolve-document.js';
 
 /** Number, in release 783, of pairs of neurons with 5 synapses or more (Dorkenwald et al. 2024, doi:10.1038/s41586-024-07558-y). */
@@ -19,15 +21,10 @@ const MAXIMUM_Q = 0.05;
 
 /** The warnings that need no trial, in the order of WARNING_CODES. */
 export function warningsBefore(
-  { metadata, neuronCount }: Connectome,
+  { connectome, inputs, reports, grid, isRewired }: ExperimentPlan,
   { missing, substituted }: ResolvedDocument,
-  {
-    inputs,
-    reports,
-    grid,
-    isRewired,
-  }: Pick<PlannedParts, 'inputs' | 'reports' | 'grid'> & { readonly isRewired: boolean },
 ): ExperimentWarning[] {
+  const { metadata, neuronCount } = connectome;
   const warnings: ExperimentWarning[] = [];
   const warn = (code: ExperimentWarning['code'], message: string) => warnings.push({ code, message });
   if (metadata.wiring === 'synthetic') {
@@ -55,20 +52,17 @@ export function warningsBefore(
   }
 
   // Where groups take the place of an input's neurons, these are never stimulated.
-  const stimulated = markedNeurons({ neuronCount }, [
-    ...inputs
-      .filter(({ input, groupAxis }) => groupAxis < 0 && isStimulus(input))
-      .map(({ neurons }) => neurons),
+  const stimulated = markedNeurons(connectome, [
+    ...alwaysStimulatedBy(inputs),
     ...grid.axes.flatMap((axis) =>
-      axis.kind === 'groups' && editKindOf(axis.name) === undefined
-        ? Array.from({ length: axis.groups.count }, (_, group) => axis.groups.neuronsOf(group))
-        : [],
+      axis.kind === 'groups' && editKindOf(axis.name) === undefined ? allGroups(axis.groups) : [],
     ),
   ]);
   for (const report of reports) {
     const { name, document, neurons } = report;
-    if (!kindOf(document).isReadout(report, neuronCount)) continue;
-    const count = neurons.reduce((sum, neuron) => sum + stimulated[neuron]!, 0);
+    const kind = kindOf(document);
+    if (kind.shape === 'events' && kind.isReadout?.(report, neuronCount) !== true) continue;
+    const count = countMarked(neurons, stimulated);
     if (count === 0) continue;
     warn(
       'READOUT_STIMULATED',

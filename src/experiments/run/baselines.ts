@@ -1,7 +1,7 @@
 /** Decisions that the baselines of a sweep make: which groups responded, and which lesions change nothing. */
 import { getOrInsert } from '../../get-or-insert.js';
 import type { SpikeCounts } from '../kinds/report-kind.js';
-import { allNeurons, groupsOf, type Groups } from '../plan/groups.js';
+import { allGroups, allNeurons, groupsOf, type Groups } from '../plan/groups.js';
 import type { ExperimentPlan } from '../plan/plan.js';
 import {
   groupOf,
@@ -37,11 +37,11 @@ export class Baselines {
   /** All neurons, as an axis of responders divides them. */
   readonly #divisions = new Map<ResponderAxis, Groups>();
 
-  constructor(private readonly plan: Pick<ExperimentPlan, 'connectome' | 'grid' | 'isIdleAt'>) {}
+  constructor(private readonly plan: ExperimentPlan) {}
 
   /** To be asked once what decides is known (Grid.decidersOf), or in ascending order of the index. */
   decide(index: number): Decision {
-    const { grid, isIdleAt } = this.plan;
+    const { grid } = this.plan;
     const control = grid.controlOf(index);
     if (control > 0) {
       const decision = this.decide(index - control);
@@ -63,7 +63,7 @@ export class Baselines {
       values.push(group);
     }
     // Spikes of such a condition decide on no other: those with the same group on this axis are idle as well.
-    if (isIdleAt(index, values)) return { kind: 'unchanged', values };
+    if (this.plan.isIdleAt(index, values)) return { kind: 'unchanged', values };
     for (const [at, axis] of grid.axes.entries()) {
       const place = places[at]!;
       if (!grid.isOfGroups(at) || !sparesSilent(axis) || place === 0) continue;
@@ -94,7 +94,7 @@ export class Baselines {
       if (!sparesSilent(axis)) return;
       const groups =
         axis.kind === 'groups'
-          ? Array.from({ length: axis.groups.count }, (_, group) => axis.groups.neuronsOf(group))
+          ? allGroups(axis.groups)
           : this.#responders.get(keyOf(origin, at))!.map((group) => group.neurons);
       const hasSpiked = (group: Uint32Array) => group.some((neuron) => counts[neuron]! > 0);
       this.#spiked.set(key, groups.map(hasSpiked));

@@ -1,4 +1,5 @@
 /** Adds up the trials of a condition. What an answer says of the sums is in condition-result.ts. */
+import { STEPS_PER_MS } from '../../stimulus/protocol.js';
 import type { ReportCounts, ReportReading, ReportSum, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import type { Condition, ExperimentPlan } from '../plan/plan.js';
@@ -43,14 +44,13 @@ export class ConditionSum {
     private readonly plan: Pick<ExperimentPlan, 'connectome' | 'trials' | 'inputNames'>,
     private readonly condition: Condition,
     reports: ExperimentPlan['reports'],
-    countsAll: boolean,
   ) {
     const { trials, inputNames, connectome } = plan;
     this.#reports = condition.reports.map((task, at) =>
       kindOf(task).sum(task, { groups: reports[at]!.groups, trials, inputNames }),
     );
     this.#hasResponded = new Uint32Array(Math.ceil(connectome.neuronCount / 32));
-    if (countsAll) this.#spikesOfAll = new Uint32Array(connectome.neuronCount);
+    if (condition.countsAll) this.#spikesOfAll = new Uint32Array(connectome.neuronCount);
   }
 
   /**
@@ -83,7 +83,7 @@ export class ConditionSum {
   }
 
   outcome(): RunOutcome {
-    const { index, parameters, durationMs, protocol } = this.condition;
+    const { index, parameters, protocol } = this.condition;
     const hasBackground = protocol.inputs.some(({ train }) => train.kind === 'background');
     const synapticEvents = this.#synapticEvents;
     return {
@@ -99,7 +99,7 @@ export class ConditionSum {
         reports: this.#reports.map((report) => report.counts()),
       },
       cost: {
-        brainMs: durationMs * this.plan.trials,
+        brainMs: (protocol.durationSteps / STEPS_PER_MS) * this.plan.trials,
         inputEvents: this.#inputEvents,
         synapticEvents,
         // Background fires neurons everywhere.

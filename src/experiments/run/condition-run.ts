@@ -79,8 +79,6 @@ export class ConditionRun {
   #next = 0;
   /** Conditions whose outcomes were not given, in their order. */
   readonly #opened: OpenCondition[] = [];
-  /** Those with trials that were not begun, which take turns. */
-  #current: OpenCondition[] = [];
   #trials: number;
   #trialsBegun = 0;
   #trialsDone = 0;
@@ -94,7 +92,7 @@ export class ConditionRun {
     private readonly options: RunOptions,
     private readonly extent: RunExtent = plan,
   ) {
-    this.#trials = plan.trials * indices.length - this.#firstTrial(extent.from ?? 0);
+    this.#trials = plan.trials * indices.length - this.#firstTrial(plan.grid.indexOf(extent.from ?? 0));
     const { signal } = options;
     if (signal?.aborted) this.#fail(signal.reason);
     else signal?.addEventListener('abort', this.#forwardAbort, { once: true });
@@ -158,7 +156,6 @@ export class ConditionRun {
       const open = this.#inTurn();
       if (open === undefined) return;
       const openTrial: OpenTrial = { open, trial: open.nextTrial++ };
-      if (open.nextTrial === this.plan.trials) this.#current = this.#current.filter((each) => each !== open);
       this.#trialsBegun++;
       this.#openTrials.push(openTrial);
       void this.#run(openTrial);
@@ -174,10 +171,19 @@ export class ConditionRun {
       const opened = this.#open();
       if (opened === undefined) break;
       this.#opened.push(opened);
-      this.#current.push(opened);
     }
     const [first, ...others] = this.#current;
     return others.reduce((fewest, each) => (each.running < fewest!.running ? each : fewest), first);
+  }
+
+  /** Conditions with trials that were not begun, which take turns. A full page wants only the rest of its last one. */
+  get #current(): OpenCondition[] {
+    const { next } = this.extent.rows ?? {};
+    return this.#opened.filter(
+      ({ nextTrial, condition: { index } }) =>
+        nextTrial < this.plan.trials &&
+        (next === undefined || this.plan.grid.conditionOf(index) === next.condition),
+    );
   }
 
   get #openAtOnce(): number {
@@ -198,20 +204,13 @@ export class ConditionRun {
       if (decision.kind === 'undecided') return undefined;
       if (decision.kind === 'run') {
         this.#next++;
-        const countsAll = plan.grid.decidesOthers(index);
         const read = plan.reportsOf(index, extent.reports);
         const condition = plan.condition(index, decision.values, { ...extent, reports: read });
-        const { protocol, reports, maximumRows, preparation } = condition;
+        const { index: _index, parameters: _parameters, ...task } = condition;
         return {
           condition,
-          task: {
-            protocol,
-            reports,
-            countsAll,
-            ...(maximumRows !== undefined && { maximumRows }),
-            ...(preparation !== undefined && { preparation }),
-          },
-          sum: new ConditionSum(plan, condition, read, countsAll),
+          task,
+          sum: new ConditionSum(plan, condition, read),
           nextTrial: this.#firstTrial(index),
           running: 0,
         };
@@ -272,11 +271,7 @@ export class ConditionRun {
     const condition = grid.conditionOf(index);
     const keepsRows = grid.controlOf(index) > 0 || (rows?.keeps(condition, trial, rowsIn(reading)) ?? true);
     open.sum.add(trial, reading, keepsRows);
-    // A full page wants only the rest of this condition.
-    if (this.#isFull) {
-      this.#current = this.#current.filter((each) => grid.conditionOf(each.condition.index) === condition);
-      this.#tell();
-    }
+    if (this.#isFull) this.#tell();
     if (trial < this.plan.trials - 1 && !(this.#isFull && fromTrial !== undefined)) return;
     const outcome = open.sum.outcome();
     if (outcome.spikesOfAll !== undefined) this.baselines.conclude(index, outcome.spikesOfAll);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import type { InputEvents } from '../../stimulus/input-events.js';
 import type { SpikeRaster } from '../../simulation/simulation.js';
-import { TrialReadout } from './readout.js';
+import { TrialReader } from './readout.js';
 import type { ReportReading } from '../kinds/report-kind.js';
 import { binCount, type HistogramTask } from '../kinds/reports/histogram.js';
-import { isEventReading, type EventTask, rowsHere } from '../kinds/reports/event-table.js';
+import { isEventReading, type EventTask } from '../kinds/reports/event-table.js';
 import { joinedReading, type TrialTask } from '../plan/trial.js';
 
 const NEURONS = 40;
@@ -79,16 +79,12 @@ function expectedReading(
     }[task.type]!();
     const Values = task.type === 'inputs' ? Uint8Array : Float64Array;
     const first = rows.slice(0, Math.min(task.maximumRows, rowsLeft));
-    // All samples have the same neurons, so there is one step for each of them.
-    const isSample = task.type === 'membrane';
-    const steps = first.map(([step]) => step!);
     return {
-      type: task.type,
-      steps: Uint32Array.from(isSample ? new Set(steps) : steps),
-      neurons: Uint32Array.from(isSample ? [] : first, ([, neuron]) => neuron!),
+      steps: Uint32Array.from(first, ([step]) => step!),
+      neurons: Uint32Array.from(first, ([, neuron]) => neuron!),
       values: task.type === 'spikes' ? [] : [Values.of(...first.map((row) => row[2]!))],
       rows: rows.length,
-    } as ReportReading;
+    };
   }
   const rows = listOf(spikes).filter(isRead);
   const countOf = (neuron: number) => rows.filter((row) => row[1] === neuron).length;
@@ -100,24 +96,37 @@ function expectedReading(
   if (task.type === 'latency') {
     const firstStepOf = (neuron: number) => rows.find((row) => row[1] === neuron)![0];
     const firstSpikes = Uint32Array.from(places, (place) => firstStepOf(neurons[place]!) - startStep);
-    return { type: 'latency', places: responding.places, firstSpikes } as ReportReading;
+    return { places: responding.places, firstSpikes };
   }
-  if (task.type === 'rate') return { type: 'rate', ...responding } as ReportReading;
+  if (task.type === 'rate') return responding;
   const cellOf = ([step, neuron]: [number, number]) =>
     task.groups[neurons.indexOf(neuron)]! * binCount(task, task.binSteps) +
     Math.floor((step - startStep) / task.binSteps);
   const all = rows.map(cellOf);
   const cells = Uint32Array.from(new Set(all)).sort();
   return {
-    type: 'histogram',
     ...responding,
     cells,
     cellSpikes: Uint32Array.from(cells, (cell) => all.filter((each) => each === cell).length),
-  } as ReportReading;
+  };
 }
 
+/** Events that are drawn of each input alone, by its one neuron: those of the test. */
+let drawn: readonly InputEvents[] = [];
+const reader = new TrialReader({ neuronCount: NEURONS, neuronId: String }, ({ inputs, startStep = 0 }) => {
+  const events = drawn[inputs[0]!.neurons[0]!]!;
+  return { ...events, steps: events.steps.map((step) => step - startStep) };
+});
+const protocolOf = (inputs: readonly SpikeRaster[]): TrialTask['protocol'] => ({
+  inputs: inputs.map((_, at) => ({
+    neurons: Uint32Array.of(at),
+    train: { kind: 'spikes', steps: new Uint32Array(0) },
+  })),
+  silenced: new Uint32Array(0),
+  durationSteps: STEPS,
+});
+
 it('reads any reports of any raster as a reading spike by spike does, one trial after the other', () => {
-  const readout = new TrialReadout(NEURONS);
   fc.assert(
     fc.property(
       raster,
@@ -128,20 +137,20 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
       fc.boolean(),
       (spikes, inputs, reports, maximumRows, stoppedAtStep, countsAll) => {
         const task: TrialTask = {
-          protocol: { inputs: [], silenced: new Uint32Array(0), durationSteps: STEPS },
+          protocol: protocolOf(inputs),
           reports,
           countsAll,
           ...(maximumRows !== undefined && { maximumRows }),
         };
         let rowsLeft = maximumRows ?? Infinity;
         const events: InputEvents = { stimulated: new Uint32Array(0), ...spikes };
-        const eventsOf = inputs.map((each) => ({ stimulated: new Uint32Array(0), ...each }));
+        drawn = inputs.map((each) => ({ stimulated: new Uint32Array(0), ...each }));
         const membranes = reports
           .filter(({ type }) => type === 'membrane')
           .map((each) => Float64Array.from(samplesOf(each, stoppedAtStep ?? STEPS), ([, , v]) => v!));
         const stop = stoppedAtStep === undefined ? {} : { stoppedAtStep };
         const trial = { ...spikes, ...stop, deliveredEvents: 7, membranes };
-        const reading = readout.read(task, events, trial, eventsOf, { startStep: 0, endStep: STEPS });
+        const reading = reader.read(task, events, trial);
         const responding = [...new Set(spikes.neurons)].sort((a, b) => a - b);
         expect(reading).toEqual({
           spikes: spikes.steps.length,
@@ -151,7 +160,7 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
           ...stop,
           reports: reports.map((each) => {
             const expected = expectedReading(each, spikes, inputs, rowsLeft, stoppedAtStep ?? STEPS);
-            if (isEventReading(expected)) rowsLeft -= rowsHere(expected);
+            if (isEventReading(expected)) rowsLeft -= expected.steps.length;
             return expected;
           }),
           ...(countsAll
@@ -172,7 +181,6 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
 });
 
 it('reads the parts of a trial, joined, as it reads the whole', () => {
-  const readout = new TrialReadout(NEURONS);
   const partOf = (events: SpikeRaster, startStep: number, endStep: number) => {
     const places = [...events.steps.keys()].filter(
       (at) => events.steps[at]! >= startStep && events.steps[at]! < endStep,
@@ -192,7 +200,7 @@ it('reads the parts of a trial, joined, as it reads the whole', () => {
       fc.boolean(),
       (spikes, inputs, reports, cuts, countsAll) => {
         const task: TrialTask = {
-          protocol: { inputs: [], silenced: new Uint32Array(0), durationSteps: STEPS },
+          protocol: protocolOf(inputs),
           reports,
           countsAll,
         };
@@ -202,9 +210,9 @@ it('reads the parts of a trial, joined, as it reads the whole', () => {
             .map((each) => samplesOf(each, endStep - 1).filter(([step]) => step! >= startStep))
             .map((rows) => Float64Array.from(rows, ([, , v]) => v!));
           const own = partOf(spikes, startStep, endStep);
-          const eventsOf = inputs.map((each) => partOf(each, startStep, endStep));
+          drawn = inputs.map((each) => partOf(each, startStep, endStep));
           const trial = { ...own, deliveredEvents: endStep, membranes };
-          return readout.read(task, own, trial, eventsOf, { startStep, endStep });
+          return reader.read(task, own, trial, { startStep, endStep });
         };
         const starts = [0, ...cuts.sort((a, b) => a - b)];
         const parts = starts.map((start, at) => read(start, starts[at + 1] ?? STEPS));

@@ -9,7 +9,7 @@ import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/i
 import { type Input, MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
+import { isEventReading } from '../kinds/reports/event-table.js';
 import {
   joinedReading,
   type PartState,
@@ -43,7 +43,7 @@ export interface TrialPart {
 }
 
 /**
- * The same of a trial that is longer than an engine simulates whole. It goes on from part to part until its time is up.
+ * Work of a worker on a trial that is too long to be simulated whole: it goes on from part to part until its time is up.
  * @param isTimeUp is asked after each part
  * @returns the reading, or how far it is
  */
@@ -63,8 +63,8 @@ export function trialInParts(
     engine.load(engine.newState(constants, progress?.state.brain));
     for (let startStep = progress?.step ?? 0; ; startStep += MAXIMUM_PART_STEPS) {
       const endStep = Math.min(startStep + MAXIMUM_PART_STEPS, durationSteps);
-      const [own] = reader.part(task, { startStep, endStep }, engine, places);
-      reading = reading === undefined ? own : joinedReading(task, reading, own);
+      const [ofPart] = reader.part(task, { startStep, endStep }, engine, places);
+      reading = reading === undefined ? ofPart : joinedReading(task, reading, ofPart);
       if (endStep === durationSteps || reading.stoppedAtStep !== undefined) return reading;
       if (isTimeUp()) {
         const state = engine.newState(constants, progress?.spare?.brain);
@@ -76,32 +76,40 @@ export function trialInParts(
 }
 
 /**
- * Work of a worker on a step of a session. The state after it is written elsewhere than that before it, which is read only
- * where the engine does not have it still.
- * @param look at the raster before it is overwritten
+ * Work of a worker on a step of a session. The new state is written to other memory than the old one, so that the step can
+ * be repeated. The old one is loaded only if the engine no longer has it.
+ * @param networks the engine of each, and whether it is prepared
+ * @param onRaster is given the spikes before the next step overwrites them
  */
 export function sessionSteps(
   reader: TrialReader,
-  engine: PartEngine,
-): (task: TrialTask, step: SessionStep, look: (raster: EventsInTime) => void) => StepReading {
+  networks: {
+    has(wiring: Rewiring | undefined): boolean;
+    engineFor(wiring: Rewiring | undefined): PartEngine;
+  },
+): (task: TrialTask, step: SessionStep, onRaster: (raster: EventsInTime) => void) => StepReading {
   let last: { readonly number: number; readonly opened: KernelEngine['opened'] } | undefined;
-  return (task, step, look) => {
-    const { constants, inputs } = task.protocol;
+  return (task, step, onRaster) => {
+    const { constants, wiring, inputs } = task.protocol;
+    const isPrepared = !networks.has(wiring);
+    const engine = networks.engineFor(wiring);
     const isLoaded = last !== undefined && last.number === step.after && last.opened === engine.opened;
     last = undefined;
     if (!isLoaded) engine.load(engine.newState(constants, step.from?.brain));
     const places = placesBehind(step.from, step.to, inputs);
     const [reading, raster] = reader.part(task, step, engine, places);
-    look(raster);
+    onRaster(raster);
     const state = engine.newState(constants, step.to?.brain);
     engine.save(state);
-    // A step that a smaller budget ended is repeated.
+    // A step that the reserved worker cut short is computed again, from the state before it.
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
-    return { ...reading, state: { brain: state.buffer, places } };
+    // Sessions need only the number of neurons that responded.
+    const { responders: _, ...read } = reading;
+    return { ...read, isPrepared, state: { brain: state.buffer, places } };
   };
 }
 
-/** Places of a state, to be drawn on from, in the memory of another one if there is one. */
+/** Where the trains stand behind a state, copied into the memory of another one if there is one. */
 function placesBehind(
   state: PartState | undefined,
   memory: PartState | undefined,
@@ -118,16 +126,22 @@ function optionsOf(task: TrialTask): SimulationOptions {
   return recordings.length === 0 ? task.protocol : { ...task.protocol, recordings };
 }
 
-/** Draws and reads the trials of one connectome, whole or in parts. One reading at a time. */
+/** Up to this share of all neurons, sorting those that spiked is quicker than looking at all. */
+const SORTED_SHARE = 1 / 64;
+
+/** Draws and reads the trials of one connectome, whole or in parts. Keeps counters between readings: one at a time. */
 export class TrialReader {
-  readonly #readout: TrialReadout;
+  /** Zero between readings, as are the marks. */
+  readonly #counts: Uint32Array;
+  readonly #marks: Uint32Array;
   readonly #neuronId: (neuron: number) => string;
 
   constructor(
-    connectome: Connectome,
+    connectome: Pick<Connectome, 'neuronCount' | 'neuronId'>,
     private readonly drawEvents: DrawInputEvents,
   ) {
-    this.#readout = new TrialReadout(connectome.neuronCount);
+    this.#counts = new Uint32Array(connectome.neuronCount);
+    this.#marks = new Uint32Array(connectome.neuronCount);
     this.#neuronId = (neuron) => connectome.neuronId(neuron);
   }
 
@@ -135,30 +149,61 @@ export class TrialReader {
     return this.drawEvents(protocol, this.#neuronId);
   }
 
-  read(task: TrialTask, events: InputEvents, trial: Trial): TrialReading {
-    const whole = { startStep: 0, endStep: task.protocol.durationSteps };
-    return this.#readout.read(task, events, trial, this.#eventsOfInputs(task, whole), whole);
-  }
-
   /** Simulates and reads a part of the trial that the engine has loaded. */
   part(
     task: TrialTask,
-    part: TrialPart,
+    { startStep, endStep }: TrialPart,
     engine: PartEngine,
     places: TrainPlaces,
   ): readonly [reading: TrialReading, raster: EventsInTime] {
-    const { startStep, endStep } = part;
     const own = { startStep, durationSteps: endStep - startStep };
     const events = this.drawEvents({ ...task.protocol, ...own }, this.#neuronId, places);
     const trial = engine.advance(events, { ...optionsOf(task), ...own });
     const { stoppedAtStep = endStep - 1 } = trial;
     // Where the budget ends the trial, nothing may tell how much longer the part would have been.
     const simulated = { startStep, endStep: stoppedAtStep + 1 };
-    const eventsOfInputs = this.#eventsOfInputs(task, simulated);
     const raster = inTrial(trial, startStep);
     const before = eventsBefore(events, simulated.endStep - startStep);
-    const reading = this.#readout.read(task, before, { ...trial, ...raster }, eventsOfInputs, simulated);
-    return [reading, raster];
+    return [this.read(task, before, { ...trial, ...raster }, simulated), raster];
+  }
+
+  /**
+   * @param trial whose steps count from the start of the trial
+   * @param part that was simulated
+   */
+  read(
+    task: TrialTask,
+    events: InputEvents,
+    trial: Omit<Trial, 'steps'> & EventsInTime,
+    part: TrialPart = { startStep: 0, endStep: task.protocol.durationSteps },
+  ): TrialReading {
+    // Most reports read the whole trial: each window is counted once.
+    const windows = new Map<string, SpikeCounts>();
+    const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts =>
+      getOrInsert(windows, `${startStep} ${endStep}`, () => this.#count(trial, startStep, endStep));
+    const all = countsIn(part);
+    const eventsOfInputs = this.#eventsOfInputs(task, part);
+    let { maximumRows: rowsLeft = Infinity } = task;
+    const recorded = trial.membranes?.values();
+    return {
+      spikes: trial.neurons.length,
+      responding: all.neurons.length,
+      inputEvents: events.steps.length + (events.background?.steps.length ?? 0),
+      synapticEvents: trial.deliveredEvents,
+      ...(trial.stoppedAtStep !== undefined && { stoppedAtStep: trial.stoppedAtStep }),
+      reports: task.reports.map((report) => {
+        const kind = kindOf(report);
+        const samples = kind.recordingOf && recorded?.next().value;
+        const view = {
+          ...part,
+          ...{ raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn },
+        };
+        const reading = kind.read(report, view);
+        if (isEventReading(reading)) rowsLeft -= reading.steps.length;
+        return reading;
+      }),
+      ...(task.countsAll ? { counts: all } : { responders: all.neurons }),
+    };
   }
 
   /**
@@ -172,76 +217,6 @@ export class TrialReader {
       const events = this.drawEvents(part, this.#neuronId);
       return inTrial(events.background ?? events, startStep);
     });
-  }
-}
-
-function eventsBefore({ background, ...events }: InputEvents, step: number): InputEvents {
-  const before = <T extends Pick<InputEvents, 'steps'>>(of: T): T => ({
-    ...of,
-    steps: of.steps.subarray(0, firstNotBelow(of.steps, step)),
-  });
-  return { ...before(events), ...(background && { background: before(background) }) };
-}
-
-/** Events whose steps count from the start of the trial, as those of a whole trial do. */
-function inTrial({ steps, neurons }: EventsInTime, startStep: number): EventsInTime {
-  return startStep === 0
-    ? { steps, neurons }
-    : { steps: new Uint32Array(steps).map((step) => step + startStep), neurons };
-}
-
-/** With more than this part of all neurons it is quicker to look at all than to sort. */
-const SORTED_SHARE = 64;
-
-/** Reads the trials of one connectome. Keeps counters between readings, so one reading at a time. */
-export class TrialReadout {
-  /** Zero between readings, as are the marks. */
-  readonly #counts: Uint32Array;
-  readonly #marks: Uint32Array;
-
-  constructor(neuronCount: number) {
-    this.#counts = new Uint32Array(neuronCount);
-    this.#marks = new Uint32Array(neuronCount);
-  }
-
-  /**
-   * @param trial whose steps count from the start of the trial
-   * @param eventsOfInputs the events of each input alone, where the kind of a report reads them
-   * @param part that was simulated
-   */
-  read(
-    { reports, countsAll, maximumRows = Infinity }: Omit<TrialTask, 'protocol'>,
-    events: InputEvents,
-    trial: Omit<Trial, 'steps'> & EventsInTime,
-    eventsOfInputs: readonly EventsInTime[],
-    part: TrialPart,
-  ): TrialReading {
-    // Most reports read the whole trial: each window is counted once.
-    const windows = new Map<string, SpikeCounts>();
-    const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts =>
-      getOrInsert(windows, `${startStep} ${endStep}`, () => this.#count(trial, startStep, endStep));
-    const all = countsIn(part);
-    let rowsLeft = maximumRows;
-    const recorded = trial.membranes?.values();
-    return {
-      spikes: trial.neurons.length,
-      responding: all.neurons.length,
-      inputEvents: events.steps.length + (events.background?.steps.length ?? 0),
-      synapticEvents: trial.deliveredEvents,
-      ...(trial.stoppedAtStep !== undefined && { stoppedAtStep: trial.stoppedAtStep }),
-      reports: reports.map((report) => {
-        const kind = kindOf(report);
-        const samples = kind.recordingOf && recorded?.next().value;
-        const view = {
-          ...part,
-          ...{ raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn },
-        };
-        const reading = kind.read(report, view);
-        if (isEventReading(reading)) rowsLeft -= rowsHere(reading);
-        return reading;
-      }),
-      ...(countsAll ? { counts: all } : { responders: all.neurons }),
-    };
   }
 
   #count({ steps, neurons: ofSpikes }: EventsInTime, startStep: number, endStep: number): SpikeCounts {
@@ -270,6 +245,7 @@ export class TrialReadout {
     for (let neuron = 0; neuron < counts.length; neuron++) {
       neurons[active] = neuron;
       spikes[active] = counts[neuron]!;
+      // Without a branch, which could not be predicted: a neuron that did not spike is overwritten by the next.
       active += Math.min(1, counts[neuron]!);
     }
     counts.fill(0);
@@ -279,11 +255,25 @@ export class TrialReadout {
 
 /** @param counts 0 but at these neurons */
 function inAscendingOrder(neurons: readonly number[], counts: Uint32Array): Uint32Array {
-  // Sorting takes longer than a look at all counts where many neurons spiked.
-  if (neurons.length < counts.length / SORTED_SHARE) return Uint32Array.from(neurons).sort();
+  if (neurons.length < counts.length * SORTED_SHARE) return Uint32Array.from(neurons).sort();
   const ascending = new Uint32Array(neurons.length);
   for (let neuron = 0, place = 0; place < ascending.length; neuron++) {
     if (counts[neuron] !== 0) ascending[place++] = neuron;
   }
   return ascending;
+}
+
+function eventsBefore({ background, ...events }: InputEvents, step: number): InputEvents {
+  const before = <T extends Pick<InputEvents, 'steps'>>(of: T): T => ({
+    ...of,
+    steps: of.steps.subarray(0, firstNotBelow(of.steps, step)),
+  });
+  return { ...before(events), ...(background && { background: before(background) }) };
+}
+
+/** Events whose steps count from the start of the trial, as those of a whole trial do. */
+function inTrial({ steps, neurons }: EventsInTime, startStep: number): EventsInTime {
+  return startStep === 0
+    ? { steps, neurons }
+    : { steps: new Uint32Array(steps).map((step) => step + startStep), neurons };
 }

@@ -114,7 +114,7 @@ describe('runExperiment', () => {
     const { totals } = await answerOf(plan, runTrial, { from: 9 });
     const { conditions } = await answerOf(plan, runTrial, { from: 9 });
     expect(totals.cost.brain_seconds).toBeCloseTo((conditions.length + 1) * 3 * 0.06, 10);
-    expect(plan.cost.brainSeconds(9)).toBeCloseTo(6 * 3 * 0.06, 10);
+    expect(plan.cost.work(9).brainMs / 1000).toBeCloseTo(6 * 3 * 0.06, 10);
   });
 
   it('runs nothing before `from` where groups are stimulated in turn: no baseline decides on them', async () => {
@@ -123,7 +123,7 @@ describe('runExperiment', () => {
     const { conditions, totals } = await answerOf(plan, runTrial, { from: 1 });
     expect(conditions).toHaveLength(plan.conditions - 1);
     expect(totals.cost.brain_seconds).toBeCloseTo(conditions.length * 3 * 0.06, 10);
-    expect(plan.cost.brainSeconds(1)).toBeCloseTo(totals.cost.brain_seconds, 10);
+    expect(plan.cost.work(1).brainMs / 1000).toBeCloseTo(totals.cost.brain_seconds, 10);
     const dryRun = plan.dryRun(1);
     expect(dryRun.cost.brain_seconds).toBeCloseTo(totals.cost.brain_seconds, 10);
     expect(dryRun.conditions.map(({ index }) => index)).toEqual(conditions.map(({ index }) => index));
@@ -264,7 +264,7 @@ describe('runExperiment', () => {
       trialsDone: 3 * conditions.length,
     });
     expect(seen[0]).toMatchObject({ trials: 42, trialsDone: 0 });
-    expect(plan.cost.brainSeconds()).toBeCloseTo(42 * 0.06, 10);
+    expect(plan.cost.work().brainMs / 1000).toBeCloseTo(42 * 0.06, 10);
   });
 
   it('counts the trials of its page, neither those before it nor those after it', async () => {

@@ -1,7 +1,7 @@
 /** From the outcomes of conditions to the events of an answer: the head, conditions, totals. */
 import { CodedError } from '../../errors.js';
 import type { ConditionExtent, ExperimentPlan } from '../plan/plan.js';
-import { haveControls } from '../plan/plan-cost.js';
+import { controlledReports } from '../plan/planned-reports.js';
 import { runawayWarning, truncatedWarning } from '../plan/warnings.js';
 import { Baselines } from './baselines.js';
 import { conditionResult } from './condition-result.js';
@@ -28,8 +28,7 @@ export interface AnswerExtent extends ConditionExtent {
  * @param reports of the answer
  */
 export function neededIndices(plan: ExperimentPlan, from: number, reports = plan.reports): number[] {
-  const needed = plan.grid.neededFrom(from, haveControls(reports));
-  return Array.from(needed.keys()).filter((index) => needed[index] === 1);
+  return plan.grid.neededFrom(from, controlledReports(reports).length > 0);
 }
 
 /**
@@ -85,7 +84,7 @@ export function eventsOfOutcomes(
   },
 ): AsyncGenerator<ExperimentEvent, void, void> {
   const { reports, page, cutsTables, tableRows, isPartial, turn } = extent;
-  const controlled = plan.reports.filter((report) => haveControls([report]));
+  const controlled = controlledReports(plan.reports);
   const cut: EventOptions['cut'] = (counts, isOfControl) => {
     const kept = isOfControl ? controlled : plan.reports;
     const read = { ...counts, reports: counts.reports.filter((_, at) => reports.includes(kept[at]!)) };
@@ -106,7 +105,7 @@ async function* eventsOf(
   yield { kind: 'head', head: plan.head };
   let [brainMs, inputEvents, synapticEvents] = [0, 0, 0];
   const { grid } = plan;
-  const controlsOfEach = haveControls(reports) ? grid.controls : 0;
+  const controlsOfEach = controlledReports(reports).length > 0 ? grid.controls : 0;
   /** A condition that was run, and its controls so far. */
   let open:
     { readonly measured: RunOutcome['counts']; readonly controls: RunOutcome['counts'][] } | undefined;

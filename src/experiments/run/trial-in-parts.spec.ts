@@ -7,12 +7,13 @@ import { RewirableEngine } from '../../simulation/rewiring/rewirable-engine.js';
 import { compiledDrawing } from '../../stimulus/compiled-drawing.js';
 import {
   isProgress,
+  type PartState,
   trialTask,
   type TrialProgress,
   type TrialReading,
   type TrialTask,
 } from '../plan/trial.js';
-import { trialInParts, trialOf, TrialReader } from './readout.js';
+import { sessionSteps, trialInParts, trialOf, TrialReader } from './readout.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 const workers = [1, 2].map(() => {
@@ -21,7 +22,8 @@ const workers = [1, 2].map(() => {
   const engine = new RewirableEngine(new KernelEngine(simulation, connectome), connectome, modules);
   const draw = compiledDrawing(compileDrawingKernel());
   const inParts = trialInParts(new TrialReader(connectome, draw), (wiring) => engine.engineFor(wiring));
-  return { whole: trialOf(new TrialReader(connectome, draw), engine), inParts };
+  const step = sessionSteps(new TrialReader(connectome, draw), engine);
+  return { whole: trialOf(new TrialReader(connectome, draw), engine), inParts, step };
 });
 
 const REPORTS = {
@@ -115,5 +117,26 @@ describe('a trial in parts', () => {
     const neurons = trial.protocol.inputs[0]!.neurons.length;
     cellSpikes.forEach((spikes, k) => expect(spikes / (30 * neurons * 3 * (k + 1))).toBeCloseTo(1, 0));
     expect(reading.inputEvents).toBeGreaterThan(100_000);
+  });
+});
+
+describe('steps of sessions', () => {
+  it('tell which of them had a network prepared', () => {
+    const { step } = workers[0]!;
+    const trials = [{}, { shuffle: 'weights', seed: 1 }, { shuffle: 'weights', seed: 2 }].map((wiring) =>
+      task({ ...DOCUMENT, wiring }),
+    );
+    let number = 0;
+    const states = trials.map((): { after?: number; from?: PartState } => ({}));
+    const prepared = [0, 1, 0, 1, 2, 0, 2, 1, 1].map((at) => {
+      const { from, after } = states[at]!;
+      const startStep = from === undefined ? 0 : 100;
+      const given = { startStep, endStep: startStep + 100, number: ++number, after, from, to: undefined };
+      const reading = step(trials[at]!, { ...given, synapticEvents: 0, readsDrives: false }, () => undefined);
+      // The first of two steps, again and again.
+      states[at] = from === undefined ? { from: reading.state, after: number } : {};
+      return reading.isPrepared;
+    });
+    expect(prepared).toEqual([false, true, false, false, true, false, false, true, false]);
   });
 });

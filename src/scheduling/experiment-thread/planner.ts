@@ -9,6 +9,7 @@ import { parseSessionDocument, planSession, type SessionPlan } from '../../exper
 import { ChunkRunner } from '../../experiments/run/chunk-runner.js';
 import { inTurns, type Turn } from '../../experiments/run/turn.js';
 import { parseJson } from '../../json-text.js';
+import type { InParts } from '../../parts.js';
 import { refuseRepeatedMember } from '../../repeated-member.js';
 import type { AcceptedJob, DocumentLimits } from './messages.js';
 
@@ -36,22 +37,14 @@ export class Planner {
 
   /** As plan, of a session. */
   planSession(work: PlanningWork, text: string | undefined, limits: DocumentLimits): Promise<SessionPlan> {
-    return this.afterOthers(work.client, async () => {
-      const parsed = await this.#parsed(work, text, (document, channels) =>
-        parseSessionDocument(document, limits, channels),
-      );
-      return inTurns(work.turn, planSession(this.connectome, parsed, limits));
-    });
+    const parse = (document: unknown) => parseSessionDocument(document, limits, this.#channels);
+    return this.#planOfText(work, text, parse, (parsed) => planSession(this.connectome, parsed, limits));
   }
 
   /** @param text undefined where every default is wanted */
   plan(work: PlanningWork, text: string | undefined, limits: DocumentLimits): Promise<ExperimentPlan> {
-    return this.afterOthers(work.client, async () => {
-      const parsed = await this.#parsed(work, text, (document, channels) =>
-        parseDocument(document, limits, channels),
-      );
-      return this.#planOf(work, parsed, limits);
-    });
+    const parse = (document: unknown) => parseDocument(document, limits, this.#channels);
+    return this.#planOfText(work, text, parse, (parsed) => this.#planning(parsed, limits));
   }
 
   /** Chunks of a job that begin together wait for one plan. */
@@ -61,7 +54,7 @@ export class Planner {
     // The work whose turns a plan took may have been stopped: the next one makes its own.
     if (known !== undefined) return known.catch(() => this.planOfJob(work, job));
     const planning = this.afterOthers(work.client, async () => {
-      const plan = await this.#planOf(work, document, limits);
+      const plan = await inTurns(work.turn, this.#planning(document, limits));
       return { plan, conditions: new ChunkRunner(plan) };
     });
     this.#jobs.set(id, planning);
@@ -71,30 +64,27 @@ export class Planner {
     return planning;
   }
 
-  async #parsed<T>(
-    { turn }: PlanningWork,
-    text: string | undefined,
-    parse: (document: unknown, channels: readonly string[]) => T,
-  ): Promise<T> {
-    let document: unknown = {};
-    if (text !== undefined) {
-      document = await turn(() => parseJson(text));
-      await turn(() => refuseRepeatedMember(text));
-    }
-    const channels = this.connectome.metadata.channels.map(({ id }) => id);
-    return turn(() => parse(document, channels));
+  get #channels(): readonly string[] {
+    return this.connectome.metadata.channels.map(({ id }) => id);
   }
 
-  #planOf(
-    work: PlanningWork,
-    document: ExperimentDocument,
-    limits: ExperimentLimits,
-  ): Promise<ExperimentPlan> {
+  #planOfText<Parsed, Plan>(
+    { client, turn }: PlanningWork,
+    text = '{}',
+    parse: (document: unknown) => Parsed,
+    planning: (parsed: Parsed) => InParts<Plan>,
+  ): Promise<Plan> {
+    return this.afterOthers(client, async () => {
+      const document = await turn(() => parseJson(text));
+      await turn(() => refuseRepeatedMember(text));
+      const parsed = await turn(() => parse(document));
+      return inTurns(turn, planning(parsed));
+    });
+  }
+
+  #planning(document: ExperimentDocument, limits: ExperimentLimits) {
     const { connectome } = this;
-    return inTurns(
-      work.turn,
-      planInParts(connectome, document, new NodeSetResolver(connectome, document), limits),
-    );
+    return planInParts(connectome, document, new NodeSetResolver(connectome, document), limits);
   }
 
   /** @param line a client, or what else has a line of its own: `plan` begins when all before it in the line is done */

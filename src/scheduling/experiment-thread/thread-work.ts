@@ -58,8 +58,6 @@ export class ThreadWork {
   /** Conditions by their numbers, with the work that is expected of each of their trials. */
   readonly #conditions = new LRUCache<number, KnownCondition>({ max: KNOWN_CONDITIONS });
   #withdrawal = new AbortController();
-  /** Rejects the calls that wait for the thread. */
-  readonly #waiting = new Set<(reason: Error) => void>();
   /** Why nothing more can be asked of it. */
   #over: Error | undefined;
   #isEnded = false;
@@ -91,19 +89,12 @@ export class ThreadWork {
   }
 
   /** Calls a method in the thread. Rejects at once when the work is stopped, however busy the thread is. */
-  call<Name extends MethodOf<WorkHandler>>(
+  async call<Name extends MethodOf<WorkHandler>>(
     name: Name,
     ...given: Given<WorkHandler, Name>
   ): Promise<Result<WorkHandler, Name>> {
-    return new Promise((resolve, reject) => {
-      if (this.#over !== undefined) {
-        reject(this.#over);
-        return;
-      }
-      this.#waiting.add(reject);
-      const answered = this.link.call(this.id, name, ...given).then(resolve, reject);
-      void answered.then(() => this.#waiting.delete(reject));
-    });
+    if (this.#over !== undefined) throw this.#over;
+    return this.link.call(this.id, name, ...given);
   }
 
   /** @param read gives the outcomes when the answer is made */
@@ -191,7 +182,7 @@ export class ThreadWork {
 
   #reject(reason: Error): void {
     this.#over ??= reason;
-    for (const reject of this.#waiting) reject(this.#over);
+    this.link.abandon(this.id, this.#over);
     this.#withdrawal.abort(this.#over);
   }
 

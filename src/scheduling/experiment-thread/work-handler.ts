@@ -17,6 +17,7 @@ import {
 import { TABLE_FORMATS, type Format } from '../../experiments/formats/formats.js';
 import { phasesOf } from '../../experiments/plan/phases.js';
 import type { ExperimentPlan } from '../../experiments/plan/plan.js';
+import { groupNumbersOf } from '../../experiments/plan/plan-limits.js';
 import { priceMs } from '../../experiments/plan/prices.js';
 import type { SessionPlan } from '../../experiments/plan/session-plan.js';
 import { decodeOutcome, encodeOutcome, type ConditionOutcome } from '../../experiments/run/outcomes.js';
@@ -256,8 +257,8 @@ export class WorkHandler {
   get size(): number {
     const plan = this.#plan;
     if (plan === undefined || this.#stop.signal.aborted) return 0;
-    const { trains = 0 } = plan.cost.work();
-    return plan.grid.size + trains / plan.trials + plan.cost.groupNumbers + this.#bundles.tableRows;
+    const work = plan.cost.work();
+    return plan.grid.size + work.trains / plan.trials + groupNumbersOf(work) + this.#bundles.tableRows;
   }
 
   /** Ends it because the thread has too little memory, and drops what it holds. */
@@ -340,10 +341,11 @@ function plannedOf(
   fromTrial = 0,
   written = plan.reports,
 ): PlannedExperiment {
+  const work = plan.cost.work(from, fromTrial, written);
   return {
     id: plan.head.id,
     conditions: plan.conditions - from,
-    brainMs: plan.cost.brainMs(from, fromTrial, written),
-    priceMs: priceMs(plan.cost.work(from, fromTrial, written)),
+    brainMs: work.brainMs,
+    priceMs: priceMs(work),
   };
 }

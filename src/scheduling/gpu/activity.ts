@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { expectedEvents } from '../../experiments/plan/prices.js';
 import type { Protocol } from '../../stimulus/protocol.js';
-import type { BatchJob } from './batch-stage.js';
+import type { BatchTask } from './gpu-stage.js';
 
 /** Amount of work of a simulation. */
 export interface Load {
@@ -18,14 +18,14 @@ interface Measured {
 }
 
 /**
- * Estimates how many synaptic events a job will deliver: its expected input events times the synaptic events that one of
- * them has led to, in jobs of the same group, or in all jobs while there were none of the group.
+ * Estimates how many synaptic events a task will deliver: its expected input events times the synaptic events that one of
+ * them has led to, in tasks of the same group, or in all tasks while there were none of the group.
  */
 export class Activity {
   readonly #ofGroup = new LRUCache<object | string, Measured>({ max: GROUPS });
   readonly #ofAll: Measured = { inputEvents: 0, synapticEvents: 0 };
 
-  loadOf({ protocol, group }: BatchJob): Load {
+  loadOf({ protocol, group }: BatchTask): Load {
     const { durationSteps: steps, eventBudget = Infinity } = protocol;
     const { inputEvents, synapticEvents } = this.#ofGroup.get(group) ?? this.#ofAll;
     const perInputEvent = inputEvents > 0 ? synapticEvents / inputEvents : 0;
@@ -33,8 +33,8 @@ export class Activity {
     return { steps, synapticEvents: Math.min(expected, eventBudget) };
   }
 
-  /** @param synapticEvents what a job has delivered */
-  learn({ protocol, group }: BatchJob, synapticEvents: number): void {
+  /** @param synapticEvents what a task has delivered */
+  learn({ protocol, group }: BatchTask, synapticEvents: number): void {
     const ofGroup = this.#ofGroup.get(group) ?? { inputEvents: 0, synapticEvents: 0 };
     this.#ofGroup.set(group, ofGroup);
     for (const measured of [ofGroup, this.#ofAll]) {

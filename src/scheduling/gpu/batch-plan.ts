@@ -10,12 +10,12 @@ export interface Cost {
 export interface BatchTimes {
   /** Cost on one CPU worker; batches are compared with all of them together. */
   readonly cpu: Cost & { readonly workers: number };
-  /** Cost of batches up to each width, ascending: for the steps of the longest job, and for the events of all. */
+  /** Cost of batches up to each width, ascending: for the steps of the longest task, and for the events of all. */
   readonly gpu: readonly (Cost & { readonly width: number })[];
 }
 
 /**
- * Decides how many of the jobs that wait the GPU should take: as many as it computes sooner than all CPU workers
+ * Decides how many of the tasks that wait the GPU should take: as many as it computes sooner than all CPU workers
  * together. A batch that fits no width exactly takes as long as the next larger one.
  */
 export class BatchPlan {
@@ -33,7 +33,7 @@ export class BatchPlan {
     return this.times.gpu.at(-1)?.width ?? 0;
   }
 
-  /** The smallest batch of such jobs that is worth it; undefined when none is. */
+  /** The smallest batch of such tasks that is worth it; undefined when none is. */
   fewestOf(load: Load): number | undefined {
     for (let size = 1; size <= this.widest; size++) {
       if (this.#isWorthIt(new Array<Load>(size).fill(load))) return size;
@@ -42,7 +42,7 @@ export class BatchPlan {
   }
 
   /**
-   * @param loads of the jobs, in the order in which they are served
+   * @param loads of the tasks, in the order in which they are served
    * @returns how many of them, from the first; 0 when the CPU should compute all of them
    */
   batchSizeOf(loads: readonly Load[]): number {
@@ -60,7 +60,7 @@ export class BatchPlan {
   }
 }
 
-/** The load of a batch: the steps of its longest job and the events of all. */
+/** The load of a batch: the steps of its longest task and the events of all. */
 export function batchLoad(loads: readonly Load[]): Load {
   return {
     steps: loads.reduce((most, { steps }) => Math.max(most, steps), 0),

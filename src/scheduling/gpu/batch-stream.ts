@@ -1,4 +1,5 @@
-import { BATCHES_IN_FLIGHT } from './batch-stage.js';
+/** Batches that the GPU process may have: one is prepared, one submitted, one computed, one read. */
+export const BATCHES_IN_FLIGHT = 4;
 
 /**
  * @param rounds batches that are timed; some more where needed, since batches in flight may end together

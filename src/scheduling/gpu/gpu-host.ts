@@ -5,8 +5,12 @@ import type { Protocol } from '../../stimulus/protocol.js';
 import { withTimeout } from '../../with-timeout.js';
 import { RemoteCalls, type Given, type Result, type WorkId } from '../remote-calls.js';
 import { builtFile } from '../worker-file.js';
-import type { BatchResult } from './batch-stage.js';
-import type { GpuWanted } from './gpu-task.js';
+
+export interface GpuWanted {
+  readonly allowSoftware: boolean;
+  /** Powers of two, ascending: how many trials a batch may hold, where the adapter has room for it. */
+  readonly widths?: readonly number[];
+}
 
 export interface HostOpening extends GpuWanted {
   readonly connectomeFile: string;
@@ -21,6 +25,9 @@ export interface GpuDescription {
   /** Protocols that a batch may hold, ascending. */
   readonly widths: readonly number[];
 }
+
+/** In the order of the protocols; undefined where the GPU has no certified trial and the CPU must simulate. */
+export type BatchResult = readonly (Trial | undefined)[];
 
 /** Methods of the process. */
 export interface GpuProcess {

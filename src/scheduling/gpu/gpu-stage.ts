@@ -4,12 +4,12 @@
  * from. Results never depend on it.
  */
 import { MAXIMUM_STEPS } from '../../simulation/network.js';
+import type { Protocol } from '../../stimulus/protocol.js';
 import { CodedError, ERRORS } from '../../errors.js';
 import { Activity, type Load } from './activity.js';
 import { BatchPlan, batchLoad, costOf, type BatchTimes, type Cost } from './batch-plan.js';
-import { BATCHES_IN_FLIGHT, type BatchJob, type BatchResult } from './batch-stage.js';
-import { streamMs } from './batch-stream.js';
-import { GpuHost, type GpuDescription, type HostOpening } from './gpu-host.js';
+import { BATCHES_IN_FLIGHT, streamMs } from './batch-stream.js';
+import { GpuHost, type BatchResult, type GpuDescription, type HostOpening } from './gpu-host.js';
 
 export type GpuState =
   | { readonly name: 'off'; readonly reason: string }
@@ -25,8 +25,21 @@ export type GpuState =
     }
   | { readonly name: 'lost'; readonly reason: string; readonly error: unknown };
 
-/** A job of the kind that the GPU will be given. */
-interface GpuSample extends BatchJob {
+/** A run or a trial that waits, as the queue offers it to the GPU. */
+export interface BatchTask {
+  readonly protocol: Protocol;
+  /** Tasks of one group are alike: runs of one stimulus, trials of one experiment. */
+  readonly group: object | string;
+}
+
+/** Parts of the stage that the queue needs: it simulates waiting tasks, many at once. */
+export type BatchStage = Pick<
+  GpuStage,
+  'gpuComesFirst' | 'room' | 'isBusy' | 'tasksAhead' | 'batchSizeOf' | 'simulate'
+>;
+
+/** A task of the kind that the GPU will be given. */
+interface GpuSample extends BatchTask {
   /** @returns what a CPU worker takes to simulate it, in ms */
   readonly simulateOnCpu: () => Promise<number>;
 }
@@ -60,9 +73,9 @@ export class GpuStage {
   #state: GpuState = { name: 'starting' };
   #host: GpuHost | undefined;
   #plan: BatchPlan | undefined;
-  /** Experience with jobs; it survives the host. */
+  /** Experience with tasks; it survives the host. */
   readonly #activity = new Activity();
-  readonly #inFlight = new Set<readonly BatchJob[]>();
+  readonly #inFlight = new Set<readonly BatchTask[]>();
   #wasReady = false;
   readonly #closing = new AbortController();
   #pauseMs = FIRST_PAUSE_MS;
@@ -79,53 +92,53 @@ export class GpuStage {
     return this.options.gpuRequired && this.#state.name === 'ready';
   }
 
-  /** How many jobs it may take at once; 0 while it has enough to do, or is away. */
+  /** How many tasks it may take at once; 0 while it has enough to do, or is away. */
   get room(): number {
     const hasRoom = this.#state.name === 'ready' && this.#inFlight.size < BATCHES_IN_FLIGHT;
     return hasRoom ? this.#plan!.widest : 0;
   }
 
   /**
-   * True while it computes another batch. It then takes a full one only: jobs that do not fill it would wait in it, while
+   * True while it computes another batch. It then takes a full one only: tasks that do not fill it would wait in it, while
    * more may come before its turn, or a worker be free.
    */
   get isBusy(): boolean {
     return this.#inFlight.size > 0;
   }
 
-  /** How many jobs should wait to keep it busy; 0 while it is away. */
-  get jobsAhead(): number {
+  /** How many tasks should wait to keep it busy; 0 while it is away. */
+  get tasksAhead(): number {
     return this.#state.name === 'ready' ? BATCHES_AHEAD * this.#plan!.widest : 0;
   }
 
-  /** How many of these jobs, in their order and no more than `room`, it would take now. */
-  batchSizeOf(jobs: readonly BatchJob[]): number {
-    return this.room === 0 ? 0 : this.#plan!.batchSizeOf(jobs.map((job) => this.#activity.loadOf(job)));
+  /** How many of these tasks, in their order and no more than `room`, it would take now. */
+  batchSizeOf(tasks: readonly BatchTask[]): number {
+    return this.room === 0 ? 0 : this.#plan!.batchSizeOf(tasks.map((task) => this.#activity.loadOf(task)));
   }
 
   /** Never rejects: what it could not simulate is undefined and left to the workers. */
-  async simulate(jobs: readonly BatchJob[]): Promise<BatchResult> {
+  async simulate(tasks: readonly BatchTask[]): Promise<BatchResult> {
     const host = this.#host;
-    this.#inFlight.add(jobs);
+    this.#inFlight.add(tasks);
     // Its turn comes after the others, and its time begins anew with the answer of each.
     const timeoutMs = Math.max(...[...this.#inFlight].map((batch) => this.#timeoutMsOf(batch)));
     try {
       const trials = await host!.simulate(
-        jobs.map(({ protocol }) => protocol),
+        tasks.map(({ protocol }) => protocol),
         timeoutMs,
       );
-      this.#learn(jobs, trials);
+      this.#learn(tasks, trials);
       const certified = trials.filter((trial) => trial !== undefined).length;
       this.runs.certified += certified;
-      this.runs.repeated += jobs.length - certified;
+      this.runs.repeated += tasks.length - certified;
       this.#pauseMs = FIRST_PAUSE_MS;
       return trials;
     } catch (error) {
-      this.runs.lost += jobs.length;
+      this.runs.lost += tasks.length;
       void this.#lose(host!, error);
-      return jobs.map(() => undefined);
+      return tasks.map(() => undefined);
     } finally {
-      this.#inFlight.delete(jobs);
+      this.#inFlight.delete(tasks);
     }
   }
 
@@ -175,15 +188,15 @@ export class GpuStage {
     }
   }
 
-  /** @returns the plan, and the fewest jobs that it gives to the GPU */
+  /** @returns the plan, and the fewest tasks that it gives to the GPU */
   async #calibrate(
     host: GpuHost,
     { widths }: GpuDescription,
   ): Promise<[plan: BatchPlan, fewest: number | undefined]> {
     const { samples, cpuWorkers, batchTimeoutMs } = this.options;
-    const simulate = async (jobs: readonly BatchJob[]) => {
-      const protocols = jobs.map(({ protocol }) => protocol);
-      this.#learn(jobs, await host.simulate(protocols, MEASURING_TIMEOUT_MS));
+    const simulate = async (tasks: readonly BatchTask[]) => {
+      const protocols = tasks.map(({ protocol }) => protocol);
+      this.#learn(tasks, await host.simulate(protocols, MEASURING_TIMEOUT_MS));
     };
     // The first one compiles. All of them tell how many synaptic events a sample delivers.
     for (const sample of samples) await simulate([sample]);
@@ -201,8 +214,8 @@ export class GpuStage {
       const measured: { load: Load; ms: number }[] = [];
       let isWorthIt = false;
       for (const sample of new Set([quietest, busiest])) {
-        const jobs = new Array<BatchJob>(width).fill(samples[sample]!);
-        const ms = await streamMs(GPU_ROUNDS, () => simulate(jobs));
+        const tasks = new Array<BatchTask>(width).fill(samples[sample]!);
+        const ms = await streamMs(GPU_ROUNDS, () => simulate(tasks));
         measured.push({ load: batchLoad(new Array<Load>(width).fill(loads[sample]!)), ms });
         // A wider batch takes no less time, so it cannot be worth it where this one takes longer than the widest may.
         isWorthIt ||= ms <= batchTimeoutMs && ms <= (widths.at(-1)! * onCpu[sample]!.ms) / cpuWorkers;
@@ -218,16 +231,16 @@ export class GpuStage {
     return [plan, plan.fewestOf(mean) ?? plan.fewestOf(loads[busiest]!)];
   }
 
-  #learn(jobs: readonly BatchJob[], trials: BatchResult): void {
-    jobs.forEach((job, i) => {
+  #learn(tasks: readonly BatchTask[], trials: BatchResult): void {
+    tasks.forEach((task, i) => {
       const trial = trials[i];
-      if (trial !== undefined) this.#activity.learn(job, trial.deliveredEvents);
+      if (trial !== undefined) this.#activity.learn(task, trial.deliveredEvents);
     });
   }
 
-  #timeoutMsOf(jobs: readonly BatchJob[]): number {
+  #timeoutMsOf(tasks: readonly BatchTask[]): number {
     const { batchTimeoutMs } = this.options;
-    const steps = Math.max(...jobs.map(({ protocol }) => protocol.durationSteps));
+    const steps = Math.max(...tasks.map(({ protocol }) => protocol.durationSteps));
     return batchTimeoutMs * Math.max(1, steps / MAXIMUM_STEPS);
   }
 

@@ -1,69 +1,76 @@
 /**
  * The file of all threads of the GPU process. One of them holds the GPU: what it does bounds a stream of batches, so it does
- * nothing that needs no GPU. The others prepare batches for it and read what comes back.
+ * nothing that needs no GPU. The others prepare batches for it and read what comes back. Each function is a task of Piscina.
  */
 import { workerData } from 'node:worker_threads';
 import { viewConnectome } from '../../connectome/sections.js';
-import type { Wiring } from '../../connectome/connectome.js';
 import { requestGpuAdapter } from '../../simulation/gpu/adapter.js';
-import { outDegreesOf, resultsOf } from '../../simulation/gpu/batch-results.js';
-import { batchTables } from '../../simulation/gpu/batch-tables.js';
+import { outDegreesOf, resultsOf, type BatchLists } from '../../simulation/gpu/batch-results.js';
+import { batchTables, type BatchTables } from '../../simulation/gpu/batch-tables.js';
 import type { GpuEngine } from '../../simulation/gpu/gpu-engine.js';
+import type { BatchRoom } from '../../simulation/gpu/pipeline-shape.js';
 import { failureOf } from '../../errors.js';
 import { compiledDrawing } from '../../stimulus/compiled-drawing.js';
+import type { Protocol } from '../../stimulus/protocol.js';
 import { compileDrawingKernel } from '../kernel-file.js';
 import { transfer } from '../transfer.js';
-import type { Outcome } from '../task.js';
-import type { GpuResultOf, GpuTask, GpuThreadData, GpuWanted } from './gpu-task.js';
+import type { Outcome, WorkerData } from '../task.js';
+import type { GpuWanted } from './gpu-host.js';
 
-const { connectome: buffer, gpu } = workerData as GpuThreadData;
-const connectome = viewConnectome(buffer);
+const connectome = viewConnectome((workerData as WorkerData).connectome);
 const draw = compiledDrawing(compileDrawingKernel());
 const outDegree = outDegreesOf(connectome);
 let engine: GpuEngine | undefined;
 
-export default async (task: GpuTask): Promise<unknown> => {
-  try {
-    switch (task.kind) {
-      case 'open':
-        return { ok: true, result: await open(connectome, gpu!) } satisfies Outcome<GpuResultOf['open']>;
-      case 'prepare': {
-        const trials = task.protocols.map((options) => ({
-          events: draw(options, (i) => connectome.neuronId(i)),
-          options,
-        }));
-        const tables: GpuResultOf['prepare'] = batchTables(trials, task.room);
-        return transfer(tables, [tables?.silenced, tables?.inputs]);
-      }
-      case 'simulate': {
-        const lists: GpuResultOf['simulate'] = await engine!.simulate(task.tables);
-        return transfer(lists, [...(lists?.windows ?? []), lists?.unflagged]);
-      }
-      case 'read': {
-        const results = resultsOf(task.lists, task.protocols, outDegree);
-        const trials: GpuResultOf['read'] = results.map(({ trial, certified }) =>
-          certified ? trial : undefined,
-        );
-        return transfer(
-          trials,
-          trials.flatMap((trial) => [trial?.steps, trial?.neurons]),
-        );
-      }
-    }
-  } catch (error) {
-    return { ok: false, failure: failureOf(error) } satisfies Outcome<never>;
-  }
-};
-
-/** The other threads never load gpu.js. */
-async function open(wiring: Wiring, { allowSoftware, widths }: GpuWanted): Promise<GpuResultOf['open']> {
+/** Opens the adapter: the first task of the one thread that holds it. The others never load gpu.js. */
+export const open = answering(async ({ allowSoftware, widths }: GpuWanted) => {
   const { name, largestArrayBytes, largestBufferBytes } = await requestGpuAdapter({ allowSoftware });
   const { GpuEngine } = await import('../../simulation/gpu/gpu-engine.js');
-  engine = new GpuEngine(wiring, {
+  engine = new GpuEngine(connectome, {
     mode: 'webgpu',
     largestArrayBytes,
     largestBufferBytes,
     ...(widths && { widths }),
   });
   return { adapter: name, room: engine.room };
+});
+
+/** Gives the tables of a batch, or undefined when the adapter has no room for it. */
+export const prepare = answering(
+  ({ protocols, room }: { readonly protocols: readonly Protocol[]; readonly room: BatchRoom }) => {
+    const trials = protocols.map((options) => ({
+      events: draw(options, (i) => connectome.neuronId(i)),
+      options,
+    }));
+    return batchTables(trials, room);
+  },
+  (tables) => [tables?.silenced, tables?.inputs],
+);
+
+/** The task of the thread of the GPU; undefined when the adapter has no room for the batch. */
+export const simulate = answering(
+  (tables: BatchTables) => engine!.simulate(tables),
+  (lists) => [...(lists?.windows ?? []), lists?.unflagged],
+);
+
+/** Gives the trials of a batch; undefined for one without a certificate. */
+export const read = answering(
+  ({ lists, protocols }: { readonly lists: BatchLists; readonly protocols: readonly Protocol[] }) =>
+    resultsOf(lists, protocols, outDegree).map(({ trial, certified }) => (certified ? trial : undefined)),
+  (trials) => trials.flatMap((trial) => [trial?.steps, trial?.neurons]),
+);
+
+/** @param arraysOf a result, whose memory is transferred */
+function answering<Task, Result>(
+  compute: (task: Task) => Result | Promise<Result>,
+  arraysOf: (result: Result) => readonly (ArrayBufferView | undefined)[] = () => [],
+) {
+  return async (task: Task): Promise<Outcome<Result>> => {
+    try {
+      const result = await compute(task);
+      return transfer(result, arraysOf(result));
+    } catch (error) {
+      return { ok: false, failure: failureOf(error) };
+    }
+  };
 }

@@ -5,6 +5,8 @@
 import { availableParallelism } from 'node:os';
 import { isIP } from 'node:net';
 import { CodedError, describeValue } from '../../errors.js';
+import { allowedBy, isAllowedBy } from '../../schema/allowed-values.js';
+import { integer, oneOf, text, type Schema, type Static } from '../../schema/json-schema.js';
 import { isRedisUrl, withoutPassword } from './redis-url.js';
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
@@ -13,148 +15,108 @@ const MEBIBYTE = 1024 * 1024;
 /** Names of networks in TRUST_PROXY. */
 const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 
-interface Variable<Value extends string | number> {
-  readonly initial: Value;
-  /** Completes "NAME must be ...". */
-  readonly allowed: string;
-  /** @returns the value, undefined where it is not allowed */
-  readonly parse: (text: string) => Value | undefined;
-  /** The part of a value that is not allowed as a message may show it. */
+/** Schema of a variable. */
+interface Variable extends Schema {
+  readonly default: string | number;
+  /** The part of a refused text that a message may show. */
   readonly shown?: (text: string) => unknown;
 }
 
-/** An integer in decimal digits only: other forms that Number() accepts are typing errors. */
-function integer(initial: number, minimum: number, maximum: number): Variable<number> {
-  const read = (text: string) => (/^-?\d{1,16}$/.test(text) ? Number(text) : undefined);
-  return {
-    initial,
-    allowed: `an integer from ${minimum} to ${maximum}`,
-    parse: (text) => {
-      const value = read(text);
-      const isAllowed = Number.isSafeInteger(value) && value! >= minimum && value! <= maximum;
-      return isAllowed ? value : undefined;
-    },
-    shown: (text) => read(text) ?? text,
-  };
-}
+const whole = (initial: number, minimum: number, maximum: number) =>
+  integer(undefined, { default: initial, minimum, maximum });
+const word = <const V extends string>(initial: NoInfer<V>, values: readonly V[]) =>
+  oneOf(undefined, values, { default: initial });
+const free = (initial: string, check: Partial<Variable> = {}) =>
+  text(undefined, { ...check, default: initial });
 
-function oneOf<Value extends string>(initial: NoInfer<Value>, values: readonly Value[]): Variable<Value> {
-  return {
-    initial,
-    allowed: `one of ${values.join(', ')}`,
-    parse: (text) => values.find((value) => value === text),
-  };
-}
-
-/** Any text, unless there is a check. */
-function text(
-  initial: string,
-  isAllowed: (text: string) => boolean = () => true,
-  allowed = '',
-  shown?: (text: string) => unknown,
-): Variable<string> {
-  return {
-    initial,
-    allowed,
-    parse: (value) => (isAllowed(value) ? value : undefined),
-    ...(shown && { shown }),
-  };
-}
-
-const REDIS_URL = text(
-  '',
-  isRedisUrl,
-  'a URL that begins with redis:// or rediss://, with no parameter but db, family and password',
-  withoutPassword,
-);
-const PROXIES = text(
-  '',
-  (list) => entriesOf(list).every(isProxy),
-  `a comma-separated list of addresses, networks (10.0.0.0/8, not /0) or ${NAMED_NETWORKS.join(', ')}`,
-  (list) => entriesOf(list).find((entry) => !isProxy(entry)),
-);
-const WEB_URL = text(
-  '',
-  isPublicUrl,
-  'a URL that begins with http:// or https://, without user, query or fragment',
-);
+const REDIS_URL: Partial<Variable> = {
+  allowed: 'a URL that begins with redis:// or rediss://, with no parameter but db, family and password',
+  accepts: isRedisUrl,
+  shown: withoutPassword,
+};
+const PROXIES: Partial<Variable> = {
+  allowed: `a comma-separated list of addresses, networks (10.0.0.0/8, not /0) or ${NAMED_NETWORKS.join(', ')}`,
+  accepts: (list) => entriesOf(String(list)).every(isProxy),
+  shown: (list) => entriesOf(list).find((entry) => !isProxy(entry)),
+};
+const WEB_URL: Partial<Variable> = {
+  allowed: 'a URL that begins with http:// or https://, without user, query or fragment',
+  accepts: isPublicUrl,
+};
 const CORES_BUT_ONE = Math.max(2, availableParallelism() - 1);
 
 /** Each variable and its meaning. */
 const VARIABLES = {
-  HOST: [text('0.0.0.0'), 'address of the API'],
-  PORT: [integer(8080, 0, 65535), 'port of the API; 0 takes a free port'],
-  METRICS_HOST: [text('127.0.0.1'), 'address of the Prometheus metrics; 0.0.0.0 in the container image'],
-  METRICS_PORT: [integer(9464, 0, 65535), 'port of the Prometheus metrics; 0 turns them off'],
-  CONNECTOME_FILE: [text('data/default.connectome'), 'connectome to serve'],
+  HOST: [free('0.0.0.0'), 'address of the API'],
+  PORT: [whole(8080, 0, 65535), 'port of the API; 0 takes a free port'],
+  METRICS_HOST: [free('127.0.0.1'), 'address of the Prometheus metrics; 0.0.0.0 in the container image'],
+  METRICS_PORT: [whole(9464, 0, 65535), 'port of the Prometheus metrics; 0 turns them off'],
+  CONNECTOME_FILE: [free('data/default.connectome'), 'connectome to serve'],
   WORKERS: [
-    integer(CORES_BUT_ONE, 1, 1024),
+    whole(CORES_BUT_ONE, 1, 1024),
     'CPU workers; by default one fewer than the cores of the machine, at least 2',
   ],
-  BACKEND: [
-    oneOf('auto', ['auto', 'cpu', 'gpu']),
-    'simulation backend: cpu, gpu, or auto for the faster one',
+  BACKEND: [word('auto', ['auto', 'cpu', 'gpu']), 'simulation backend: cpu, gpu, or auto for the faster one'],
+  GPU_ALLOW_SOFTWARE: [whole(0, 0, 1), '1 accepts a software GPU, for tests'],
+  RATE_LIMIT: [whole(30, 0, 1_000_000), 'runs per client and minute; 0 turns the limit off'],
+  TRUST_PROXY: [free('', PROXIES), 'proxies whose X-Forwarded-For, -Host and -Proto are trusted'],
+  PUBLIC_URL: [
+    free('', WEB_URL),
+    'base URL in the OpenAPI description; by default the address of the request',
   ],
-  GPU_ALLOW_SOFTWARE: [integer(0, 0, 1), '1 accepts a software GPU, for tests'],
-  RATE_LIMIT: [integer(30, 0, 1_000_000), 'runs per client and minute; 0 turns the limit off'],
-  TRUST_PROXY: [PROXIES, 'proxies whose X-Forwarded-For, -Host and -Proto are trusted'],
-  PUBLIC_URL: [WEB_URL, 'base URL in the OpenAPI description; by default the address of the request'],
-  QUEUE_LIMIT: [integer(64, 1, 1_000_000), 'runs that may wait; further ones are answered with 503'],
+  QUEUE_LIMIT: [whole(64, 1, 1_000_000), 'runs that may wait; further ones are answered with 503'],
   RUN_TIMEOUT_MS: [
-    integer(30_000, 100, MAX_TIMEOUT_MS),
+    whole(30_000, 100, MAX_TIMEOUT_MS),
     'time limit of a run from its complete arrival; then 503',
   ],
-  SHUTDOWN_MS: [integer(30_000, 0, MAX_TIMEOUT_MS), 'time to finish accepted runs when the service stops'],
-  CACHE_BYTES: [
-    integer(64 * MEBIBYTE, 0, Number.MAX_SAFE_INTEGER),
-    'size of the result cache; 0 turns it off',
-  ],
-  REDIS_URL: [REDIS_URL, 'shares the limits of runs and brain seconds between replicas'],
+  SHUTDOWN_MS: [whole(30_000, 0, MAX_TIMEOUT_MS), 'time to finish accepted runs when the service stops'],
+  CACHE_BYTES: [whole(64 * MEBIBYTE, 0, Number.MAX_SAFE_INTEGER), 'size of the result cache; 0 turns it off'],
+  REDIS_URL: [free('', REDIS_URL), 'shares the limits of runs and brain seconds between replicas'],
   EXPERIMENT_BRAIN_SECONDS: [
-    integer(600, 1, 1_000_000),
+    whole(600, 1, 1_000_000),
     'brain seconds per open experiment: conditions x trials x duration',
   ],
   EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: [
-    integer(600, 0, 1_000_000),
+    whole(600, 0, 1_000_000),
     'price of experiments per client and minute; 0 turns the limit off',
   ],
   EXPERIMENTS_AT_ONCE: [
-    integer(16, 1, 1_000),
+    whole(16, 1, 1_000),
     'open experiments of all clients at once; the last quarter for clients that have none',
   ],
   REDIS_JOBS_URL: [
-    REDIS_URL,
+    free('', REDIS_URL),
     'shares jobs between replicas; without it they are held in the memory of the process',
   ],
   ROLE: [
-    oneOf('service', ['service', 'worker']),
+    word('service', ['service', 'worker']),
     'worker computes chunks of jobs with every worker, for processes that get no requests',
   ],
   JOBS_AT_ONCE: [
-    integer(64, 1, 10_000),
+    whole(64, 1, 10_000),
     'unfinished jobs of all clients; the last quarter for clients that have none',
   ],
   JOB_BRAIN_SECONDS_PER_CLIENT: [
-    integer(300_000, 1, 1_000_000_000),
+    whole(300_000, 1, 1_000_000_000),
     'price of what is left of the unfinished jobs of a client, in brain seconds',
   ],
   JOBS_KEPT_BYTES: [
-    integer(256 * MEBIBYTE, 4_096, 64 * 1024 * MEBIBYTE),
+    whole(256 * MEBIBYTE, 4_096, 64 * 1024 * MEBIBYTE),
     'compressed results of all jobs in memory; beyond it, the oldest of the client with most is removed',
   ],
-  JOBS_KEPT_S: [integer(86_400, 1, 2_000_000), 'seconds for which a job is kept after its end'],
+  JOBS_KEPT_S: [whole(86_400, 1, 2_000_000), 'seconds for which a job is kept after its end'],
   LOG_LEVEL: [
-    oneOf('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    word('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     'log level, from fatal to trace, or silent',
   ],
-} as const;
+} as const satisfies Readonly<Record<string, readonly [Variable, meaning: string]>>;
 
-type Values = { readonly [Name in keyof typeof VARIABLES]: (typeof VARIABLES)[Name][0]['initial'] };
+type Values = { readonly [Name in keyof typeof VARIABLES]: Static<(typeof VARIABLES)[Name][0]> };
 
 /** Values of all variables; a class, because Nest provides it by its constructor. */
-export class Environment extends (Object as unknown as new () => Readonly<Values>) {}
+export class Environment extends (Object as unknown as new () => Values) {}
 
-const entries = Object.entries<readonly [Variable<string | number>, string]>(VARIABLES);
+const entries = Object.entries<readonly [Variable, meaning: string]>(VARIABLES);
 
 export const MEANINGS = Object.fromEntries(entries.map(([name, [, meaning]]) => [name, meaning])) as Readonly<
   Record<keyof Environment, string>
@@ -187,12 +149,16 @@ const GONE: Readonly<Record<string, string>> = {
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const problems: string[] = [];
   const environment: Record<string, string | number> = new Environment() as never;
-  for (const [name, [{ initial, allowed, parse, shown }]] of entries) {
+  for (const [name, [variable]] of entries) {
     const set = variables[name] ?? '';
-    const value = set === '' ? initial : parse(set);
-    if (value === undefined)
-      problems.push(`${name} must be ${allowed}, got ${describeValue(shown ? shown(set) : set)}`);
-    else environment[name] = value;
+    // In decimal digits only: other forms that Number() accepts are typing errors.
+    const value = variable.type === 'integer' && /^-?\d{1,16}$/.test(set) ? Number(set) : set;
+    if (set === '') environment[name] = variable.default;
+    else if (isAllowedBy(variable, value)) environment[name] = value;
+    else {
+      const got = variable.shown === undefined ? value : variable.shown(set);
+      problems.push(`${name} must be ${allowedBy(variable)}, got ${describeValue(got)}`);
+    }
   }
   for (const [name, instead] of Object.entries(GONE)) {
     if ((variables[name] ?? '') !== '') problems.push(`${name} must not be set: ${instead}`);
@@ -206,9 +172,10 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
   return Object.freeze(environment) as unknown as Environment;
 }
 
-function isPublicUrl(value: string): boolean {
+function isPublicUrl(value: unknown): boolean {
   // Parts beyond scheme, host, port and path would end up in the middle of each operation's address.
-  return /^https?:\/\/[^\s/?#@\\]+[^\s?#@\\]*$/i.test(value) && URL.canParse(value);
+  const url = String(value);
+  return /^https?:\/\/[^\s/?#@\\]+[^\s?#@\\]*$/i.test(url) && URL.canParse(url);
 }
 
 function entriesOf(list: string): string[] {

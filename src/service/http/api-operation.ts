@@ -1,4 +1,5 @@
-/** Decorators that describe an operation for OpenAPI. */
+/** Decorators that describe operations for OpenAPI, with what all of them have in common. */
+import { readFileSync } from 'node:fs';
 import { applyDecorators } from '@nestjs/common';
 import {
   ApiBody,
@@ -10,6 +11,7 @@ import {
   ApiResponse,
   type ApiResponseOptions,
 } from '@nestjs/swagger';
+import { parse } from 'yaml';
 import { ERRORS } from '../../errors.js';
 import { EXAMPLE_MESSAGES, PUBLIC_ERROR_CODES, type PublicErrorCode } from './error-examples.js';
 
@@ -25,7 +27,7 @@ interface Answer {
 }
 
 /** Description of a failure in an operation, where the table of errors and its example speak of runs. */
-export interface FailureDescription {
+interface FailureDescription {
   readonly meaning?: string;
   readonly example?: Readonly<Record<string, unknown>>;
 }
@@ -79,7 +81,7 @@ const NOT_STORED: HeaderDescriptions = { 'Cache-Control': constantHeader('no-sto
  * Content-Encoding is omitted on purpose. HTTP libraries handle it themselves, and a mock server that follows a
  * description with this header would announce gzip and send plain text.
  */
-export const VARY_HEADER: HeaderDescriptions = {
+const VARY_HEADER: HeaderDescriptions = {
   Vary: textHeader('The body is compressed with gzip if the client accepts it.'),
 };
 
@@ -92,11 +94,11 @@ export function textHeader(description: string, pattern?: string) {
   return { description, schema: { type: 'string', ...(pattern !== undefined && { pattern }) } } as const;
 }
 
-export function constantHeader(description: string, value: string) {
+function constantHeader(description: string, value: string) {
   return { description, schema: { type: 'string', const: value } as object };
 }
 
-export function countHeader(description: string, minimum: number) {
+function countHeader(description: string, minimum: number) {
   return { description, schema: { type: 'integer', minimum } } as const;
 }
 
@@ -137,11 +139,12 @@ export function ApiEndpoint({
   );
 }
 
-/** Documents a JSON body that rarely changes and supports If-None-Match. */
-export function ApiRevalidated({
-  schema,
-  ...operation
-}: Omit<Operation, 'answers'> & { readonly schema: object }): MethodDecorator {
+/** Operation of a JSON body that rarely changes and supports If-None-Match. */
+interface RevalidatedOperation extends Omit<Operation, 'answers'> {
+  readonly schema: object;
+}
+
+function ApiRevalidated({ schema, ...operation }: RevalidatedOperation): MethodDecorator {
   const common = { caching: REVALIDATED, headers: VARY_HEADER };
   return ApiEndpoint({
     ...operation,
@@ -155,6 +158,32 @@ export function ApiRevalidated({
       304: { ...common, description: 'The client already has the current body; this response has no body.' },
     },
   });
+}
+
+/**
+ * Reads descriptions of operations by their ids, and parts that they share, in the words of OpenAPI. Beside those of YAML
+ * the file has three tags: `!schema` refers to a schema by its name, `!text` is a header that holds text, `!example` a
+ * value by its path in the examples. An operation with a `schema` and no answers is revalidated.
+ */
+export function readOperations<Shared>(file: URL, examples: object = {}) {
+  const exampleAt = (path: string) =>
+    path.split('.').reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>>)[key], examples);
+  const customTags = [
+    { tag: '!schema', resolve: component },
+    { tag: '!text', resolve: (text: string) => textHeader(text) },
+    { tag: '!example', resolve: exampleAt },
+  ];
+  type Described = Readonly<Record<string, Operation | RevalidatedOperation>>;
+  const { shared, ...described } = parse(readFileSync(file, 'utf8'), {
+    merge: true,
+    customTags,
+  }) as Described & { readonly shared: Shared };
+  /** Documents an operation with its description in the file. */
+  function ApiOperationOf(operationId: string): MethodDecorator {
+    const operation = { ...described[operationId]!, operationId };
+    return 'schema' in operation ? ApiRevalidated(operation) : ApiEndpoint(operation);
+  }
+  return { shared, ApiOperationOf };
 }
 
 /** Describes the failures of each status in the order of their examples. */

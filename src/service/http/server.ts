@@ -9,6 +9,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Environment } from '../config/environment.js';
 import { CodedError, describeValue } from '../../errors.js';
+import { getOrInsert } from '../../get-or-insert.js';
 import { ArrivingDocuments } from '../limits/admission.js';
 import { refusal, type Connections } from './connections.js';
 import { CORS, SECURITY_HEADERS } from './response-headers.js';
@@ -149,32 +150,27 @@ function refuseExpectation({ headers: { expect } }: FastifyRequest, reply: Fasti
 
 /** The existing paths and their methods: the router alone does not distinguish 404 from 405. */
 export class KnownRoutes {
-  readonly #routes: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
+  /** By the path of the router, such as `/a/:name`. */
+  readonly #methods = new Map<string, Set<string>>();
 
   add({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void {
     // The one of CORS, which answers preflights at every path and makes none of them exist.
     if ([method].flat().every((each) => each === 'OPTIONS')) return;
-    const pattern = patternOf(url);
-    let route = this.#routes.find((known) => known.pattern.source === pattern.source);
-    if (route === undefined) {
-      route = { pattern, methods: new Set(['OPTIONS']) };
-      this.#routes.push(route);
-    }
-    for (const each of [method].flat()) route.methods.add(each);
+    const methods = getOrInsert(this.#methods, url, () => new Set(['OPTIONS']));
+    for (const each of [method].flat()) methods.add(each);
   }
 
   /** @returns what Allow says about a path, empty where nothing is */
   methodsOf(path: string): string[] {
-    const route = this.#routes.find(({ pattern }) => pattern.test(path));
-    return route === undefined ? [] : [...route.methods].sort();
+    const known = [...this.#methods.keys()].find((url) => isPathOf(url, path));
+    return [...(this.#methods.get(known ?? '') ?? [])].sort();
   }
 }
 
-/** The regular expression for a path of the router such as `/a/:name`. */
-function patternOf(url: string): RegExp {
-  const segments = url.split('/').map((segment) => {
-    if (segment === '*') return '.*';
-    return segment.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
-  });
-  return new RegExp(`^${segments.join('/')}$`);
+function isPathOf(url: string, path: string): boolean {
+  const [expected, given] = [url.split('/'), path.split('/')];
+  return (
+    expected.length === given.length &&
+    expected.every((name, at) => (name.startsWith(':') ? given[at] !== '' : name === given[at]))
+  );
 }

@@ -6,12 +6,12 @@ import { backendOf, ModelHealth } from '../health/model-health.js';
 import { apiPath } from '../http/api-versions.js';
 import type { FinishedRequest } from '../http/request-watch.js';
 import { Admission } from '../limits/admission.js';
-import { experimentReportOf, outcomeOf } from '../api/v2/experiment-report.js';
+import { experimentReports, outcomeOf } from '../api/v2/experiment-report.js';
 import { Sessions } from '../../sessions/sessions.js';
 import { CHUNK_OUTCOMES, ChunkWorker } from '../../jobs/chunk-worker.js';
 import { JobsService } from '../../jobs/jobs-service.js';
 import { ModelLoader } from '../model-host/model-loader.js';
-import { reportOf, RunService, type CacheStatus, type Timings } from '../api/v1/run.service.js';
+import { runReports, RunService, type CacheStatus, type Timings } from '../api/v1/run.service.js';
 
 /** From 0.1 ms, for a small brain, to the default time limit of a run. */
 const STEP_BUCKETS_S = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -133,7 +133,7 @@ export class Metrics {
     if (request.method !== 'POST') return;
     if (route === EXPERIMENTS_PATH) this.#countExperiment(request, status);
     if (route !== RUN_PATH) return;
-    const report = reportOf(request);
+    const report = runReports.get(request);
     // A request rejected before its parameters were known is counted with empty labels.
     this.#counters.nes_runs_total.inc({
       stimulus: report?.experiment.stimulus ?? '',
@@ -147,7 +147,7 @@ export class Metrics {
   }
 
   #countExperiment(request: FastifyRequest, status: number): void {
-    const report = experimentReportOf(request);
+    const report = experimentReports.get(request);
     // An experiment that was refused before its query was read is counted under an empty format.
     const outcome = report === undefined ? 'refused' : outcomeOf(report, status);
     this.#counters.nes_experiments_total.inc({ format: report?.format ?? '', outcome, status });

@@ -6,25 +6,23 @@ import type { Connectome } from '../../connectome/connectome.js';
 import { messageWithCause } from '../../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { ExperimentPool } from '../../scheduling/experiment-pool.js';
-import type { BatchJob } from '../../scheduling/gpu/batch-stage.js';
+import type { BatchTask } from '../../scheduling/gpu/gpu-stage.js';
 import { GpuStage, type GpuState } from '../../scheduling/gpu/gpu-stage.js';
 
 const LOG = new Logger('Gpu');
 /** Share of the time that a run may take: the CPU has to repeat a lost batch before its clients give up. */
 const SHARE_OF_TIMEOUT = 1 / 3;
 
-export interface GpuBesideOptions {
-  readonly environment: Environment;
-  readonly degradations: Degradations;
-  /** Held by the workers. */
-  readonly connectome: Connectome;
-  readonly onChange: () => void;
-}
-
-/** The GPU that helps a pool of workers, not yet started; undefined where the environment wants none. */
+/**
+ * The GPU that helps a pool of workers, not yet started; undefined where the environment wants none.
+ * @param connectome held by the workers
+ */
 export function gpuBeside(
   pool: ExperimentPool,
-  { environment, degradations, connectome, onChange }: GpuBesideOptions,
+  connectome: Connectome,
+  environment: Environment,
+  degradations: Degradations,
+  onChange: () => void,
 ): GpuStage | undefined {
   const { CONNECTOME_FILE, BACKEND, GPU_ALLOW_SOFTWARE, RUN_TIMEOUT_MS } = environment;
   const refusal = gpuRefusal(environment, connectome);
@@ -44,7 +42,7 @@ export function gpuBeside(
     samples: (stimuli.length > 0 ? stimuli : (['none'] as const)).map((stimulus) => {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
       return {
-        ...batchJobOf(connectome, experiment),
+        ...batchTaskOf(connectome, experiment),
         simulateOnCpu: async () => {
           const { timings } = await pool.run({ kind: 'v1-run', experiment, view: 'drive', gzip: false });
           return timings.simulateMs;
@@ -69,7 +67,7 @@ export function gpuRefusal({ BACKEND }: Environment, { metadata }: Connectome): 
 }
 
 /** Task that the queue offers to the GPU of a run of version 1. */
-export function batchJobOf(connectome: Connectome, experiment: Experiment): BatchJob {
+export function batchTaskOf(connectome: Connectome, experiment: Experiment): BatchTask {
   return { protocol: protocolOf(connectome, experiment), group: experiment.stimulus };
 }
 

@@ -14,10 +14,11 @@ import { ExperimentPool } from '../../scheduling/experiment-pool.js';
 import { ExperimentQueue } from '../../scheduling/experiment-queue.js';
 import type { GpuStage, GpuState } from '../../scheduling/gpu/gpu-stage.js';
 import type { AtlasResult } from '../../scheduling/task.js';
-import { batchJobOf, gpuBeside, gpuRefusal } from './gpu-beside.js';
+import { batchTaskOf, gpuBeside, gpuRefusal } from './gpu-beside.js';
 import { WorkerWatch } from './worker-watch.js';
 
-export interface OpeningOptions {
+/** Parts with which a model is opened. */
+interface Opening {
   readonly environment: Environment;
   readonly limits: Limits;
   readonly workerFile: URL;
@@ -33,7 +34,7 @@ export class ServedModel implements LoadedModel {
   readonly watch: WorkerWatch;
 
   private constructor(
-    private readonly options: OpeningOptions,
+    private readonly options: Opening,
     readonly connectome: Connectome,
     private readonly pool: ExperimentPool,
     readonly gpuStage: GpuStage | undefined,
@@ -42,69 +43,57 @@ export class ServedModel implements LoadedModel {
     readonly atlas: AtlasResult,
   ) {
     this.id = modelId(connectome);
-    this.watch = new WorkerWatch(pool, queue, {
-      trial: trialExperiment(connectome.metadata),
-      runTimeoutMs: options.environment.RUN_TIMEOUT_MS,
-      degradations: options.degradations,
-      onDead: (error) => options.onLost(this, error),
-    });
+    const { environment, degradations, onLost } = options;
+    const trial = trialExperiment(connectome.metadata);
+    this.watch = new WorkerWatch(pool, queue, trial, environment.RUN_TIMEOUT_MS, degradations, (error) =>
+      onLost(this, error),
+    );
   }
 
   /**
    * Loads the connectome file and starts the workers.
    * @throws CodedError CONNECTOME_MISSING, CONNECTOME_INVALID, WORKER_LOST, DEADLINE_PASSED
    */
-  static async open(options: OpeningOptions): Promise<ServedModel> {
+  static async open(options: Opening): Promise<ServedModel> {
     const { environment, limits, workerFile, degradations } = options;
     const buffer = await readConnectomeFile(environment.CONNECTOME_FILE);
     const connectome = openConnectome(buffer);
     // Workers start and end before there is a listener.
     let model = undefined as ServedModel | undefined;
-    const starting = ExperimentPool.start({
-      workers: environment.WORKERS,
-      workerData: { connectome: buffer },
-      workerFile,
-      onStrayError: (error) => {
-        new Logger(ServedModel.name).error(`A worker failed outside of any run: ${error.stack}`);
-        if (model !== undefined) model.watch.lastStrayError = error.message;
-      },
-      onChange: () => model?.watch.count(),
-    });
-    // Both have ended before either failure is reported, so that no worker is left behind.
-    const [started, opened] = await Promise.allSettled([
-      starting,
+    const starting = [
+      ExperimentPool.start({
+        workers: environment.WORKERS,
+        workerData: { connectome: buffer },
+        workerFile,
+        onStrayError: (error) => {
+          new Logger(ServedModel.name).error(`A worker failed outside of any run: ${error.stack}`);
+          if (model !== undefined) model.watch.lastStrayError = error.message;
+        },
+        onChange: () => model?.watch.count(),
+      }),
       ExperimentThread.start({
         connectome: buffer,
         documents: { ofAll: limits.waitingDocuments, ofClient: limits.waitingDocumentsPerClient },
       }),
-    ]);
-    if (started.status === 'rejected' || opened.status === 'rejected') {
-      if (started.status === 'fulfilled') await started.value.close();
-      if (opened.status === 'fulfilled') await opened.value.close();
-      throw started.status === 'rejected' ? started.reason : (opened as PromiseRejectedResult).reason;
-    }
-    const [pool, experiments] = [started.value, opened.value];
+    ] as const;
     try {
-      const gpu = gpuBeside(pool, {
-        environment,
-        degradations,
-        connectome,
-        onChange: () => model?.queue.dispatch(),
-      });
+      const [pool, experiments] = await Promise.all(starting);
+      const gpu = gpuBeside(pool, connectome, environment, degradations, () => model?.queue.dispatch());
       const queue = new ExperimentQueue(pool.members, {
         limit: environment.QUEUE_LIMIT,
         runTimeoutMs: environment.RUN_TIMEOUT_MS,
         keepsWorkerForRuns: environment.ROLE === 'service',
         ...(gpu && {
-          batches: { stage: gpu, jobOf: ({ experiment }) => batchJobOf(connectome, experiment) },
+          batches: { stage: gpu, taskOf: ({ experiment }) => batchTaskOf(connectome, experiment) },
         }),
       });
       const atlas = await pool.run({ kind: 'atlas' });
       model = new ServedModel(options, connectome, pool, gpu, queue, experiments, atlas);
       return model;
     } catch (error) {
-      await pool.close();
-      await experiments.close();
+      // Both have ended before the failure is reported, so that no worker is left behind.
+      const started = await Promise.allSettled<{ close(): Promise<void> }>(starting);
+      for (const part of started) if (part.status === 'fulfilled') await part.value.close();
       throw error;
     }
   }

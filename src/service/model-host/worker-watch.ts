@@ -9,15 +9,6 @@ const WATCH_INTERVAL_MS = 5_000;
 /** Per worker: this many runs in a row may end their worker before a probe looks for the cause. */
 const LOST_RUNS_PER_WORKER = 2;
 
-export interface WatchOptions {
-  /** A harmless run. */
-  readonly trial: Experiment;
-  readonly runTimeoutMs: number;
-  readonly degradations: Degradations;
-  /** Called when the pool as a whole has failed. */
-  readonly onDead: (error: CodedError) => void;
-}
-
 /** Detects workers that are missing, do not answer or keep ending. */
 export class WorkerWatch {
   /** Why a worker may have ended or not have started. */
@@ -26,10 +17,17 @@ export class WorkerWatch {
   #isTryingOut = false;
   #ended = false;
 
+  /**
+   * @param trial a harmless run
+   * @param onDead called when the pool as a whole has failed
+   */
   constructor(
     private readonly pool: ExperimentPool,
     private readonly queue: ExperimentQueue,
-    private readonly options: WatchOptions,
+    private readonly trial: Experiment,
+    private readonly runTimeoutMs: number,
+    private readonly degradations: Degradations,
+    private readonly onDead: (error: CodedError) => void,
   ) {}
 
   start(): void {
@@ -52,9 +50,9 @@ export class WorkerWatch {
     if (lostInARow > LOST_RUNS_PER_WORKER * workers) void this.#tryOut();
     if (present < workers) {
       const reason = `${present} of ${workers} workers are running; another could not be started.`;
-      this.options.degradations.begin({ part: 'workers', reason });
+      this.degradations.begin({ part: 'workers', reason });
     } else if (ready === workers) {
-      this.options.degradations.end('workers');
+      this.degradations.end('workers');
     }
   }
 
@@ -63,8 +61,8 @@ export class WorkerWatch {
     if (this.#isTryingOut) return;
     this.#isTryingOut = true;
     try {
-      const { trial: experiment, runTimeoutMs } = this.options;
-      await this.pool.tryOut({ kind: 'v1-run', experiment, view: 'drive', gzip: false }, runTimeoutMs);
+      const task = { kind: 'v1-run', experiment: this.trial, view: 'drive', gzip: false } as const;
+      await this.pool.tryOut(task, this.runTimeoutMs);
     } catch (cause) {
       this.#giveUp('The workers keep ending without an answer.', cause);
     } finally {
@@ -77,7 +75,7 @@ export class WorkerWatch {
     const isShort = this.pool.present < this.pool.workers;
     if (!this.queue.isComputing || isShort) {
       try {
-        await this.pool.probe(this.options.runTimeoutMs);
+        await this.pool.probe(this.runTimeoutMs);
       } catch (cause) {
         // A worker that ended is counted elsewhere, and the others may go on; silence is of all of them.
         const isSilent = cause instanceof CodedError && cause.code === 'DEADLINE_PASSED';
@@ -90,6 +88,6 @@ export class WorkerWatch {
   #giveUp(message: string, cause?: unknown): void {
     if (this.#ended) return;
     this.end();
-    this.options.onDead(new CodedError('WORKER_LOST', message, { cause }));
+    this.onDead(new CodedError('WORKER_LOST', message, { cause }));
   }
 }

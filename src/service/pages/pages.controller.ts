@@ -66,40 +66,10 @@ export class PagesController {
     private readonly health: ModelHealth,
   ) {}
 
-  @Get()
-  brain(@Res() reply: FastifyReply): void {
-    this.#sendPage('index', reply);
-  }
-
-  @Get('laboratory')
-  laboratory(@Res() reply: FastifyReply): void {
-    this.#sendPage('laboratory', reply);
-  }
-
-  @Get('docs')
-  docs(@Res() reply: FastifyReply): void {
-    this.#sendPage('docs', reply);
-  }
-
-  @Get('assets/:file')
-  asset(@Param('file') file: string, @Res() reply: FastifyReply): void {
-    const asset = this.#assets.get(file);
-    if (asset === undefined) {
-      throw new CodedError('NOT_FOUND', `The page has no file ${describeValue(file)}.`);
-    }
-    send(asset, reply);
-  }
-
-  /** A link to the first part of the brain, which the page needs before anything else is drawn; none without a model. */
-  #ahead(): string {
-    const { state } = this.health;
-    if (state.name !== 'ready') return '';
-    const url = atlasStartUrl(state.model.connectome);
-    return `<link rel="preload" href="${url}" as="fetch" crossorigin />`;
-  }
-
   /** With the origin that the reader used, without a slash at its end, where it is known. */
-  #sendPage(page: PageName, reply: FastifyReply): void {
+  @Get(['', 'laboratory', 'docs'])
+  page(@Res() reply: FastifyReply): void {
+    const page = PAGES.find((name) => reply.request.routeOptions.url === `/${name}`) ?? 'index';
     const address = publicAddress(reply.request, this.environment.PUBLIC_URL);
     const origin = address === SAME_ORIGIN ? '' : address;
     const html = this.#html.get(page);
@@ -118,6 +88,23 @@ export class PagesController {
       ),
     );
     send(document, reply);
+  }
+
+  @Get('assets/:file')
+  asset(@Param('file') file: string, @Res() reply: FastifyReply): void {
+    const asset = this.#assets.get(file);
+    if (asset === undefined) {
+      throw new CodedError('NOT_FOUND', `The page has no file ${describeValue(file)}.`);
+    }
+    send(asset, reply);
+  }
+
+  /** A link to the first part of the brain, which the page needs before anything else is drawn; none without a model. */
+  #ahead(): string {
+    const { state } = this.health;
+    if (state.name !== 'ready') return '';
+    const url = atlasStartUrl(state.model.connectome);
+    return `<link rel="preload" href="${url}" as="fetch" crossorigin />`;
   }
 }
 

@@ -10,6 +10,8 @@ type Section =
   | 'eventNeurons'
   | 'backgroundSteps'
   | 'backgroundNeurons'
+  | 'reachedNeurons'
+  | 'reachedStates'
   | 'recordedNeurons'
   | 'samples'
   | 'rasterSteps'
@@ -57,6 +59,8 @@ export interface Kernel extends Readonly<Record<Section | (typeof REGISTERS)[num
   layOutOverrides(pairs: number): void;
   layOutTrial(steps: number, events: number, background: number, recorded: number, samples: number): void;
   reserveSpikes(count: number): void;
+  listReached(): number;
+  restoreReached(count: number): void;
   begin(durationSteps: number, events: number, background: number): void;
   beginPart(firstStep: number, partSteps: number, events: number, background: number): void;
   /** @returns 0 where the trial exceeds the budget, else 1 */

@@ -37,7 +37,7 @@ type Overriding = Pick<SimulationOptions, 'overrides' | 'connectionFactors'>;
 export class OverriddenConnections {
   #applied: Overriding = {};
   /** Words that were emptied: the place of each, then what it held. */
-  #emptied: Uint32Array = new Uint32Array(0);
+  #emptied = new Uint32Array(0);
   #rows = new Map<number, OverrideRow>();
   /** True where a list has entries, not only cuts. */
   delivers = false;
@@ -92,7 +92,12 @@ export class OverriddenConnections {
     const lists = kernel.overridden.value as number;
     const entryTargets = new Uint32Array(buffer, lists);
     const entrySynapses = new Float64Array(buffer, lists);
-    const emptied = new EmptiedWords();
+    const wordsOf = (connection: number) => Math.ceil(synapseCounts[connection]! / SYNAPSES_PER_WORD);
+    // A list of numbers would take ten times as long where all are changed.
+    const emptied = new Uint32Array(
+      2 * connections.reduce((sum, connection) => sum + wordsOf(connection), 0),
+    );
+    let emptiedLength = 0;
     let next = 0;
     let pair = 0;
     for (const source of sources) {
@@ -100,14 +105,14 @@ export class OverriddenConnections {
       let entry = 2 * pair;
       let cuts = 0;
       for (let c = rowStart[source]!; c < rowStart[source + 1]!; c++) {
-        const count = synapseCounts[c]!;
-        const endOfConnection = word + Math.ceil(count / SYNAPSES_PER_WORD);
+        const endOfConnection = word + wordsOf(c);
         if (c !== connections[next]) {
           word = endOfConnection;
           continue;
         }
         for (; word < endOfConnection; word++) {
-          emptied.add(word, words[word]!);
+          emptied[emptiedLength++] = word;
+          emptied[emptiedLength++] = words[word]!;
           // The same target: a shared one without synapses would chain all these additions.
           words[word]! &= ADDRESS_MASK;
         }
@@ -118,7 +123,7 @@ export class OverriddenConnections {
         }
         const half = entry & 1;
         entryTargets[PAIR_WORDS * (entry >> 1) + half] = targets[c]! << ADDRESS_SHIFT;
-        entrySynapses[PAIR_DOUBLES * (entry >> 1) + 1 + half] = signs[source]! * count * factor;
+        entrySynapses[PAIR_DOUBLES * (entry >> 1) + 1 + half] = signs[source]! * synapseCounts[c]! * factor;
         entry++;
       }
       if (entry & 1) {
@@ -134,7 +139,7 @@ export class OverriddenConnections {
       rows[ROW_WORDS * source + ROW_CONNECTION_COUNT]! -= cuts;
     }
     this.delivers = pair > 0;
-    this.#emptied = emptied.list();
+    this.#emptied = emptied.subarray(0, emptiedLength);
   }
 
   #remove(): void {
@@ -155,26 +160,6 @@ export class OverriddenConnections {
 
   #overrideRows(): Uint32Array {
     return viewOf(this.kernel, Uint32Array, 'overrideRows', 2 * (this.wiring.neuronCount + 1));
-  }
-}
-
-/** Places of words and what they held, in turn. A list of numbers would take ten times as long where all are changed. */
-class EmptiedWords {
-  #list = new Uint32Array(64);
-  #length = 0;
-
-  add(word: number, value: number): void {
-    if (this.#length === this.#list.length) {
-      const larger = new Uint32Array(2 * this.#length);
-      larger.set(this.#list);
-      this.#list = larger;
-    }
-    this.#list[this.#length++] = word;
-    this.#list[this.#length++] = value;
-  }
-
-  list(): Uint32Array {
-    return this.#list.slice(0, this.#length);
   }
 }
 

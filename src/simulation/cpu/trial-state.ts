@@ -5,17 +5,21 @@
 import { type Kernel, REGISTERS, viewOf } from './kernel-exports.js';
 
 /** See Neuron, StepSpikes, Spike and Entry in kernel/memory.ts. */
-const NEURON_BYTES = 16;
+const NEURON_DOUBLES = 2;
 const STEP_SPIKES_WORDS = 3;
 const SPIKE_WORDS = 2;
 
-/** Doubles that a state begins with: the step that comes next, spikes before it, the registers. */
-const HEAD_LENGTH = 2 + REGISTERS.length;
+/** A state begins with doubles: the step that comes next, the lengths of two lists, and the registers. */
+const FIRST_REGISTER = 3;
+const HEAD_LENGTH = FIRST_REGISTER + REGISTERS.length;
 const HEAD_BYTES = 128;
 
 /** Spikes that may not have arrived yet, or whose neurons may be refractory: those of the last steps. */
 interface SpikeHistory {
-  /** As the kernel has them, with places in the other list; behind the last step stands where the next one begins. */
+  /**
+   * Three words a step, as in StepSpikes: where its spikes begin in the other list, where those of inhibitory neurons do,
+   * and their connections. One entry more has the beginning of the next step.
+   */
   readonly steps: Uint32Array;
   /** Addresses of the neurons. */
   readonly spikes: Uint32Array;
@@ -28,11 +32,13 @@ export interface OpenTrial {
   readonly history: SpikeHistory;
 }
 
-/** @param historySteps after so many, a spike has arrived and its neuron is not refractory any more */
 export class TrialState {
   readonly #head: Float64Array;
 
-  /** @param buffer another thread's state; a new one is a trial at rest, of which no step was simulated */
+  /**
+   * @param historySteps after so many, a spike has arrived and its neuron is not refractory any more
+   * @param buffer another thread's state; a new one is a trial at rest, of which no step was simulated
+   */
   constructor(
     private readonly neuronCount: number,
     private readonly historySteps: number,
@@ -53,9 +59,11 @@ export class TrialState {
 
   /** Writes it into a kernel. */
   load(kernel: Kernel): OpenTrial {
-    new Uint8Array(kernel.memory.buffer, 0, this.#neurons.length).set(this.#neurons);
-    REGISTERS.forEach((name, at) => (kernel[name].value = this.#head[2 + at]!));
+    REGISTERS.forEach((name, at) => (kernel[name].value = this.#head[FIRST_REGISTER + at]!));
     const lists = this.#lists();
+    viewOf(kernel, Uint32Array, 'reachedNeurons', lists.reached.length).set(lists.reached);
+    viewOf(kernel, Float64Array, 'reachedStates', lists.uh.length).set(lists.uh);
+    kernel.restoreReached(lists.reached.length);
     viewOf(kernel, Uint32Array, 'candidates', lists.candidates.length).set(lists.candidates);
     viewOf(kernel, Uint32Array, 'waitingNeurons', lists.waiting.length).set(lists.waiting);
     const history = { steps: lists.steps.slice(), spikes: lists.spikes.slice() };
@@ -65,44 +73,55 @@ export class TrialState {
   /** Takes it from the kernel that has simulated the last part. */
   save(kernel: Kernel, { step, history }: OpenTrial): void {
     const registers = REGISTERS.map((name) => Number(kernel[name].value));
-    this.#head.set([step, history.spikes.length, ...registers]);
-    this.#neurons.set(new Uint8Array(kernel.memory.buffer, 0, this.#neurons.length));
+    this.#head.set([step, kernel.listReached(), history.spikes.length, ...registers]);
     const lists = this.#lists();
+    lists.reached.set(viewOf(kernel, Uint32Array, 'reachedNeurons', lists.reached.length));
+    lists.uh.set(viewOf(kernel, Float64Array, 'reachedStates', lists.uh.length));
     lists.steps.set(history.steps);
     lists.spikes.set(history.spikes);
     lists.candidates.set(viewOf(kernel, Uint32Array, 'candidates', lists.candidates.length));
     lists.waiting.set(viewOf(kernel, Uint32Array, 'waitingNeurons', lists.waiting.length));
   }
 
-  get #neurons(): Uint8Array {
-    return new Uint8Array(this.buffer, HEAD_BYTES, NEURON_BYTES * this.neuronCount);
-  }
-
-  /** Lists behind the neurons, as long as the head says. */
+  /** Lists behind the head, as long as it says. */
   #lists() {
-    const [, spikeCount = 0, candidateCount = 0, waitingCount = 0] = this.#head;
-    let end = HEAD_BYTES + NEURON_BYTES * this.neuronCount;
-    const lengths = [STEP_SPIKES_WORDS * (this.historySteps + 1), spikeCount, candidateCount, waitingCount];
+    const [, reachedCount = 0, spikeCount = 0] = this.#head;
+    const candidateCount = this.#head[placeOf('candidateCount')]!;
+    const waitingCount = this.#head[placeOf('waitingCount')]!;
+    const uhLength = NEURON_DOUBLES * reachedCount;
+    const lengths = [
+      reachedCount,
+      STEP_SPIKES_WORDS * (this.historySteps + 1),
+      spikeCount,
+      candidateCount,
+      waitingCount,
+    ];
+    let end = HEAD_BYTES + Float64Array.BYTES_PER_ELEMENT * uhLength;
     const bytes = 4 * lengths.reduce((sum, length) => sum + length, 0);
     if (this.buffer.byteLength < end + bytes) this.buffer.grow(end + bytes);
-    const [steps, spikes, candidates, waiting] = lengths.map((length) => {
+    const uh = new Float64Array(this.buffer, HEAD_BYTES, uhLength);
+    const [reached, steps, spikes, candidates, waiting] = lengths.map((length) => {
       const list = new Uint32Array(this.buffer, end, length);
       end += 4 * length;
       return list;
-    }) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
-    return { steps, spikes, candidates, waiting, end };
+    }) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array, Uint32Array];
+    return { uh, reached, steps, spikes, candidates, waiting, end };
   }
 }
 
-/** Memory that is never written takes no space in the machine: room for whatever the lists can hold. */
+/** Memory grows with what is written, up to whatever the lists can hold. */
 function newBuffer(neuronCount: number, historySteps: number): SharedArrayBuffer {
-  const fixedBytes = HEAD_BYTES + NEURON_BYTES * neuronCount + 4 * STEP_SPIKES_WORDS * (historySteps + 1);
-  // A neuron is a candidate three times at most, waits once, and spikes in every other step.
-  const entries = neuronCount * (4 + Math.ceil((historySteps + 1) / 2));
+  const fixedBytes = HEAD_BYTES + 4 * STEP_SPIKES_WORDS * (historySteps + 1);
+  // A neuron has two doubles, is listed once, a candidate three times at most, waits once, and spikes in every other step.
+  const entries = neuronCount * (4 + 5 + Math.ceil((historySteps + 1) / 2));
   const buffer = new SharedArrayBuffer(fixedBytes, { maxByteLength: fixedBytes + 4 * entries });
   const head = new Float64Array(buffer, 0, HEAD_LENGTH);
-  for (const growth of ['growthOfU', 'growthOfH'] as const) head[2 + REGISTERS.indexOf(growth)] = 1;
+  for (const growth of ['growthOfU', 'growthOfH'] as const) head[placeOf(growth)] = 1;
   return buffer;
+}
+
+function placeOf(register: (typeof REGISTERS)[number]): number {
+  return FIRST_REGISTER + REGISTERS.indexOf(register);
 }
 
 /** Reads the spikes that the next part needs, before the raster of this one is made. */
@@ -116,7 +135,7 @@ export function historyOf(kernel: Kernel, historySteps: number): SpikeHistory {
     steps[at]! -= first;
     steps[at + 1]! -= first;
   }
-  // The beginning is all that is known of the next step.
+  // Only the beginning of the next step is known.
   steps.fill(0, -2);
   const count = steps.at(-STEP_SPIKES_WORDS)!;
   const words = viewOf(kernel, Uint32Array, 'spikes', SPIKE_WORDS * (first + count));

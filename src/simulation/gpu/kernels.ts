@@ -31,7 +31,23 @@
  * that has refused its work gives back zeros. The flag stays once it is set: v came too close to the threshold, or the
  * state left its range.
  */
-import { WINDOW_STEPS } from './number-format.js';
+import { REFRACTORY_STEPS } from '../network.js';
+import { CHUNK_GROUPS, CHUNK_SUMS, GROUP_CONNECTIONS } from './incoming.js';
+import {
+  INPUT_EVENT_SYNAPSES,
+  LARGEST_TOP_LIMB,
+  LIGHT_FLOAT_BELOW,
+  LIGHT_SYNAPSES,
+  LIMB_BASE,
+  MARGIN_UNITS,
+  MEMBRANE,
+  QUIET_BELOW,
+  SYNAPSE,
+  THRESHOLD_UNITS,
+  toLimbs,
+  WINDOW_STEPS,
+} from './number-format.js';
+import { BLOCK_WORDS, FLAG_NEURONS, STEP_BITS, WORD_NEURONS } from './pipeline-shape.js';
 
 export const FLAG_SHIFT = 23;
 export const FREE = 1;
@@ -58,7 +74,7 @@ const search = (low: string, high: string, entryAtMiddle: string) => `
 
 /** Runs the statements once for each bit of `spikes`. */
 const forEachSpike = (statements: string) => `
-  for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+  for (let spike = 0; spike < ${WINDOW_STEPS}; spike++) {
     if (spikes < 0.5) break;
     spikes = spikes & (spikes - 1);
     ${statements}
@@ -69,10 +85,10 @@ const forEachSpike = (statements: string) => `
  * in the window and is not silenced: connection `k` of `group + g`, and `sent`, the status of its source.
  */
 const forEachActiveConnection = (masks: string, statements: string) => `
-  for (let g = 0; g < this.constants.chunkGroups; g++) {
+  for (let g = 0; g < ${CHUNK_GROUPS}; g++) {
     if (g >= groups) break;
     let mask = ${masks}[group + g];
-    for (let b = 0; b < this.constants.groupConnections; b++) {
+    for (let b = 0; b < ${GROUP_CONNECTIONS}; b++) {
       if (mask < 0.5) break;
       const k = 31 - Math.clz32(mask);
       mask = mask - (1 << k);
@@ -91,7 +107,7 @@ const STEPS_WITH_EVENT =
 const FIND_INPUT_EVENTS = `
   let slot = trial * this.constants.stimulatedSlots;
   let events = 0;
-  if (code === this.constants.stimulated) {
+  if (code === ${STIMULATED}) {
     let end = slot + this.constants.stimulatedSlots - 1;
     ${search('slot', 'end', 'arrivals[this.constants.eventsAt + (middle | 0)]')}
     for (let layer = 0; layer < this.constants.layers; layer++) {
@@ -110,8 +126,14 @@ const COUNT_EVENTS_OF_STEP = `
   }`;
 
 /** A sum of chunk `c` of a hub: the synapses that arrive in a step; at 18 the exciting ones, at 19 all of them. */
-const hubSum = (sum: string) =>
+const hubSum = (sum: string | number) =>
   `arrivals[this.constants.hubSumsAt + (((sums + ${sum}) << this.constants.widthShift) | trial)]`;
+
+const forEachStepOfChunk = (statements: string) => `
+  for (let step = 0; step < ${WINDOW_STEPS}; step++) {
+    const synapses = ${hubSum('step')};
+    ${statements}
+  }`;
 
 const ADD_TO_STEP = `
   steps0 = withArrival(steps0, step, synapses);
@@ -122,19 +144,20 @@ const ADD_TO_STEP = `
 
 /**
  * Adds up what arrives at a neuron in a window, in up to two passes over its connections, or over the sums of a hub. The
- * first pass adds what the kernel needs to know in any case. If that does not suffice, the second adds the synapses of
- * each step, which takes longer.
+ * first pass adds `all` synapses, without their signs, and what else the kernel needs to know in any case. If that does not
+ * suffice, the second adds the synapses of each step, which takes longer.
  */
 const addArrivals = (kernel: {
   /** True when the second pass is not needed. */
   readonly isDone: string;
-  /** First pass: adds `synapses` that arrive in `step`. */
-  readonly addSpike: string;
-  /** Both passes: adds the sums of a chunk of a hub. */
-  readonly addChunk: string;
+  /** First pass: adds `synapses` that arrive in `step`, from a connection or at a chunk of a hub. */
+  readonly add: string;
+  /** First pass: adds a chunk of a hub where its steps need not be told apart. */
+  readonly addChunk?: string;
   /** After the first pass. */
   readonly decide: string;
 }) => `
+  let all = 0;
   let steps0 = [0, 0, 0, 0];
   let steps4 = [0, 0, 0, 0];
   let steps8 = [0, 0, 0, 0];
@@ -144,25 +167,34 @@ const addArrivals = (kernel: {
   const groups = this.constants.tables[neuron + 1] - group;
   for (let pass = 0; pass < 2; pass++) {
     if (${kernel.isDone}) break;
-    if (groups > this.constants.chunkGroups) {
+    if (groups > ${CHUNK_GROUPS}) {
       const chunk = this.constants.tables[this.constants.firstChunkAt + neuron];
       const chunks = this.constants.tables[this.constants.firstChunkAt + neuron + 1] - chunk;
       for (let c = 0; c < this.constants.maxChunks; c++) {
         if (c >= chunks) break;
-        const sums = (chunk + c) * this.constants.chunkSums;
-        ${kernel.addChunk}
+        const sums = (chunk + c) * ${CHUNK_SUMS};
+        const allOfChunk = ${hubSum(WINDOW_STEPS + 1)};
+        if (allOfChunk > 0) {
+          if (pass < 0.5) {
+            all = all + allOfChunk;
+            ${kernel.addChunk ?? forEachStepOfChunk(kernel.add)}
+          } else {
+            ${forEachStepOfChunk(ADD_TO_STEP)}
+          }
+        }
       }
     } else {
       ${forEachActiveConnection(
         'arrivals',
-        `let arriving = sent & this.constants.spikeBits;
-        for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+        `let arriving = sent & ${SPIKE_BITS};
+        for (let spike = 0; spike < ${WINDOW_STEPS}; spike++) {
           if (arriving < 0.5) break;
           const step = 31 - Math.clz32(arriving);
           arriving = arriving - (1 << step);
           const synapses = this.constants.synapsesOf[k][group + g];
           if (pass < 0.5) {
-            ${kernel.addSpike}
+            all = all + Math.abs(synapses);
+            ${kernel.add}
           } else {
             ${ADD_TO_STEP}
           }
@@ -185,13 +217,11 @@ const forEachStep = (statements: string) => `
     if (quarter === 4) sums = steps16;
     for (let k = 0; k < 4; k++) {
       const step = quarter * 4 + k;
-      if (step > this.constants.windowSteps - 0.5) break;
+      if (step > ${WINDOW_STEPS - 0.5}) break;
       ${statements}
     }
   }`;
 
-const constantLimbs = (name: string) =>
-  [0, 1, 2, 3].map((limb) => `this.constants.${name}${limb}`).join(', ');
 const tableLimbs = (at: string) =>
   ['', ' + 1', ' + 2', ' + 3'].map((limb) => `this.constants.tables[${at}${limb}]`).join(', ');
 const NO_LIMBS = '0, 0, 0, 0';
@@ -205,14 +235,14 @@ export const restingStatuses = `function restingStatuses(silenced, inputs) {
   let low = trial * this.constants.stimulatedSlots;
   let high = low + this.constants.stimulatedSlots - 1;
   ${search('low', 'high', 'inputs[0][middle]')}
-  let code = this.constants.idle;
+  let code = ${IDLE};
   if (inputs[0][low] === neuron) {
-    code = this.constants.stimulated;
+    code = ${STIMULATED};
   }
   low = trial * this.constants.silencedSlots;
   high = low + this.constants.silencedSlots - 1;
   ${search('low', 'high', 'silenced[middle]')}
-  let status = code * this.constants.codeFactor;
+  let status = code * ${2 ** WINDOW_STEPS};
   if (silenced[low] === neuron) {
     status = 0 - status;
   }
@@ -229,8 +259,8 @@ export const activeWords = `function activeWords(statuses, states) {
   if (this.thread.x < this.constants.countsAt) {
     let bits = 0;
     let bit = 1;
-    for (let k = 0; k < this.constants.wordNeurons; k++) {
-      const neuron = this.thread.x * this.constants.wordNeurons + k;
+    for (let k = 0; k < ${WORD_NEURONS}; k++) {
+      const neuron = this.thread.x * ${WORD_NEURONS} + k;
       if (neuron < this.constants.neuronCount) {
         bits = bits + bit * states[this.constants.activeAt + (neuron | 0)];
       }
@@ -241,12 +271,12 @@ export const activeWords = `function activeWords(statuses, states) {
   const word = (this.thread.x - this.constants.countsAt) >> this.constants.widthShift;
   const trial = (this.thread.x - this.constants.countsAt) & this.constants.trialBits;
   let count = 0;
-  for (let k = 0; k < this.constants.wordNeurons; k++) {
-    const neuron = word * this.constants.wordNeurons + k;
+  for (let k = 0; k < ${WORD_NEURONS}; k++) {
+    const neuron = word * ${WORD_NEURONS} + k;
     if (neuron < this.constants.neuronCount) {
       if (states[this.constants.activeAt + (neuron | 0)] > 0.5) {
         const status = statuses[(neuron << this.constants.widthShift) | trial];
-        let spikes = Math.abs(status) & this.constants.spikeBits;
+        let spikes = Math.abs(status) & ${SPIKE_BITS};
         ${forEachSpike('count = count + 1;')}
       }
     }
@@ -270,25 +300,25 @@ export const spikeLists = `function spikeLists(statuses, active, masks) {
     // The first slot, and those behind the last spike.
     return 1 + before;
   }
-  let word = block * this.constants.blockWords;
-  for (let k = 0; k < this.constants.blockWords; k++) {
+  let word = block * ${BLOCK_WORDS};
+  for (let k = 0; k < ${BLOCK_WORDS}; k++) {
     const after = before + active[this.constants.countsAt + ((word << this.constants.widthShift) | trial)];
     if (slot < after + 0.5) break;
     before = after;
     word = word + 1;
   }
   const bits = active[word];
-  for (let k = 0; k < this.constants.wordNeurons; k++) {
+  for (let k = 0; k < ${WORD_NEURONS}; k++) {
     if (((bits >> k) & 1) > 0) {
-      const neuron = word * this.constants.wordNeurons + k;
+      const neuron = word * ${WORD_NEURONS} + k;
       const status = statuses[(neuron << this.constants.widthShift) | trial];
-      let spikes = Math.abs(status) & this.constants.spikeBits;
-      for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+      let spikes = Math.abs(status) & ${SPIKE_BITS};
+      for (let spike = 0; spike < ${WINDOW_STEPS}; spike++) {
         if (spikes < 0.5) break;
         before = before + 1;
         if (slot < before + 0.5) {
           const lowest = spikes & (0 - spikes);
-          return neuron * this.constants.neuronFactor + 32 - Math.clz32(lowest);
+          return neuron * ${2 ** STEP_BITS} + 32 - Math.clz32(lowest);
         }
         spikes = spikes & (spikes - 1);
       }
@@ -304,8 +334,8 @@ export const connectionMasks = `function connectionMasks(active) {
     const block = (this.thread.x - this.constants.groupCount) >> this.constants.widthShift;
     const trial = (this.thread.x - this.constants.groupCount) & this.constants.trialBits;
     let count = 0;
-    for (let k = 0; k < this.constants.blockWords; k++) {
-      const word = block * this.constants.blockWords + k;
+    for (let k = 0; k < ${BLOCK_WORDS}; k++) {
+      const word = block * ${BLOCK_WORDS} + k;
       if (word < this.constants.words) {
         count = count + active[this.constants.countsAt + ((word << this.constants.widthShift) | trial)];
       }
@@ -314,10 +344,10 @@ export const connectionMasks = `function connectionMasks(active) {
   }
   let mask = 0;
   let bit = 1;
-  for (let k = 0; k < this.constants.groupConnections; k++) {
+  for (let k = 0; k < ${GROUP_CONNECTIONS}; k++) {
     const source = this.constants.sourceOf[k][this.thread.x];
-    const word = Math.floor((source + 0.5) * this.constants.perWord);
-    const isActive = (active[word] >> (source - word * this.constants.wordNeurons)) & 1;
+    const word = Math.floor((source + 0.5) * ${1 / WORD_NEURONS});
+    const isActive = (active[word] >> (source - word * ${WORD_NEURONS})) & 1;
     mask = mask + bit * isActive;
     bit = bit * 2;
   }
@@ -339,20 +369,20 @@ export const windowArrivals = `function windowArrivals(statuses, masks, inputs, 
   }
   const record = (this.thread.x - this.constants.hubSumsAt) >> this.constants.widthShift;
   const trial = (this.thread.x - this.constants.hubSumsAt) & this.constants.trialBits;
-  const chunk = Math.floor((record + 0.5) * this.constants.perChunkSums);
-  const sum = record - chunk * this.constants.chunkSums;
+  const chunk = Math.floor((record + 0.5) * ${1 / CHUNK_SUMS});
+  const sum = record - chunk * ${CHUNK_SUMS};
   const group = this.constants.tables[this.constants.groupOfChunkAt + chunk];
   const groups = this.constants.tables[this.constants.groupsOfChunkAt + chunk];
   let total = 0;
   ${forEachActiveConnection(
     'masks',
     `const synapses = this.constants.synapsesOf[k][group + g];
-    let spikes = sent & this.constants.spikeBits;
-    if (sum < this.constants.windowSteps) {
+    let spikes = sent & ${SPIKE_BITS};
+    if (sum < ${WINDOW_STEPS}) {
       total = total + synapses * ((spikes >> sum) & 1);
     } else {
       let amount = Math.max(0, synapses);
-      if (sum > this.constants.windowSteps) {
+      if (sum > ${WINDOW_STEPS}) {
         amount = Math.abs(synapses);
       }
       ${forEachSpike('total = total + amount;')}
@@ -370,61 +400,49 @@ export const nextStatuses = `function nextStatuses(statuses, states, arrivals) {
   const trial = this.thread.x & this.constants.trialBits;
   const before = statuses[this.thread.x];
   let status = Math.abs(before);
-  let flag = (status >> this.constants.flagShift) & 1;
-  let code = (status >> this.constants.codeShift) & 31;
+  let flag = (status >> ${FLAG_SHIFT}) & 1;
+  let code = (status >> ${WINDOW_STEPS}) & 31;
   let spikes = 0;
   let refractory = 0;
-  if (code < this.constants.stimulated) {
+  if (code < ${STIMULATED}) {
     refractory = code - 1;
   }
-  if (refractory >= this.constants.windowSteps) {
+  if (refractory >= ${WINDOW_STEPS}) {
     // Refractory throughout the window.
-    code = code - this.constants.windowSteps;
+    code = code - ${WINDOW_STEPS};
   } else {
     ${FIND_INPUT_EVENTS}
     // Neurons that are idle or refractory begin with 0.
     let hasState = 0;
     let uHigh = 0;
     let hHigh = 0;
-    if (code === this.constants.free || code === this.constants.stimulated) {
+    if (code === ${FREE} || code === ${STIMULATED}) {
       hasState = 1;
       uHigh = states[((this.thread.x >> 3) << 5) | (this.thread.x & 7)];
       hHigh = states[((this.thread.x >> 3) << 5) | 16 | (this.thread.x & 7)];
     }
     let exciting = 0;
-    let all = 0;
     let isIdle = 0;
     let mayStep = 1;
     ${addArrivals({
       isDone: 'mayStep < 0.5',
-      addSpike: `
-        exciting = exciting + Math.max(0, synapses);
-        all = all + Math.abs(synapses);`,
-      addChunk: `
-        if (pass < 0.5) {
-          exciting = exciting + ${hubSum('this.constants.windowSteps')};
-          all = all + ${hubSum('this.constants.windowSteps + 1')};
-        } else {
-          for (let step = 0; step < this.constants.windowSteps; step++) {
-            const synapses = ${hubSum('step')};
-            ${ADD_TO_STEP}
-          }
-        }`,
+      add: 'exciting = exciting + Math.max(0, synapses);',
+      addChunk: `exciting = exciting + ${hubSum(WINDOW_STEPS)};`,
       decide: `
         if (hasState < 0.5 && all < 0.5) {
           isIdle = 1;
           mayStep = 0;
         } else if (
           events < 0.5 &&
-          all <= this.constants.lightSynapses &&
-          Math.max(Math.abs(uHigh), Math.abs(hHigh)) < this.constants.lightFloatBelow &&
-          potentialBound(uHigh, hHigh, exciting) < this.constants.quietBelow
+          all <= ${LIGHT_SYNAPSES} &&
+          Math.max(Math.abs(uHigh), Math.abs(hHigh)) < ${LIGHT_FLOAT_BELOW} &&
+          potentialBound(uHigh, hHigh, exciting) < ${QUIET_BELOW}
         ) {
           mayStep = 0;
         }`,
     })}
     if (isIdle > 0.5) {
-      code = this.constants.idle;
+      code = ${IDLE};
     } else {
       if (mayStep > 0.5) {
         let u = [0, 0, 0, 0];
@@ -438,28 +456,28 @@ export const nextStatuses = `function nextStatuses(statuses, states, arrivals) {
           if (refractory > 0.5) {
             refractory = refractory - 1;
           } else {
-            u = decayedLimbs(u, ${constantLimbs('uStep')}, ${NO_LIMBS});
-            h = decayedLimbs(h, ${constantLimbs('hStep')}, ${NO_LIMBS});
-            const above = aboveThreshold(u, h, ${constantLimbs('threshold')});
-            if (Math.abs(above) < this.constants.margin) {
+            u = decayedLimbs(u, ${MEMBRANE.step.lossLimbs.join(', ')}, ${NO_LIMBS});
+            h = decayedLimbs(h, ${SYNAPSE.step.lossLimbs.join(', ')}, ${NO_LIMBS});
+            const above = aboveThreshold(u, h, ${toLimbs(THRESHOLD_UNITS).join(', ')});
+            if (Math.abs(above) < ${MARGIN_UNITS}) {
               flag = 1;
             }
             if (above > 0.5) {
               spikes = spikes + bit;
               u = [0, 0, 0, 0];
               h = [0, 0, 0, 0];
-              if (code !== this.constants.stimulated) {
-                refractory = this.constants.refractoryAfterSpike;
+              if (code !== ${STIMULATED}) {
+                refractory = ${REFRACTORY_STEPS - 1};
               }
             } else {
               const synapses = sums[k];
               ${COUNT_EVENTS_OF_STEP}
               h = withSynapses(h, synapses);
-              u = withSynapses(u, synapses + eventsOfStep * this.constants.eventSynapses);
-              if (Math.max(Math.abs(u[3]), Math.abs(h[3])) > this.constants.largestTopLimb) {
+              u = withSynapses(u, synapses + eventsOfStep * ${INPUT_EVENT_SYNAPSES});
+              if (Math.max(Math.abs(u[3]), Math.abs(h[3])) > ${LARGEST_TOP_LIMB}) {
                 flag = 1;
-                u = inRange(u, this.constants.largestTopLimb);
-                h = inRange(h, this.constants.largestTopLimb);
+                u = inRange(u, ${LARGEST_TOP_LIMB});
+                h = inRange(h, ${LARGEST_TOP_LIMB});
               }
             }
           }
@@ -468,12 +486,12 @@ export const nextStatuses = `function nextStatuses(statuses, states, arrivals) {
         // A refractory neuron took in nothing before its end, and is free now.
         refractory = 0;
       }
-      if (code !== this.constants.stimulated) {
+      if (code !== ${STIMULATED}) {
         code = 1 + refractory;
       }
     }
   }
-  status = spikes + code * this.constants.codeFactor + flag * this.constants.flagFactor;
+  status = spikes + code * ${2 ** WINDOW_STEPS} + flag * ${2 ** FLAG_SHIFT};
   if (before < 0) {
     status = 0 - status;
   }
@@ -500,7 +518,7 @@ export const nextStates = `function nextStates(statuses, statusesAfter, states, 
     let active = 0;
     for (let trial = 0; trial < this.constants.width; trial++) {
       const status = statusesAfter[(spiking << this.constants.widthShift) | trial];
-      const spikes = Math.abs(status) & this.constants.spikeBits;
+      const spikes = Math.abs(status) & ${SPIKE_BITS};
       if (spikes > 0) {
         active = 1;
       }
@@ -509,8 +527,8 @@ export const nextStates = `function nextStates(statuses, statusesAfter, states, 
   }
   // Bits 3 and 4 of the thread are the part of the state; without them it is the number of the state.
   const statusAfter = Math.abs(statusesAfter[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]);
-  const code = (statusAfter >> this.constants.codeShift) & 31;
-  if (code === this.constants.free || code === this.constants.stimulated) {
+  const code = (statusAfter >> ${WINDOW_STEPS}) & 31;
+  if (code === ${FREE} || code === ${STIMULATED}) {
     const neuron = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) >> this.constants.widthShift;
     const trial = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) & this.constants.trialBits;
     const isLow = (this.thread.x >> 3) & 1;
@@ -520,16 +538,16 @@ export const nextStates = `function nextStates(statuses, statusesAfter, states, 
     let first = 0;
     let hasState = 1;
     const before = Math.abs(statuses[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]);
-    const codeBefore = (before >> this.constants.codeShift) & 31;
-    if (codeBefore === this.constants.idle) {
+    const codeBefore = (before >> ${WINDOW_STEPS}) & 31;
+    if (codeBefore === ${IDLE}) {
       hasState = 0;
     } else {
-      if (codeBefore !== this.constants.stimulated && codeBefore !== this.constants.free) {
+      if (codeBefore !== ${STIMULATED} && codeBefore !== ${FREE}) {
         hasState = 0;
         first = codeBefore - 1;
       }
     }
-    const spikes = statusAfter & this.constants.spikeBits;
+    const spikes = statusAfter & ${SPIKE_BITS};
     if (spikes > 0.5) {
       hasState = 0;
       first = 32 - Math.clz32(spikes);
@@ -546,7 +564,6 @@ export const nextStates = `function nextStates(statuses, statusesAfter, states, 
     const windowAt = this.constants.decaysAt + isH * this.constants.decayLength;
     const stepAt = windowAt + 4;
     const arrivalAt = windowAt + 8;
-    let all = 0;
     let c0 = 0;
     let c1 = 0;
     let c2 = 0;
@@ -554,26 +571,9 @@ export const nextStates = `function nextStates(statuses, statusesAfter, states, 
     let isLight = 0;
     ${addArrivals({
       isDone: 'isLight > 0.5',
-      addSpike: `
-        all = all + Math.abs(synapses);
-        ${ADD_DECAYED}`,
-      addChunk: `
-        const allOfChunk = ${hubSum('this.constants.windowSteps + 1')};
-        if (allOfChunk > 0) {
-          if (pass < 0.5) {
-            all = all + allOfChunk;
-          }
-          for (let step = 0; step < this.constants.windowSteps; step++) {
-            const synapses = ${hubSum('step')};
-            if (pass < 0.5) {
-              ${ADD_DECAYED}
-            } else {
-              ${ADD_TO_STEP}
-            }
-          }
-        }`,
+      add: ADD_DECAYED,
       decide: `
-        if (events < 0.5 && all <= this.constants.lightSynapses && high < this.constants.lightFloatBelow) {
+        if (events < 0.5 && all <= ${LIGHT_SYNAPSES} && high < ${LIGHT_FLOAT_BELOW}) {
           isLight = 1;
         }`,
     })}
@@ -582,20 +582,20 @@ export const nextStates = `function nextStates(statuses, statusesAfter, states, 
     } else {
       let eventSynapses = 0;
       if (isH < 0.5) {
-        eventSynapses = this.constants.eventSynapses;
+        eventSynapses = ${INPUT_EVENT_SYNAPSES};
       }
       ${forEachStep(`
         if (step > first - 0.5) {
           x = decayedLimbs(x, ${tableLimbs('stepAt')}, ${NO_LIMBS});
           ${COUNT_EVENTS_OF_STEP}
           x = withSynapses(x, sums[k] + eventsOfStep * eventSynapses);
-          x = inRange(x, this.constants.largestTopLimb);
+          x = inRange(x, ${LARGEST_TOP_LIMB});
         }`)}
     }
     if (isLow > 0.5) {
-      return x[1] * this.constants.limbBase + x[0];
+      return x[1] * ${LIMB_BASE} + x[0];
     }
-    return x[3] * this.constants.limbBase + x[2];
+    return x[3] * ${LIMB_BASE} + x[2];
   }
 }`;
 
@@ -604,12 +604,12 @@ export const unflaggedNeurons = `function unflaggedNeurons(statuses) {
   const chunk = this.thread.x >> this.constants.widthShift;
   const trial = this.thread.x & this.constants.trialBits;
   let unflagged = 0;
-  for (let k = 0; k < this.constants.flagNeurons; k++) {
-    const neuron = chunk * this.constants.flagNeurons + k;
+  for (let k = 0; k < ${FLAG_NEURONS}; k++) {
+    const neuron = chunk * ${FLAG_NEURONS} + k;
     if (neuron < this.constants.neuronCount) {
       const status = Math.abs(statuses[(neuron << this.constants.widthShift) | trial]);
       if (status > 0.5) {
-        unflagged = unflagged + 1 - ((status >> this.constants.flagShift) & 1);
+        unflagged = unflagged + 1 - ((status >> ${FLAG_SHIFT}) & 1);
       }
     }
   }

@@ -1,46 +1,26 @@
 /** Compiles the kernels for a wiring and a shape of batches, and runs all windows of a batch in one submission. */
 import gpujs, { type GPU, type GPUVariableType, type IGPUKernelSettings } from 'gpu.js';
-import { REFRACTORY_STEPS } from '../network.js';
 import type { BatchLists } from './batch-results.js';
 import type { BatchTables } from './batch-tables.js';
-import { CHUNK_GROUPS, CHUNK_SUMS, GROUP_CONNECTIONS, type IncomingConnections } from './incoming.js';
+import { GROUP_CONNECTIONS, type IncomingConnections } from './incoming.js';
 import * as kernels from './kernels.js';
-import { FLAG_SHIFT, FREE, IDLE, SPIKE_BITS, STIMULATED } from './kernels.js';
 import { LIMB_FUNCTIONS } from './limb-arithmetic.js';
-import {
-  INPUT_EVENT_SYNAPSES,
-  LARGEST_TOP_LIMB,
-  LIGHT_FLOAT_BELOW,
-  LIGHT_SYNAPSES,
-  LIMB_BASE,
-  MARGIN_UNITS,
-  MEMBRANE,
-  QUIET_BELOW,
-  SYNAPSE,
-  THRESHOLD_UNITS,
-  toLimbs,
-  WINDOW_STEPS,
-  type Limbs,
-} from './number-format.js';
+import { MEMBRANE, SYNAPSE, toLimbs } from './number-format.js';
 import {
   arrivalsOf,
-  BLOCK_WORDS,
   blocksOf,
-  FLAG_NEURONS,
   hubSumsAt,
   inputRows,
   slotsOf,
-  STEP_BITS,
   stateLayout,
   unflaggedChunks,
-  WORD_NEURONS,
   wordsOf,
   type PipelineShape,
 } from './pipeline-shape.js';
 
 const { Input } = gpujs;
 
-/** Constants that count, shift and mask: integers in the GPU's code. */
+/** Numbers that differ from pipeline to pipeline. Those that count, shift and mask are integers in the GPU's code. */
 function integersOf(neuronCount: number, incoming: IncomingConnections, shape: PipelineShape) {
   const { groupCount, firstChunk } = incoming;
   const { width, layers, spikes } = shape;
@@ -48,19 +28,10 @@ function integersOf(neuronCount: number, incoming: IncomingConnections, shape: P
     width,
     widthShift: Math.log2(width),
     trialBits: width - 1,
-    windowSteps: WINDOW_STEPS,
-    spikeBits: SPIKE_BITS,
-    codeShift: WINDOW_STEPS,
-    flagShift: FLAG_SHIFT,
     groupCount,
-    chunkGroups: CHUNK_GROUPS,
     maxChunks: firstChunk.reduce((max, first, i) => Math.max(max, first - (firstChunk[i - 1] ?? 0)), 0),
-    groupConnections: GROUP_CONNECTIONS,
-    wordNeurons: WORD_NEURONS,
-    blockWords: BLOCK_WORDS,
     blocks: blocksOf(neuronCount),
     countsAt: wordsOf(neuronCount),
-    flagNeurons: FLAG_NEURONS,
     layers,
     slotsShift: Math.log2(slotsOf(shape)),
     slotBits: slotsOf(shape) - 1,
@@ -73,46 +44,22 @@ function integersOf(neuronCount: number, incoming: IncomingConnections, shape: P
   };
 }
 
-/** Constants that are calculated with: float32 in the GPU's code, like everything in its arrays. */
+/** Numbers that are calculated with: float32 in the GPU's code, like everything in its arrays. */
 function floatsOf(neuronCount: number, incoming: IncomingConnections, shape: PipelineShape) {
   const { firstGroup, firstChunk, chunkCount } = incoming;
   const groupOfChunkAt = firstGroup.length + firstChunk.length;
   return {
     neuronCount,
     words: wordsOf(neuronCount),
-    perWord: 1 / WORD_NEURONS,
-    chunkSums: CHUNK_SUMS,
-    perChunkSums: 1 / CHUNK_SUMS,
     stimulatedSlots: shape.stimulated,
     silencedSlots: shape.silenced,
-    neuronFactor: 2 ** STEP_BITS,
-    free: FREE,
-    stimulated: STIMULATED,
-    idle: IDLE,
-    codeFactor: 2 ** WINDOW_STEPS,
-    flagFactor: 2 ** FLAG_SHIFT,
-    refractoryAfterSpike: REFRACTORY_STEPS - 1,
-    eventSynapses: INPUT_EVENT_SYNAPSES,
-    limbBase: LIMB_BASE,
-    largestTopLimb: LARGEST_TOP_LIMB,
-    margin: MARGIN_UNITS,
-    quietBelow: QUIET_BELOW,
-    lightFloatBelow: LIGHT_FLOAT_BELOW,
-    lightSynapses: LIGHT_SYNAPSES,
-    decayLength: DECAY_TABLE.length / 2,
     // Where the parts of tablesOf begin.
     firstChunkAt: firstGroup.length,
     groupOfChunkAt,
     groupsOfChunkAt: groupOfChunkAt + chunkCount,
     decaysAt: groupOfChunkAt + 2 * chunkCount,
-    ...named('uStep', MEMBRANE.step.lossLimbs),
-    ...named('hStep', SYNAPSE.step.lossLimbs),
-    ...named('threshold', toLimbs(THRESHOLD_UNITS)),
+    decayLength: DECAY_TABLE.length / 2,
   };
-}
-
-function named(name: string, limbs: Limbs): Record<string, number> {
-  return Object.fromEntries(limbs.map((limb, i) => [`${name}${i}`, limb]));
 }
 
 /** For u, then for h, in limbs: the losses in a window and in a step, and what each step of a window contributes. */

@@ -36,6 +36,11 @@ export class RewirableEngine implements SimulationEngine {
     return this.engineFor(options.wiring).simulate(events, options);
   }
 
+  /** Tells whether a network is there, so that its engine need not prepare it. */
+  has(wiring: Rewiring | undefined): boolean {
+    return wiring === undefined || JSON.stringify(wiring) === this.#prepared;
+  }
+
   /** @returns the engine of a network, which has it until another rewired one is asked for */
   engineFor(wiring: Rewiring | undefined): KernelEngine {
     if (wiring === undefined) return this.engine;

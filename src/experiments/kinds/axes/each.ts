@@ -1,12 +1,10 @@
 import { MAXIMUM_LABEL_LENGTH, selector } from '../../../connectome/selector-schema.js';
 import { refused } from '../../../schema/json-path.js';
 import { anyOf, integer, object, oneOf, printable, type Static } from '../../../schema/json-schema.js';
-import { refusedName } from './refused-name.js';
 import { groupBy } from '../../document/fields.js';
 import { groupsOf, labelMember } from '../../plan/groups.js';
 import type { AxisKind } from '../axis-kinds.js';
 import { sweptGroups } from '../edit-kinds.js';
-import { inputKindOf } from '../input-kinds.js';
 import type { ParameterColumn } from '../table-column.js';
 
 const RESPONDERS = object('The groups that responded in the baseline, the most active first.', {
@@ -38,26 +36,11 @@ export type EachAxis = Static<typeof SCHEMA>;
 /** The value of the axis in its baseline, in a table. No cell type has this name. */
 const NO_GROUP = 'none';
 const ONE_GROUP = 'all';
-const INPUTS = 'inputs.';
 
 /** Groups of neurons that something is done to in turn, after a condition without any. */
 export const each = {
   schema: SCHEMA,
   parameter: 'as',
-  parsed(axis, { inputs, document, path }) {
-    const edits = sweptGroups(document);
-    const names = [...edits, ...Object.keys(inputs).map((name) => `${INPUTS}${name}`)];
-    const here = [...path, 'as'];
-    if (!names.includes(axis.as)) {
-      throw refusedName(here, axis.as, names, `${sweptGroups().join(', ')}, or inputs.NAME of an input`);
-    }
-    if (!edits.includes(axis.as)) {
-      const input = inputs[axis.as.slice(INPUTS.length)]!;
-      const allowed = inputKindOf(input).groupsRequirement?.(input);
-      if (allowed !== undefined) throw refused(here, axis.as, allowed);
-    }
-    return { length: 1n, expand: () => axis };
-  },
   selectorOf: ({ each }) => (isResponders(each) ? undefined : each),
   planned(connectome, { each, group_by: groupBy, as: name }, neurons, path) {
     if (!isResponders(each)) return { kind: 'groups', name, groups: groupsOf(connectome, neurons!, groupBy) };

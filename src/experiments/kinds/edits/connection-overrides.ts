@@ -7,8 +7,8 @@ import { nameOf, pointerTo, refused } from '../../../schema/json-path.js';
 import { count, mapOf, number, object, type Static } from '../../../schema/json-schema.js';
 import type { ConnectionOverride } from '../../../stimulus/protocol.js';
 import { INPUT_NAME, NODE_SET } from '../../document/fields.js';
-import { allNeurons, groupsOf } from '../../plan/groups.js';
-import type { AxisValue, Grid, SweptGroup } from '../../plan/sweep.js';
+import { allGroups, allNeurons, groupsOf } from '../../plan/groups.js';
+import type { AxisValue, GroupAxis, ResponderAxis, SweptGroup } from '../../plan/sweep.js';
 import type { ConditionEdits, EditContext, EditKind } from '../edit-kinds.js';
 import { sharedArray } from '../shared-array.js';
 
@@ -82,14 +82,15 @@ export const connectionOverrides = {
     const overrides: PlannedOverride[] = [];
     const shared = new Map<string, Uint32Array>();
     for (const name of Object.keys(given).sort()) {
-      const ends = ENDS.map((end) => endOf(context, parameterOf(name, end), shared, given[name]![end]));
-      overrides.push(yield* plannedOverride(context, name, given[name]!.weight, ends as [End, End]));
+      const { weight, ...selectors } = given[name]!;
+      const ends = ENDS.map((end) => endOf(context, parameterOf(name, end), shared, selectors[end]));
+      overrides.push(yield* plannedOverride(context, name, weight, ends as [End, End]));
     }
     if (overrides.length === 0) return {};
     return {
-      resolved: Object.fromEntries(
-        overrides.map(({ name, counted: { pairs, synapses } }) => [name, { pairs, synapses }]),
-      ),
+      resolved: {
+        connection_overrides: Object.fromEntries(overrides.map(({ name, counts }) => [name, counts])),
+      },
       protocolIn(condition) {
         const own = overrides.flatMap((override) => override.in(condition));
         return own.length > 0 ? { overrides: own } : {};
@@ -97,7 +98,8 @@ export const connectionOverrides = {
       pairsAt: (places) => overrides.reduce((sum, override) => sum + override.pairsAt(places), 0),
       // Rewired, they may have connections that the model lacks.
       isIdleAt: (places, values) =>
-        !context.isRewired && overrides.some((override) => override.isIdleAt(places, values)),
+        !context.isRewired &&
+        overrides.some(({ hasGroupAt, pairsAt }) => hasGroupAt(places) && pairsAt(places, values) === 0),
     };
   },
 } satisfies EditKind<Static<typeof SCHEMA>>;
@@ -112,6 +114,8 @@ interface End {
   /** Its own neurons, in shared memory. */
   readonly neurons: Uint32Array;
   readonly axis: number;
+  /** The axis whose groups take their place. */
+  readonly swept: GroupAxis | ResponderAxis | undefined;
   readonly parts: number;
   /** The part of each neuron of the connectome, from 1; 0 where it is in none. */
   readonly partOf: Uint32Array;
@@ -119,33 +123,29 @@ interface End {
 
 /** @param shared the neurons of each selector that was seen before: equal selectors share one array */
 function endOf(
-  { connectome, grid, neurons }: EditContext,
+  { connectome, grid, neurons: resolved }: EditContext,
   parameter: string,
   shared: Map<string, Uint32Array>,
   selector: unknown,
 ): End {
+  const neurons = getOrInsert(shared, JSON.stringify(selector), () => sharedArray(resolved.get(parameter)!));
   const axis = grid.axisOf(parameter);
-  const own = getOrInsert(shared, JSON.stringify(selector), () => sharedArray(neurons.get(parameter)!));
-  const swept = grid.axes[axis];
-  const partOf = new Uint32Array(connectome.neuronCount);
-  if (swept?.kind === 'groups') {
-    for (let group = 0; group < swept.groups.count; group++) {
-      for (const neuron of swept.groups.neuronsOf(group)) partOf[neuron] = group + 1;
-    }
-    return { parameter, neurons: own, axis, parts: swept.groups.count, partOf };
-  }
+  const swept = grid.axes[axis] as End['swept'];
   // Which groups respond is not known yet: each neuron is a part.
-  const isOfAny = swept?.kind === 'responders';
-  for (const neuron of isOfAny ? partOf.keys() : own) partOf[neuron] = isOfAny ? neuron + 1 : 1;
-  return { parameter, neurons: own, axis, parts: isOfAny ? partOf.length : 1, partOf };
+  if (swept?.kind === 'responders') {
+    const partOf = allNeurons(connectome).map((neuron) => neuron + 1);
+    return { parameter, neurons, axis, swept, parts: partOf.length, partOf };
+  }
+  const parts = swept === undefined ? [neurons] : allGroups(swept.groups);
+  const partOf = new Uint32Array(connectome.neuronCount);
+  parts.forEach((part, at) => part.forEach((neuron) => (partOf[neuron] = at + 1)));
+  return { parameter, neurons, axis, swept, parts: parts.length, partOf };
 }
 
 /** Connections between the parts of two ends. */
-interface CountedPairs {
+interface CountedPairs extends Static<typeof COUNTS> {
   /** Number from part s to part t, at s times the parts of the target, plus t. */
   readonly ofParts: Uint32Array;
-  readonly pairs: number;
-  readonly synapses: number;
 }
 
 function* countedPairs(
@@ -170,25 +170,34 @@ function* countedPairs(
   return { ofParts, pairs, synapses };
 }
 
+interface PlannedOverride {
+  readonly name: string;
+  readonly counts: Static<typeof COUNTS>;
+  /** The override of a condition, where it changes anything there. */
+  in(condition: ConditionEdits): ConnectionOverride[];
+  /** Tells whether a group takes the place of an end. */
+  hasGroupAt(places: readonly number[]): boolean;
+  /** Connections in a condition, the most that there can be where groups are not known. */
+  pairsAt(places: readonly number[], values?: readonly AxisValue[]): number;
+}
+
 /** @throws CodedError INVALID_PARAMETER, NO_CONNECTION */
 function* plannedOverride(
-  { connectome, grid, isRewired }: EditContext,
+  { connectome, isRewired }: EditContext,
   name: string,
   weight: number,
-  [source, target]: readonly [source: End, target: End],
+  ends: readonly [source: End, target: End],
 ): InParts<PlannedOverride> {
-  const swept = [source, target].filter(({ axis }) => axis >= 0);
-  const responders = swept.find(({ axis }) => grid.axes[axis]!.kind === 'responders');
+  const [source, target] = ends;
+  const swept = ends.filter((end) => end.swept !== undefined);
+  const responders = swept.find((end) => end.swept!.kind === 'responders');
   if (responders !== undefined && swept.length > 1) {
     const path = ['sweep', responders.axis, 'as'];
-    throw refused(
-      path,
-      responders.parameter,
-      'an end whose other end no axis sweeps, as its groups are responders',
-    );
+    const allowed = 'an end whose other end no axis sweeps, as its groups are responders';
+    throw refused(path, responders.parameter, allowed);
   }
-  const counted = yield* countedPairs(connectome, source, target);
-  if (swept.length === 0 && counted.pairs === 0 && !isRewired) {
+  const { ofParts, ...counts } = yield* countedPairs(connectome, source, target);
+  if (swept.length === 0 && counts.pairs === 0 && !isRewired) {
     const path = ['connection_overrides', name];
     throw new CodedError(
       'NO_CONNECTION',
@@ -197,78 +206,43 @@ function* plannedOverride(
       { path: pointerTo(path) },
     );
   }
-  return new PlannedOverride(
+  const mostPairs = responders === undefined ? 0 : largestGroup(connectome, responders, ofParts);
+  return {
     name,
-    weight,
-    [source, target],
-    grid,
-    counted,
-    mostPairs(connectome, grid, counted, responders),
-  );
+    counts,
+    in({ valueOf, groupOf }) {
+      const ownWeight = valueOf(parameterOf(name, 'weight')) ?? weight;
+      const [sources, targets] = ends.map(({ parameter, neurons }) => {
+        const group = groupOf(parameter);
+        return group ? sharedArray(group) : group === null ? undefined : neurons;
+      });
+      if (sources === undefined || targets === undefined || ownWeight === 1) return [];
+      return [{ sources, targets, weight: ownWeight }];
+    },
+    hasGroupAt: (places) => swept.some(({ axis }) => places[axis]! > 0),
+    pairsAt(places, values) {
+      const [from, to] = ends.map((end) => partsAt(end, places, values));
+      if (from === undefined || to === undefined) return mostPairs;
+      let pairs = 0;
+      for (const part of from) for (const other of to) pairs += ofParts[part * target.parts + other]!;
+      return pairs;
+    },
+  };
 }
 
-/** Connections of the largest group of responders that there can be. */
-function mostPairs(
-  connectome: Connectome,
-  grid: Grid,
-  { ofParts }: CountedPairs,
-  end: End | undefined,
-): number {
-  const axis = grid.axes[end?.axis ?? -1];
-  if (axis?.kind !== 'responders') return 0;
-  const { count: groups, ofPlaces } = groupsOf(connectome, allNeurons(connectome), axis.groupBy);
+/** @returns the parts of an end in a condition; undefined for a group of responders that is not known yet */
+function partsAt({ axis, swept }: End, places: readonly number[], values?: readonly AxisValue[]) {
+  if (swept === undefined) return [0];
+  const place = places[axis]!;
+  if (place === 0) return [];
+  return swept.kind === 'groups' ? [place - 1] : (values?.[axis] as SweptGroup | undefined)?.neurons;
+}
+
+/** Connections of the largest group of responders that there can be. @param ofNeurons connections of each neuron */
+function largestGroup(connectome: Connectome, { swept }: End, ofNeurons: Uint32Array): number {
+  const { groupBy } = swept as ResponderAxis;
+  const { count: groups, ofPlaces } = groupsOf(connectome, allNeurons(connectome), groupBy);
   const pairs = new Uint32Array(groups);
-  ofPlaces.forEach((group, neuron) => (pairs[group]! += ofParts[neuron]!));
+  ofPlaces.forEach((group, neuron) => (pairs[group]! += ofNeurons[neuron]!));
   return pairs.reduce((a, b) => Math.max(a, b), 0);
-}
-
-class PlannedOverride {
-  /** @param mostPairs of a group of responders, as long as it is not known */
-  constructor(
-    readonly name: string,
-    private readonly weight: number,
-    private readonly ends: readonly [source: End, target: End],
-    private readonly grid: Grid,
-    readonly counted: CountedPairs,
-    private readonly mostPairs: number,
-  ) {}
-
-  /** The override of a condition, where it changes anything there. */
-  in({ valueOf, groupOf }: ConditionEdits): ConnectionOverride[] {
-    const weight = valueOf(parameterOf(this.name, 'weight')) ?? this.weight;
-    const [sources, targets] = this.ends.map(({ parameter, neurons }) => {
-      const group = groupOf(parameter);
-      return group ? sharedArray(group) : group === null ? undefined : neurons;
-    });
-    if (sources === undefined || targets === undefined || weight === 1) return [];
-    return [{ sources, targets, weight }];
-  }
-
-  pairsAt(places: readonly number[], values?: readonly AxisValue[]): number {
-    const [from, to] = this.ends.map((end) => this.#partsAt(end, places, values));
-    if (from === undefined || to === undefined) return this.mostPairs;
-    const { ofParts } = this.counted;
-    const { parts } = this.ends[1];
-    let pairs = 0;
-    for (const source of from) for (const target of to) pairs += ofParts[source * parts + target]!;
-    return pairs;
-  }
-
-  isIdleAt(places: readonly number[], values?: readonly AxisValue[]): boolean {
-    const hasGroup = this.ends.some(({ axis }) => axis >= 0 && places[axis]! > 0);
-    return hasGroup && this.pairsAt(places, values) === 0;
-  }
-
-  /** @returns undefined for a group of responders that is not known yet */
-  #partsAt(
-    { axis }: End,
-    places: readonly number[],
-    values?: readonly AxisValue[],
-  ): Iterable<number> | undefined {
-    const swept = this.grid.axes[axis];
-    if (swept === undefined) return [0];
-    const place = places[axis]!;
-    if (place === 0) return [];
-    return swept.kind === 'groups' ? [place - 1] : (values?.[axis] as SweptGroup | undefined)?.neurons;
-  }
 }

@@ -1,5 +1,5 @@
 import { number, object, type Static } from '../../../schema/json-schema.js';
-import { NETWORK } from '../../../simulation/network.js';
+import { USUAL_CONSTANTS } from '../../../simulation/network.js';
 import { type NetworkConstants, STEPS_PER_MS } from '../../../stimulus/protocol.js';
 import { stepsOf, TIME_STEP_MS } from '../../document/fields.js';
 import type { EditKind } from '../edit-kinds.js';
@@ -48,26 +48,25 @@ type Constants = Readonly<Record<Member, number>>;
 
 const NAMES = Object.keys(MEMBERS) as Member[];
 
-/** The values that an engine takes for those that a protocol does not name. */
-const USUAL: Constants = {
-  synapse_mv: NETWORK.synapseMv.value,
-  excitatory_scale: 1,
-  inhibitory_scale: 1,
-  threshold_mv: NETWORK.thresholdMv.value,
-  refractory_ms: NETWORK.refractorySteps.value / STEPS_PER_MS,
-  delay_ms: NETWORK.delaySteps.value / STEPS_PER_MS,
-  input_event_mv: NETWORK.inputEventMv.value,
+/** The constant of a protocol that each sets: times in steps, all else in the same unit. */
+const OF_PROTOCOL: Readonly<Record<Member, keyof NetworkConstants>> = {
+  synapse_mv: 'synapseMv',
+  excitatory_scale: 'excitatoryScale',
+  inhibitory_scale: 'inhibitoryScale',
+  threshold_mv: 'thresholdMv',
+  refractory_ms: 'refractorySteps',
+  delay_ms: 'delaySteps',
+  input_event_mv: 'inputEventMv',
 };
 
-const OF_PROTOCOL: Readonly<Record<Member, (value: number) => Partial<NetworkConstants>>> = {
-  synapse_mv: (synapseMv) => ({ synapseMv }),
-  excitatory_scale: (excitatoryScale) => ({ excitatoryScale }),
-  inhibitory_scale: (inhibitoryScale) => ({ inhibitoryScale }),
-  threshold_mv: (thresholdMv) => ({ thresholdMv }),
-  refractory_ms: (ms) => ({ refractorySteps: stepsOf(ms) }),
-  delay_ms: (ms) => ({ delaySteps: stepsOf(ms) }),
-  input_event_mv: (inputEventMv) => ({ inputEventMv }),
-};
+/** The values that an engine takes for those that a protocol does not name. */
+const USUAL = Object.fromEntries(
+  NAMES.map((name) => [name, USUAL_CONSTANTS[OF_PROTOCOL[name]] / (isTime(name) ? STEPS_PER_MS : 1)]),
+) as Constants;
+
+function isTime(name: Member): boolean {
+  return name.endsWith('_ms');
+}
 
 const SCHEMA = object(
   'Constants of the network that differ from those of the model. Its time constants are fixed.',
@@ -109,12 +108,15 @@ export const constants = {
     if (given === undefined && !isSwept && gainMv === undefined) return {};
     const inForce: Constants = { ...USUAL, ...(gainMv !== undefined && { synapse_mv: gainMv }), ...given };
     return {
-      resolved: inForce,
-      constantsIn: ({ valueOf }) =>
-        NAMES.reduce<Partial<NetworkConstants>>((changed, name) => {
+      resolved: { constants: inForce },
+      networkIn(valueOf) {
+        const changed = NAMES.flatMap((name) => {
           const value = valueOf(parameterOf(name)) ?? inForce[name];
-          return value === USUAL[name] ? changed : { ...changed, ...OF_PROTOCOL[name](value) };
-        }, {}),
+          if (value === USUAL[name]) return [];
+          return [[OF_PROTOCOL[name], isTime(name) ? stepsOf(value) : value] as const];
+        });
+        return changed.length > 0 ? { constants: Object.fromEntries(changed) } : {};
+      },
     };
   },
 } satisfies EditKind<Static<typeof SCHEMA>>;

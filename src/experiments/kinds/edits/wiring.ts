@@ -78,19 +78,22 @@ export const wiring = {
       swept.values.forEach((value, at) => check(value, ['sweep', axisOf('minimum_synapses'), 'values', at]));
     }
     return {
-      rewiringIn({ valueOf }) {
+      isRewired: true,
+      networkIn(valueOf) {
         const valueIn = (name: Member) => valueOf(`wiring.${name}`) ?? given?.[name];
         const minimumSynapses = valueIn('minimum_synapses') ?? least;
         const jitter = valueIn('jitter') ?? 0;
         const shuffle = given?.shuffle;
         const isDrawn = shuffle !== undefined || jitter > 0;
-        if (!isDrawn && minimumSynapses === least) return undefined;
+        if (!isDrawn && minimumSynapses === least) return {};
         return {
-          ...(minimumSynapses > least && { minimumSynapses }),
-          ...(shuffle !== undefined && { shuffle }),
-          ...(jitter > 0 && { jitter }),
-          // A seed that nothing is drawn with makes no other wiring.
-          seed: isDrawn ? (valueIn('seed') ?? UNCHANGED.seed) : UNCHANGED.seed,
+          wiring: {
+            ...(minimumSynapses > least && { minimumSynapses }),
+            ...(shuffle !== undefined && { shuffle }),
+            ...(jitter > 0 && { jitter }),
+            // A seed that nothing is drawn with makes no other wiring.
+            seed: isDrawn ? (valueIn('seed') ?? UNCHANGED.seed) : UNCHANGED.seed,
+          },
         };
       },
     };

@@ -1,5 +1,4 @@
 import { selectorWords } from '../../../connectome/set-selector.js';
-import { invalid, nameOf } from '../../../schema/json-path.js';
 import { number, type Static } from '../../../schema/json-schema.js';
 import { INPUT_EVENT_MV, THRESHOLD_ABOVE_REST_MV } from '../../../simulation/network.js';
 import { MAXIMUM_BACKGROUND_RATE_HZ } from '../../../stimulus/protocol.js';
@@ -40,34 +39,19 @@ export const background = {
   words: ({ node_set: neurons, rate_hz: rate }, swept) =>
     `background events in ${selectorWords(neurons)}${swept.includes('rate_hz') ? '' : ` at ${rate} Hz`}`,
   keepsRefractoryPeriod: true,
-  parsed(input, path, { background: others }) {
-    if (++others.used > others.maximum) {
-      throw invalid(
-        [...path, 'module'],
-        `${nameOf([...path, 'module'])} must not be background: a document may have one such input.`,
-      );
-    }
-    return input;
-  },
+  isOnlyOne: true,
   expected: ({ metadata: { signRule } }) => ({
     of(neurons, { input: { rate_hz: rateHz, event_mv: eventMv }, startStep, endStep }) {
       const work = backgroundWork(neurons, rateHz, endStep - startStep);
       // Effects of weaker events are charged when they are known.
       if (eventMv <= THRESHOLD_ABOVE_REST_MV) return work;
       const { caused, goingOn, goingOnPerStep } = SYNAPTIC_EVENTS;
-      const beside =
-        signRule === 'corrected'
-          ? 0
-          : Math.min(goingOn * work.inputEvents, goingOnPerStep * (endStep - startStep));
+      const most = Math.min(goingOn * work.inputEvents, goingOnPerStep * (endStep - startStep));
+      const beside = signRule === 'corrected' ? 0 : most;
       return { ...work, synapticEvents: caused * work.inputEvents + beside };
     },
   }),
-  trainOf: (_, { input: { rate_hz: rateHz, event_mv: eventMv }, seed, startStep, endStep }) => ({
-    kind: 'background',
-    rateHz,
-    eventMv,
-    seed,
-    startStep,
-    endStep,
-  }),
+  trainOf(_, { input: { rate_hz: rateHz, event_mv: eventMv }, seed, startStep, endStep }) {
+    return { kind: 'background', rateHz, eventMv, seed, startStep, endStep };
+  },
 } satisfies InputKind<Static<typeof SCHEMA>>;

@@ -49,14 +49,8 @@ export const spikes = {
     const { times_ms: times } = input;
     if (isList(times)) return { ...input, times_ms: ascending(times) };
     const lists = Object.entries(times);
-    ids.used += lists.length;
     const here = [...path, 'times_ms'];
-    if (ids.used > ids.maximum) {
-      throw invalid(
-        here,
-        `The inputs of a document may have times for at most ${ids.maximum} root ids, got more.`,
-      );
-    }
+    ids.add(lists.length, here);
     const count = lists.reduce((sum, [, { length }]) => sum + length, 0);
     if (count > MAXIMUM_TIMES) {
       throw invalid(here, `An input may have at most ${MAXIMUM_TIMES} times, got ${count}.`);

@@ -1,6 +1,6 @@
 /** Columns and rows that tables of events share: rows of step and neuron, in the order of step, then neuron. */
 import type { EventTable } from '../../run/result.js';
-import type { ReportReading, ReportSum, ReportTask, TrialView } from '../report-kind.js';
+import type { ReportSum, ReportTask, TrialView } from '../report-kind.js';
 import type { EventValues, TableColumn } from '../table-column.js';
 
 export interface EventTask extends ReportTask {
@@ -8,7 +8,7 @@ export interface EventTask extends ReportTask {
   readonly maximumRows: number;
 }
 
-export interface EventReading extends ReportReading {
+export interface EventReading {
   readonly steps: Uint32Array;
   readonly neurons: Uint32Array;
   /** Values of each column of the kind. */
@@ -17,12 +17,7 @@ export interface EventReading extends ReportReading {
   readonly rows: number;
 }
 
-/** Number of the rows that are here. */
-export function rowsHere({ steps, values }: EventReading): number {
-  return values[0]?.length ?? steps.length;
-}
-
-export function isEventReading(reading: ReportReading): reading is EventReading {
+export function isEventReading(reading: object): reading is EventReading {
   return 'rows' in reading;
 }
 
@@ -34,7 +29,7 @@ export function readRows(
   { neurons: members, maximumRows }: EventTask,
   { marks, rowsLeft }: TrialView,
   read: (add: AddEvent) => void,
-): Omit<EventReading, 'type' | 'values'> & { readonly labels: Uint8Array } {
+): Omit<EventReading, 'values'> & { readonly labels: Uint8Array } {
   const maximum = Math.min(maximumRows, rowsLeft);
   const [steps, neurons, labels]: [number[], number[], number[]] = [[], [], []];
   let rows = 0;
@@ -55,17 +50,19 @@ export function readRows(
 }
 
 /** Rows of two parts of a trial. */
-export function joinedRows(task: EventTask, first: EventReading, second: EventReading): EventReading {
-  const maximum = Math.min(task.maximumRows, rowsHere(first) + rowsHere(second));
-  const list = <T extends Uint32Array | EventValues>(earlier: T, later: T): T => {
-    const length = Math.min(maximum, earlier.length + later.length);
+export function joinedRows(
+  { maximumRows }: EventTask,
+  first: EventReading,
+  second: EventReading,
+): EventReading {
+  const list = <T extends EventValues | Uint32Array>(earlier: T, later: T): T => {
+    const length = Math.min(maximumRows, earlier.length + later.length);
     const all = new (earlier.constructor as new (length: number) => T)(length);
     all.set(earlier);
     all.set(later.subarray(0, length - earlier.length), earlier.length);
     return all;
   };
   return {
-    type: first.type,
     steps: list(first.steps, second.steps),
     neurons: list(first.neurons, second.neurons),
     values: first.values.map((values, at) => list(values, second.values[at]!)),
@@ -73,50 +70,40 @@ export function joinedRows(task: EventTask, first: EventReading, second: EventRe
   };
 }
 
-/** The rows of the trials whose rows are kept, up to a number. */
-export class EventSum implements ReportSum<EventReading, EventTable> {
-  readonly #parts: { readonly trial: number; readonly rows: number; readonly reading: EventReading }[] = [];
-  #rows = 0;
-  #truncated = false;
-
-  /** @param columns of the kind */
-  constructor(
-    private readonly table: string,
-    private readonly maximumRows: number,
-    private readonly columns: readonly TableColumn[] = [],
-  ) {}
-
-  add(trial: number, reading: EventReading, keepsRows: boolean): void {
-    if (!keepsRows) return;
-    const rows = Math.min(rowsHere(reading), this.maximumRows - this.#rows);
-    if (rows < reading.rows) this.#truncated = true;
-    if (rows === 0) return;
-    this.#parts.push({ trial, rows, reading });
-    this.#rows += rows;
-  }
-
-  counts(): EventTable {
-    const { table } = this;
-    const trials = new Uint8Array(this.#rows);
-    const steps = new Uint32Array(this.#rows);
-    const neurons = new Uint32Array(this.#rows);
-    const columns = this.columns.map((column) => ({
-      column,
-      values: new (column.type === 'label' ? Uint8Array : Float64Array)(this.#rows),
-    }));
-    let at = 0;
-    for (const { trial, rows, reading } of this.#parts) {
-      trials.fill(trial, at, at + rows);
-      this.writeRows(reading, steps.subarray(at, at + rows), neurons.subarray(at, at + rows));
-      columns.forEach(({ values }, own) => values.set(reading.values[own]!.subarray(0, rows), at));
-      at += rows;
-    }
-    return { table, trials, steps, neurons, columns, truncated: this.#truncated };
-  }
-
-  /** Writes step and neuron of the first rows of a reading, as many as there is room for. */
-  protected writeRows(reading: EventReading, steps: Uint32Array, neurons: Uint32Array): void {
-    steps.set(reading.steps.subarray(0, steps.length));
-    neurons.set(reading.neurons.subarray(0, neurons.length));
-  }
+/** The rows of the trials whose rows are kept, up to a number. @param own columns of the kind */
+export function eventSum(
+  table: string,
+  maximumRows: number,
+  own: readonly TableColumn[] = [],
+): ReportSum<EventReading, EventTable> {
+  const parts: { readonly trial: number; readonly rows: number; readonly reading: EventReading }[] = [];
+  let length = 0;
+  let truncated = false;
+  return {
+    add(trial, reading, keepsRows) {
+      if (!keepsRows) return;
+      const rows = Math.min(reading.steps.length, maximumRows - length);
+      truncated ||= rows < reading.rows;
+      if (rows > 0) parts.push({ trial, rows, reading });
+      length += rows;
+    },
+    counts() {
+      const trials = new Uint8Array(length);
+      const steps = new Uint32Array(length);
+      const neurons = new Uint32Array(length);
+      const columns = own.map((column) => ({
+        column,
+        values: new (column.type === 'label' ? Uint8Array : Float64Array)(length),
+      }));
+      let at = 0;
+      for (const { trial, rows, reading } of parts) {
+        trials.fill(trial, at, at + rows);
+        steps.set(reading.steps.subarray(0, rows), at);
+        neurons.set(reading.neurons.subarray(0, rows), at);
+        columns.forEach(({ values }, place) => values.set(reading.values[place]!.subarray(0, rows), at));
+        at += rows;
+      }
+      return { table, trials, steps, neurons, columns, truncated };
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { MAXIMUM_DURATION_MS, stepsOf, TIME_STEP_MS } from '../../document/field
 import { GROUPS, type ReportDocument, reportSchema } from '../../document/kind-schemas.js';
 import type { GroupKind, GroupTable, ReportTask, ReportWindow } from '../report-kind.js';
 import { rounded } from '../rounded.js';
-import { Counters, GroupRows, joined, respondingOf } from './group-counts.js';
+import { Counters, GroupRows, joined, type RespondingNeurons, respondingOf } from './group-counts.js';
 import {
   neuronSeconds,
   rate,
@@ -14,7 +14,6 @@ import {
   rateValues,
   type RateCounts,
   type RateGroup,
-  type RateReading,
   type RateValues,
 } from './rate.js';
 
@@ -24,7 +23,7 @@ export interface HistogramTask extends ReportTask {
   readonly binSteps: number;
 }
 
-export interface HistogramReading extends RateReading {
+export interface HistogramReading extends RespondingNeurons {
   /** The cells with at least one spike, ascending: group * bins + bin. The last bin may be short. */
   readonly cells: Uint32Array;
   readonly cellSpikes: Uint32Array;
@@ -125,10 +124,9 @@ export const histogram = {
         cells.push((group - 1) * bins + Math.floor((raster.steps[spike]! - startStep) / binSteps));
     }
     for (const place of responding.places) marks[neurons[place]!] = 0;
-    return { type: 'histogram', ...responding, ...runLengths(Uint32Array.from(cells).sort()) };
+    return { ...responding, ...runLengths(Uint32Array.from(cells).sort()) };
   },
   join: (_, first, second) => ({
-    type: 'histogram',
     ...joined(['places', 'spikes'], first, second),
     ...joined(['cells', 'cellSpikes'], first, second),
   }),
@@ -149,7 +147,7 @@ export const histogram = {
       counts: () => ({ ...rates.counts(), histogram: { binSteps, spikes: spikes.values() } }),
     };
   },
-  numbersOfGroup: (document, window, trials) => trials + binCount(window, binStepsOf(document)),
+  furtherNumbers: (document, window) => binCount(window, binStepsOf(document)),
   valuesOf(counts, trials) {
     const { startStep, endStep, histogram } = counts;
     const { binSteps, spikes } = histogram;

@@ -4,7 +4,7 @@ import { listOf, number, text } from '../../../schema/json-schema.js';
 import { eventTable } from '../report-answers.js';
 import type { EventKind } from '../report-kind.js';
 import type { TableColumn } from '../table-column.js';
-import { EventSum, joinedRows, readRows, type EventReading, type EventTask } from './event-table.js';
+import { type EventReading, eventSum, type EventTask, joinedRows, readRows } from './event-table.js';
 
 const columnsOf = (labels: readonly string[]): TableColumn[] => [{ name: 'input', type: 'label', labels }];
 
@@ -47,10 +47,9 @@ export const inputs = {
         add(firstStep, firstNeuron, first);
       }
     });
-    return { type: 'inputs', ...rows, values: [labels] };
+    return { ...rows, values: [labels] };
   },
   join: joinedRows,
-  sum: ({ maximumRows }, { inputNames }) => new EventSum('inputs', maximumRows, columnsOf(inputNames)),
-  isReadout: () => false,
+  sum: ({ maximumRows }, { inputNames }) => eventSum('inputs', maximumRows, columnsOf(inputNames)),
   columnsOf,
 } satisfies EventKind<EventTask, EventReading>;

@@ -3,7 +3,7 @@ import { number, orNull, ref, type SchemaOf, type Static } from '../../../schema
 import { STEPS_PER_MS } from '../../../stimulus/protocol.js';
 import { GROUPS, reportSchema } from '../../document/kind-schemas.js';
 import { groupSchema, overTrials } from '../report-answers.js';
-import type { GroupCounts, GroupKind, GroupTable, ReportReading, ReportTask } from '../report-kind.js';
+import type { GroupCounts, GroupKind, GroupTable, ReportTask } from '../report-kind.js';
 import { rounded, roundedMeanSd } from '../rounded.js';
 import { Counters, GroupRows, joined, numberColumn, respondingOf } from './group-counts.js';
 
@@ -27,7 +27,7 @@ const GROUP = groupSchema('What a report of type latency read of a group of neur
 type LatencyGroup = Static<typeof GROUP>;
 type LatencyValues = Pick<LatencyGroup, 'latency_ms' | 'responding_trials'>;
 
-interface LatencyReading extends ReportReading {
+interface LatencyReading {
   /** Places, in the task's list of neurons, of those with at least one spike; ascending. */
   readonly places: Uint32Array;
   /** Steps from the start of the window to the first spike of each of them. */
@@ -78,10 +78,9 @@ export const latency = {
       firstSpikes[mark - 1] = raster.steps[spike]! - startStep;
       marks[neuron] = 0;
     }
-    return { type: 'latency', places, firstSpikes };
+    return { places, firstSpikes };
   },
   join: (_, first, second) => ({
-    type: 'latency',
     ...joined(['places', 'firstSpikes'], first, second, (earlier) => earlier),
   }),
   sum(task, { groups, trials }) {
@@ -94,8 +93,6 @@ export const latency = {
       counts: () => ({ ...rows.counts(task), firstSpikes: first.values() }),
     };
   },
-  isReadout: () => true,
-  numbersOfGroup: (_document, _window, trials) => trials,
   valuesOf: ({ firstSpikes }, trials) => ({
     of(row) {
       const ofTrials = firstSpikes.subarray(row * trials, (row + 1) * trials);

@@ -7,7 +7,7 @@ import { NO_GROUPS, type ReportDocument, reportSchema } from '../../document/kin
 import { eventTable } from '../report-answers.js';
 import type { EventKind, ReportWindow } from '../report-kind.js';
 import type { TableColumn } from '../table-column.js';
-import { EventSum, joinedRows, type EventReading, type EventTask } from './event-table.js';
+import { type EventReading, eventSum, type EventTask, joinedRows } from './event-table.js';
 
 interface MembraneTask extends EventTask {
   readonly everySteps: number;
@@ -74,40 +74,19 @@ export const membrane = {
   },
   /** A trial that the event budget ended has the samples up to there. */
   read(task, { samples, rowsLeft, startStep, endStep }) {
-    const maximum = Math.min(task.maximumRows, rowsLeft);
+    const rows = samples!.length;
+    const length = Math.min(rows, task.maximumRows, rowsLeft);
     // Rows that are left out must not travel with the rest.
-    const potentials = maximum < samples!.length ? samples!.slice(0, maximum) : samples!;
-    const steps = sampledSteps(task, endStep, startStep).slice(0, samplesIn(potentials.length, task));
-    const neurons = new Uint32Array(0);
-    return { type: 'membrane', steps, neurons, values: [potentials], rows: samples!.length };
-  },
-  join(task, first, second) {
-    const { steps, ...joined } = joinedRows(task, first, second);
-    return { ...joined, steps: steps.slice(0, samplesIn(joined.values[0]!.length, task)) };
-  },
-  sum: (task) => new MembraneSum(task),
-  isReadout: () => false,
-} satisfies EventKind<MembraneTask, EventReading>;
-
-/** The last one may lack neurons. */
-function samplesIn(rows: number, { neurons }: MembraneTask): number {
-  return Math.ceil(rows / neurons.length);
-}
-
-/** Readings have the step of each sample alone, because the neurons of all samples are the same. */
-class MembraneSum extends EventSum {
-  readonly #members: Uint32Array;
-
-  constructor({ maximumRows, neurons }: MembraneTask) {
-    super('membrane', maximumRows, [POTENTIAL]);
-    this.#members = neurons;
-  }
-
-  protected override writeRows(reading: EventReading, steps: Uint32Array, neurons: Uint32Array): void {
-    const { length } = this.#members;
-    for (let row = 0, sample = 0; row < steps.length; row += length, sample++) {
-      steps.fill(reading.steps[sample]!, row, row + length);
-      neurons.set(this.#members.subarray(0, steps.length - row), row);
+    const potentials = length < rows ? samples!.slice(0, length) : samples!;
+    const sampled = sampledSteps(task, endStep, startStep);
+    const steps = new Uint32Array(length);
+    const neurons = new Uint32Array(length);
+    for (let row = 0, sample = 0; row < length; row += task.neurons.length, sample++) {
+      steps.fill(sampled[sample]!, row, row + task.neurons.length);
+      neurons.set(task.neurons.subarray(0, length - row), row);
     }
-  }
-}
+    return { steps, neurons, values: [potentials], rows };
+  },
+  join: joinedRows,
+  sum: ({ maximumRows }) => eventSum('membrane', maximumRows, [POTENTIAL]),
+} satisfies EventKind<MembraneTask, EventReading>;

@@ -8,7 +8,6 @@ import type {
   GroupKind,
   GroupTable,
   GroupValues,
-  ReportReading,
   ReportSum,
   ReportTask,
   SumOptions,
@@ -59,8 +58,6 @@ const OF_CONTROLS: readonly GroupColumn[] = [
   },
 ];
 
-export type RateReading = ReportReading & RespondingNeurons;
-
 export interface RateCounts extends GroupCounts {
   /** Spikes of row r in trial t at r * trials + t. */
   readonly spikes: Uint32Array;
@@ -74,7 +71,7 @@ export function rateSum(
   task: ReportTask,
   { groups, trials }: SumOptions,
   rows = new GroupRows(groups),
-): ReportSum<RateReading, RateCounts> {
+): ReportSum<RespondingNeurons, RateCounts> {
   const spikesOf = new Counters(rows, Uint32Array, trials);
   const responding = new Counters(rows, Uint32Array, trials);
   const respondingInAny = new Counters(rows, Uint32Array, 1);
@@ -166,10 +163,9 @@ export const rate = {
     of: (group) => (group as RateGroup).rate_hz,
     respondingOf: (group) => (group as RateGroup).responding?.mean.toFixed(1) ?? '',
   },
-  read: (task, trial) => ({ type: 'rate', ...respondingOf(task, trial) }),
-  join: (_, first, second) => ({ type: 'rate', ...joined(['places', 'spikes'], first, second) }),
+  read: respondingOf,
+  join: (_, first, second) => joined(['places', 'spikes'], first, second),
   sum: (task, options) => rateSum(task, options),
-  isReadout: () => true,
   controlled: {
     totalsOf: ({ groups, spikes }, trials) =>
       Float64Array.from(groups, (_, row) =>
@@ -177,6 +173,5 @@ export const rate = {
       ),
     unitOf: (neurons, { startStep, endStep }, trials) => trials * neuronSeconds(neurons, endStep - startStep),
   },
-  numbersOfGroup: (_document, _window, trials) => trials,
   valuesOf: rateValues,
-} satisfies GroupKind<ReportTask, RateReading, RateCounts, RateValues>;
+} satisfies GroupKind<ReportTask, RespondingNeurons, RateCounts, RateValues>;

@@ -3,7 +3,7 @@ import { firstNotBelow } from '../../../connectome/sorted-array.js';
 import { number } from '../../../schema/json-schema.js';
 import { eventTable } from '../report-answers.js';
 import type { EventKind } from '../report-kind.js';
-import { EventSum, joinedRows, readRows, type EventReading, type EventTask } from './event-table.js';
+import { type EventReading, eventSum, type EventTask, joinedRows, readRows } from './event-table.js';
 
 /** Every spike. */
 export const spikes = {
@@ -36,10 +36,10 @@ export const spikes = {
         add(raster.steps[spike]!, raster.neurons[spike]!);
       }
     });
-    return { type: 'spikes', steps, neurons, values: [], rows };
+    return { steps, neurons, values: [], rows };
   },
   join: joinedRows,
-  sum: ({ maximumRows }) => new EventSum('spikes', maximumRows),
+  sum: ({ maximumRows }) => eventSum('spikes', maximumRows),
   // A table of all spikes is no readout: who asks for it wants those of the stimulated neurons as well.
   isReadout: ({ neurons }, neuronCount) => neurons.length < neuronCount,
 } satisfies EventKind<EventTask, EventReading>;

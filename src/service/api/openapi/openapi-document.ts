@@ -21,13 +21,21 @@ export interface VersionDescription {
 
 const COMPONENTS = '#/components/schemas/';
 
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+type Document = Pick<OpenAPIObject, 'openapi' | 'info' | 'servers' | 'security' | 'tags' | 'paths'>;
+type Schema = { readonly properties?: Readonly<Record<string, object>> };
+type Schemas = Readonly<Record<string, Schema>>;
+
+/** The parts of an operation that are completed here. */
+interface Operation {
+  readonly parameters?: readonly { schema: { readonly example?: unknown } }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: object }>> };
+}
 
 /** The OpenAPI description of one version. Except for `servers` it is the same for every instance. */
 export function describeApi(
   app: INestApplication,
   { version, fullVersion, description, tags, examples = {}, schemas: own }: VersionDescription,
-): OpenAPIObject {
+): Document & { readonly components: { readonly schemas: Schemas } } {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Neural Experiment Service')
@@ -36,31 +44,34 @@ export function describeApi(
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(SAME_ORIGIN);
   for (const [name, meaning] of Object.entries(tags)) builder.addTag(name, meaning);
-  const document = SwaggerModule.createDocument(app, builder.build());
-  const ofVersion = Object.entries(document.paths).filter(([path]) => path.startsWith(apiPath(version, '')));
-  const ofAnswers = Object.entries(published(own, COMPONENTS) as Record<string, Schema>);
-  const schemas: Readonly<Record<string, Schema>> = {
-    ...(toJsonSchema(document.components?.schemas ?? {}) as Record<string, Schema>),
-    ...Object.fromEntries(ofAnswers.map(([name, schema]) => [name, withExamples(schema, examples[name])])),
-  };
-  const paths = toJsonSchema(Object.fromEntries(ofVersion)) as OpenAPIObject['paths'];
-  for (const { post } of Object.values(paths)) describeRequestInPlace(post, schemas);
+  const {
+    openapi,
+    info,
+    servers,
+    tags: groups,
+    paths: all,
+  } = SwaggerModule.createDocument(app, builder.build());
+  const ofVersion = Object.entries(all).filter(([path]) => path.startsWith(apiPath(version, '')));
+  const paths: OpenAPIObject['paths'] = Object.fromEntries(ofVersion);
+  const schemas: Schemas = Object.fromEntries(
+    Object.entries(published(own, COMPONENTS) as Schemas).map(([name, schema]) => [
+      name,
+      withExamples(schema, examples[name]),
+    ]),
+  );
+  for (const operation of Object.values(paths).flatMap<Operation>(Object.values))
+    complete(operation, schemas);
   const used = schemasUsedBy(paths, schemas);
   return {
-    openapi: document.openapi,
-    info: document.info,
-    servers: document.servers,
+    openapi,
+    info,
+    servers,
     security: [],
-    tags: document.tags,
+    tags: groups,
     paths,
-    components: {
-      schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) as Schemas,
-    },
+    components: { schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) },
   };
 }
-
-type RequestBody = { readonly content?: Readonly<Record<string, { schema: object }>> };
-type Schema = { readonly properties?: Readonly<Record<string, object>> };
 
 /** The names of all schemas that something refers to, directly or through other schemas. */
 function schemasUsedBy(
@@ -77,42 +88,25 @@ function schemasUsedBy(
 }
 
 /**
- * Inlines the schema of a request into its operation: in a component, openapi-typescript makes every field that has a
- * default a required one.
+ * Inlines the schema of a request: in a component, openapi-typescript makes every field that has a default a required
+ * one. In JSON Schema, which OpenAPI 3.1 follows, `examples` is a list; the decorators know only one `example`.
  */
-function describeRequestInPlace(operation: unknown, schemas: Readonly<Record<string, Schema>>): void {
-  const { content = {} } = (operation as { requestBody?: RequestBody } | undefined)?.requestBody ?? {};
-  for (const media of Object.values(content)) {
-    const title = (media.schema as { $ref: string }).$ref.split('/').at(-1)!;
+function complete({ parameters = [], requestBody }: Operation, schemas: Schemas): void {
+  for (const parameter of parameters) {
+    const { example, ...schema } = parameter.schema;
+    if (example !== undefined) parameter.schema = { ...schema, examples: [example] } as object;
+  }
+  for (const media of Object.values(requestBody?.content ?? {})) {
+    const title = (media.schema as { $ref: string }).$ref.slice(COMPONENTS.length);
     media.schema = { title, ...schemas[title] };
   }
 }
 
 /** Adds values from real responses as examples to the members of a schema. */
-function withExamples(schema: Schema, examples?: Readonly<Record<string, unknown>>): Schema {
-  if (examples === undefined) return schema;
+function withExamples(schema: Schema, examples: Readonly<Record<string, unknown>> = {}): Schema {
   const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => [
     name,
     name in examples ? { ...property, examples: [examples[name]] } : property,
   ]);
-  return { ...schema, properties: Object.fromEntries(properties) };
-}
-
-/**
- * OpenAPI 3.1 schemas are JSON Schema 2020-12, which the decorators do not fully support: `examples` is a list, a
- * reference may have a description beside it, and an object allows additional members unless its schema forbids them.
- */
-function toJsonSchema(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(toJsonSchema);
-  if (typeof node !== 'object' || node === null) return node;
-  const { example, allOf, ...rest } = Object.fromEntries(
-    // Examples are values, no schemas.
-    Object.entries(node).map(([key, value]) => [key, key === 'examples' ? value : toJsonSchema(value)]),
-  );
-  return {
-    ...rest,
-    ...(example === undefined ? {} : { examples: [example] }),
-    ...(Array.isArray(allOf) ? (allOf[0] as object) : {}),
-    ...(rest['type'] === 'object' && 'properties' in rest ? { additionalProperties: false } : {}),
-  };
+  return properties.length === 0 ? schema : { ...schema, properties: Object.fromEntries(properties) };
 }

@@ -6,12 +6,14 @@ import { getOrInsert } from '../../../get-or-insert.js';
 import { gzip } from '../../../gzip.js';
 import { Environment } from '../../config/environment.js';
 import { API_VERSIONS, apiPath, type ApiVersion } from '../../http/api-versions.js';
-import { ApiRevalidated } from '../../http/api-operation.js';
+import { readOperations } from '../../http/api-operation.js';
 import { publicAddress } from '../../http/public-address.js';
 import { JSON_TYPE, REVALIDATE, StaticBody } from '../../http/static-body.js';
 
 /** A service has few addresses; those that somebody makes up in Host must not fill memory. */
 const ADDRESSES = 16;
+
+const { ApiOperationOf } = readOperations(new URL('./operations.yaml', import.meta.url));
 
 @ApiTags('Descriptions')
 @Controller({ path: 'openapi', version: [...API_VERSIONS] })
@@ -29,34 +31,7 @@ export class OpenApiController {
   }
 
   @Get()
-  @ApiRevalidated({
-    operationId: 'getOpenApi',
-    summary: 'Describes the interface.',
-    description: 'This document: OpenAPI 3.1 as JSON. /docs displays it in the browser.',
-    schema: {
-      type: 'object',
-      required: ['openapi', 'info', 'paths'],
-      properties: {
-        openapi: { type: 'string', description: 'Version of OpenAPI.', example: '3.1.0' },
-        info: { type: 'object', description: 'Title, version and rules of the interface.' },
-        servers: {
-          type: 'array',
-          description:
-            'Base URL of the service: PUBLIC_URL if the service sets it, otherwise the address of the request.',
-          items: { type: 'object' },
-        },
-        security: {
-          type: 'array',
-          description: 'Empty: there are no credentials.',
-          items: { type: 'object' },
-        },
-        tags: { type: 'array', description: 'Groups of operations.', items: { type: 'object' } },
-        paths: { type: 'object', description: 'All operations.' },
-        components: { type: 'object', description: 'The schemas that operations refer to.' },
-      },
-    },
-    failures: [],
-  })
+  @ApiOperationOf('getOpenApi')
   async openapi(@Res() reply: FastifyReply): Promise<void> {
     const path = reply.request.routeOptions.url!;
     const url = publicAddress(reply.request, this.environment.PUBLIC_URL);

@@ -2,7 +2,8 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CodedError, describeValue } from '../../../errors.js';
-import { type Experiment, experimentOf } from '../../../presets/experiment.js';
+import { getOrBegin } from '../../../get-or-insert.js';
+import { experimentOf } from '../../../presets/experiment.js';
 import { availableStimuli } from '../../../presets/presets.js';
 import { ModelHealth, perModel } from '../../health/model-health.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
@@ -48,23 +49,13 @@ export class KeptRunsController {
         `There is no run of ${describeValue(stimulus)}; there are ${stimuli.join(', ')}.`,
       );
     }
-    const runs = this.#runsOf(model);
-    const body = runs.get(known) ?? this.#compute(known, siteOf(reply.request));
-    runs.set(known, body);
-    body.catch(() => runs.delete(known));
-    (await withoutIdleLimit(reply.request, () => body)).send(reply);
-  }
-
-  async #compute(stimulus: Experiment['stimulus'], client: string): Promise<StaticBody> {
-    const { result } = await this.runs.run({
-      experiment: experimentOf({ stimulus }),
-      view: 'full',
-      gzip: true,
-      client,
-      // Other readers may wait for it, and the next ones will not have to.
-      whenGone: () => () => {},
-      isWarmUp: false,
-    });
-    return new StaticBody(result.identity, await result.gzip(), JSON_TYPE, REVALIDATE);
+    const compute = async () => {
+      const experiment = experimentOf({ stimulus: known });
+      const order = { experiment, view: 'full', gzip: true, client: siteOf(reply.request) } as const;
+      const { result } = await this.runs.run(order);
+      return new StaticBody(result.identity, await result.gzip(), JSON_TYPE, REVALIDATE);
+    };
+    const run = () => getOrBegin(this.#runsOf(model), known, compute);
+    (await withoutIdleLimit(reply.request, run)).send(reply);
   }
 }

@@ -1,24 +1,23 @@
 import { Body, Controller, HttpCode, Post, Query, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { ApiVersion } from '../../http/api-versions.js';
 import { siteOf, isWarmUp } from '../../limits/client-address.js';
 import { whenEnded } from '../../http/request-watch.js';
 import { JSON_TYPE } from '../../http/static-body.js';
 import { acceptsGzip } from '../../http/request-headers.js';
-import { ApiRun, CACHE_NAME, RunQuery, RunRequest } from './run.api.js';
+import { ApiOperationOf, CACHE_NAME, RunQuery, RunRequest } from './run.api.js';
 import { experimentOf } from '../../../presets/experiment.js';
 import { QUERY_FIELDS } from '../../../presets/fields.js';
 import { giveBackUnlessBegun, RunLimitGuard } from '../../limits/run-limit.guard.js';
-import { openReport, RunService, type RunAnswer } from './run.service.js';
+import { runReports, RunService, type RunAnswer, type RunReport } from './run.service.js';
 
 @ApiTags('Experiments')
-@Controller({ path: 'run', version: '1' satisfies ApiVersion })
+@Controller({ path: 'run', version: '1' })
 export class RunController {
   constructor(private readonly runs: RunService) {}
 
   @Post()
-  @ApiRun
+  @ApiOperationOf('runExperiment')
   @HttpCode(200)
   @UseGuards(RunLimitGuard)
   async run(
@@ -29,7 +28,8 @@ export class RunController {
     const { request } = reply;
     const gzip = acceptsGzip(request);
     const experiment = experimentOf(body);
-    const report = openReport(request, experiment, view);
+    const report: RunReport = { experiment, view };
+    runReports.set(request, report);
     const run = this.runs.run({
       experiment,
       view,

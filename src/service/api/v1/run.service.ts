@@ -9,7 +9,7 @@ import { CodedError } from '../../../errors.js';
 import { withTimeout } from '../../../with-timeout.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { clientGone } from '../../http/request-watch.js';
-import type { QueuedRun } from '../../../scheduling/experiment-queue.js';
+import type { SubmittedRun } from '../../../scheduling/experiment-queue.js';
 import type { QueuedResult } from '../../../scheduling/queued-run.js';
 import type { RunBody } from '../../../presets/run-body.js';
 import { gzip } from '../../../gzip.js';
@@ -20,10 +20,13 @@ export interface RunOrder {
   readonly gzip: boolean;
   /** Who asks; for the share of the waiting line. */
   readonly client: string;
-  /** Calls the listener when the client has gone, at once if it has; gives a function that ends that. */
-  readonly whenGone: (listener: () => void) => () => void;
+  /**
+   * Calls the listener when the client has gone, at once if it has; gives a function that ends that. By default the run
+   * goes on for those who ask next.
+   */
+  readonly whenGone?: (listener: () => void) => () => void;
   /** Run of the service itself, which no client asked for: see warm-up.ts. */
-  readonly isWarmUp: boolean;
+  readonly isWarmUp?: boolean;
 }
 
 /** Where an answer came from, in the words of RFC 9211. */
@@ -46,23 +49,12 @@ export interface RunReport {
   answer?: RunAnswer;
 }
 
-const reports = new WeakMap<FastifyRequest, RunReport>();
-
-/** Creates the report of a valid request; the handler adds the result. */
-export function openReport(request: FastifyRequest, experiment: Experiment, view: View): RunReport {
-  const report: RunReport = { experiment, view };
-  reports.set(request, report);
-  return report;
-}
-
-/** Undefined where the request was no run, or none that was valid. */
-export function reportOf(request: FastifyRequest): RunReport | undefined {
-  return reports.get(request);
-}
+/** Those of valid requests. */
+export const runReports = new WeakMap<FastifyRequest, RunReport>();
 
 /** A run under way, and how many still want its result. */
 interface RunInFlight {
-  readonly run: QueuedRun;
+  readonly run: SubmittedRun;
   readonly result: Promise<{ readonly result: RunResult; readonly timings: Timings }>;
   clients: number;
 }
@@ -154,7 +146,7 @@ export class RunService {
     running.clients++;
     let stopListening: (() => void) | undefined;
     const gone = new Promise<never>((_, reject) => {
-      stopListening = whenGone(() => reject(clientGone()));
+      stopListening = whenGone?.(() => reject(clientGone()));
     });
     try {
       return await withTimeout(RUN_TIMEOUT_MS, Promise.race([running.result, gone]), () => {
@@ -164,7 +156,7 @@ export class RunService {
         );
       });
     } finally {
-      stopListening!();
+      stopListening?.();
       running.clients--;
       if (running.clients === 0 && running.run.cancel()) this.#forget(key, running);
     }

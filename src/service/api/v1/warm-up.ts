@@ -20,7 +20,7 @@ export async function warmUp(fastify: FastifyInstance, { connectome }: LoadedMod
   const { stimulus } = trialExperiment(connectome.metadata);
   const begunMs = performance.now();
   for (let round = 0; round < ROUNDS; round++) {
-    for (const view of QUERY_FIELDS.view.allowed) {
+    for (const view of QUERY_FIELDS.view.enum) {
       for (const encoding of ENCODINGS) {
         if (performance.now() - begunMs > LONGEST_MS) return;
         await fastify.inject({

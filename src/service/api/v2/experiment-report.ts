@@ -20,7 +20,8 @@ export interface ExperimentReport {
   work: Readonly<Work>;
 }
 
-const reports = new WeakMap<FastifyRequest, ExperimentReport>();
+/** Those of requests whose body arrived as text. */
+export const experimentReports = new WeakMap<FastifyRequest, ExperimentReport>();
 
 /** Opens the report of a request; whoever serves it fills in the rest. */
 export function openExperimentReport(request: FastifyRequest): ExperimentReport {
@@ -31,13 +32,8 @@ export function openExperimentReport(request: FastifyRequest): ExperimentReport 
     brainSeconds: 0,
     work: {},
   };
-  reports.set(request, report);
+  experimentReports.set(request, report);
   return report;
-}
-
-/** Undefined where the request was no experiment, or its body did not arrive as text. */
-export function experimentReportOf(request: FastifyRequest): ExperimentReport | undefined {
-  return reports.get(request);
 }
 
 /** @param status of the request, which is over */

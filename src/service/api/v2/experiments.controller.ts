@@ -2,10 +2,10 @@ import { Controller, HttpCode, HttpStatus, Post, Query, Res } from '@nestjs/comm
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { ApiExperiments } from './experiments.api.js';
+import { ApiOperationOf } from './experiments.api.js';
 import { invalid } from '../../../schema/json-path.js';
 import { priceMs } from '../../../experiments/plan/prices.js';
-import { apiPath, type ApiVersion } from '../../http/api-versions.js';
+import { apiPath } from '../../http/api-versions.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { clientOf, siteOf } from '../../limits/client-address.js';
 import { whenEnded, piecesWithoutIdleLimit, withoutIdleLimit } from '../../http/request-watch.js';
@@ -15,13 +15,13 @@ import { JobsService } from '../../../jobs/jobs-service.js';
 import { BrainBudget, type Charge } from '../../limits/brain-budget.js';
 import { Admission } from '../../limits/admission.js';
 import { HELD_BYTES, holdBeginning, sendAnswer, serverTiming } from './answer-bytes.js';
-import { answerFormat, answerOrder, headersOf, ExperimentQuery } from './results-query.js';
+import { ALL_FORMATS, answerFormat, answerOrder, headersOf, ExperimentQuery } from './results-query.js';
 import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
 import { ExperimentsService, RunningExperiment, type PreparedExperiment } from './experiments.service.js';
 import { statusOf } from './job-status.js';
 
 @ApiTags('Open experiments')
-@Controller({ path: 'experiments', version: '2' satisfies ApiVersion })
+@Controller({ path: 'experiments', version: '2' })
 export class ExperimentsController {
   constructor(
     private readonly experiments: ExperimentsService,
@@ -32,7 +32,7 @@ export class ExperimentsController {
   ) {}
 
   @Post()
-  @ApiExperiments
+  @ApiOperationOf('runOpenExperiment')
   @HttpCode(200)
   @RouteConfig(DOCUMENT_ROUTE)
   async run(@Query() query: ExperimentQuery, @Res() reply: FastifyReply): Promise<void> {
@@ -49,7 +49,7 @@ export class ExperimentsController {
     const { request } = reply;
     const report = openExperimentReport(request);
     const isDryRun = query.dry_run === 'true';
-    const format = answerFormat(query.format, request, isDryRun ? ['json'] : undefined);
+    const format = answerFormat(query.format, request, isDryRun ? ['json'] : ALL_FORMATS);
     report.format = format;
     const isJob = prefersAsync(request);
     const order = answerOrder(query, format, 0);

@@ -87,8 +87,7 @@ function sharedJobs(
     },
     onBack: () => degradations.end('jobs'),
   });
-  const queueOn = (connection: Redis) =>
-    new BullChunkQueue({ redis: connection, connect: () => redis.connect(), keptMs: limits.keptMs });
+  const queueOn = (connection: Redis) => new BullChunkQueue(connection, () => redis.connect(), limits.keptMs);
   // Computing waits until Redis is back; requests do not.
   const queue = queueOn(redis.patient);
   const worker = new ChunkWorker(health, new RedisJobStore(redis.patient, limits), queue);

@@ -17,8 +17,7 @@ import {
 } from '../../../schema/json-schema.js';
 import { SYNAPSE_MV } from '../../../simulation/network.js';
 import { ModelHealth, perModel } from '../../health/model-health.js';
-import { ApiRevalidated, component } from '../../http/api-operation.js';
-import type { ApiVersion } from '../../http/api-versions.js';
+import { ApiOperationOf } from './experiments.api.js';
 import { StaticBody } from '../../http/static-body.js';
 
 /** The schema of GET /api/v2/model by its name in OpenAPI. */
@@ -60,21 +59,14 @@ export const MODEL_V2_SCHEMAS: Readonly<Record<string, Schema>> = {
 };
 
 @ApiTags('Descriptions')
-@Controller({ path: 'model', version: '2' satisfies ApiVersion })
+@Controller({ path: 'model', version: '2' })
 export class ModelV2Controller {
   readonly #bodyOf = perModel(({ connectome }) => StaticBody.json(JSON.stringify(servedModel(connectome))));
 
   constructor(private readonly health: ModelHealth) {}
 
   @Get()
-  @ApiRevalidated({
-    operationId: 'getServedModel',
-    summary: 'Describes the network that experiments run on.',
-    description:
-      'The data set with its licence and citations, the rule that gives each neuron its sign, the gain.',
-    schema: component('ServedModel'),
-    failures: ['MODEL_LOADING', 'MODEL_FAILED'],
-  })
+  @ApiOperationOf('getServedModel')
   model(@Res() reply: FastifyReply): void {
     this.#bodyOf(this.health.model()).send(reply);
   }

@@ -1,107 +1,86 @@
 import Negotiator from 'negotiator';
-import type { ApiPropertyOptions } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import {
-  COLUMN_NAMES,
-  FORMATS,
-  type ColumnNames,
-  type Format,
-  type TableName,
-  TABLE_FORMATS,
-} from '../../../experiments/formats/formats.js';
+import { COLUMN_NAMES, FORMATS, type Format, TABLE_FORMATS } from '../../../experiments/formats/formats.js';
 import { TABLES } from '../../../experiments/kinds/report-kinds.js';
 import { PAGE, pageStartOf } from '../../../experiments/run/pages.js';
-import { OptionalField } from '../../http/request-fields.js';
+import { dtoOf, OptionalField } from '../../http/request-fields.js';
+import { oneOf, text, type Schema, type SchemaOf } from '../../../schema/json-schema.js';
 import type { AnswerHead, AnswerOrder } from '../../../experiments/formats/answer.js';
 import { invalid } from '../../../schema/json-path.js';
 import { CodedError, describeValue } from '../../../errors.js';
 
+export const ALL_FORMATS = Object.keys(FORMATS) as Format[];
 const WHOLE_NUMBER = /^\d{1,5}$/;
 
 /** One of a list of words. */
-export function Word(words: readonly string[], description: string, example = words[0]): PropertyDecorator {
-  return OptionalField(
-    { accepts: (value) => words.includes(value as string), allowed: `one of ${words.join(', ')}` },
-    { type: String, enum: [...words], description, example },
-  );
+export function word<const W extends string>(words: readonly W[], description: string, example = words[0]) {
+  return oneOf(undefined, [...words], { description, examples: [example] });
+}
+
+/** A field of a DTO that is one of a list of words. */
+export function Word(words: readonly string[], description: string): PropertyDecorator {
+  return OptionalField(word(words, description));
 }
 
 /** A text that is not empty. */
-export function Text(maximumLength: number, schema: ApiPropertyOptions): PropertyDecorator {
-  return OptionalField(
-    {
-      accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= maximumLength,
-      allowed: `a text of 1 to ${maximumLength} characters, given once`,
-    },
-    { type: String, ...schema } as ApiPropertyOptions,
-  );
+export function shortText(maximumLength: number, more: Schema): SchemaOf<string> {
+  return text(undefined, {
+    ...more,
+    allowed: `a text of 1 to ${maximumLength} characters, given once`,
+    accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= maximumLength,
+  });
 }
 
-export function WholeNumber(maximum: number, standard: number, description: string): PropertyDecorator {
-  return OptionalField(
-    {
-      accepts: (value) => /^\d{1,8}$/.test(String(value)) && Number(value) <= maximum,
-      allowed: `an integer from 0 to ${maximum}`,
-    },
-    { type: 'integer', minimum: 0, maximum, default: standard, description, example: standard },
-  );
+/** A number, which a query holds as text. */
+export function wholeNumber(maximum: number, standard: number, description: string): SchemaOf<string> {
+  return {
+    type: 'integer',
+    minimum: 0,
+    maximum,
+    default: standard,
+    description,
+    examples: [standard],
+    accepts: (value) => /^\d{1,8}$/.test(String(value)) && Number(value) <= maximum,
+  };
 }
+
+const FROM: SchemaOf<string> = {
+  type: 'integer',
+  minimum: 0,
+  description: 'Answers from this condition on, for example to go on where a connection broke.',
+  examples: [0],
+  allowed: 'the index of a condition: an integer from 0',
+  accepts: (value) => WHOLE_NUMBER.test(String(value)),
+};
 
 /** How results are wanted. None of it is part of an experiment's id. */
-export class ResultsQuery {
-  @OptionalField(
-    {
-      accepts: (value) => WHOLE_NUMBER.test(String(value)),
-      allowed: 'the index of a condition: an integer from 0',
-    },
-    {
-      type: 'integer',
-      minimum: 0,
-      description: 'Answers from this condition on, for example to go on where a connection broke.',
-      example: 0,
-    },
-  )
-  readonly from?: string;
-
-  @OptionalField(
-    {
-      accepts: (value) => typeof value === 'string' && pageStartOf(value) !== undefined,
-      allowed: 'a page that another answer names, such as 17.4',
-    },
-    {
-      type: String,
-      pattern: PAGE.source,
-      description:
-        'Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, ' +
-        'in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from.',
-      example: '17.4',
-    },
-  )
-  readonly page?: string;
-
-  @Word(
+export class ResultsQuery extends dtoOf({
+  from: FROM,
+  page: text(undefined, {
+    pattern: PAGE.source,
+    description:
+      'Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, ' +
+      'in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from.',
+    examples: ['17.4'],
+    allowed: 'a page that another answer names, such as 17.4',
+    accepts: (value) => typeof value === 'string' && pageStartOf(value) !== undefined,
+  }),
+  truncate: word(
     ['true', 'false'],
     'true: where rows of events do not fit into an answer, gives the first of each condition and no ' +
       'further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED.',
-  )
-  readonly truncate?: 'true' | 'false';
-
-  @Word(Object.keys(FORMATS), 'Format of the answer. It decides over Accept.')
-  readonly format?: Format;
-
-  @Word(
+  ),
+  format: word(ALL_FORMATS, 'Format of the answer. It decides over Accept.'),
+  table: word(
     TABLES,
     'Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them.',
-  )
-  readonly table?: TableName;
-
-  @Word(
+  ),
+  names: word(
     COLUMN_NAMES,
     'Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK, ' +
       'indexed with the place of each neuron beside its id.',
-  )
-  readonly names?: ColumnNames;
-}
+  ),
+}) {}
 
 /** The query of POST /api/v2/experiments. None of it is part of an experiment's id. */
 export class ExperimentQuery extends ResultsQuery {
@@ -112,20 +91,19 @@ export class ExperimentQuery extends ResultsQuery {
   readonly dry_run?: 'true' | 'false';
 }
 
-const ALL = Object.keys(FORMATS) as Format[];
-
 /**
  * The format of an answer: `?format=` decides, else Accept, else it is JSON.
  * @param possible in the order of preference where the client has none
  * @throws CodedError INVALID_PARAMETER, NOT_ACCEPTABLE
  */
-export function answerFormat(
+export function answerFormat<F extends Format>(
   asked: Format | undefined,
   { headers }: Pick<FastifyRequest, 'headers'>,
-  possible: readonly Format[] = ALL,
-): Format {
+  possible: readonly F[],
+): F {
   if (asked !== undefined) {
-    if (possible.includes(asked)) return asked;
+    const known = possible.find((format) => format === asked);
+    if (known !== undefined) return known;
     throw new CodedError(
       'INVALID_PARAMETER',
       `format must be ${possible.join(' or ')} for this request, got ${asked}.`,

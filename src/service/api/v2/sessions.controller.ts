@@ -186,8 +186,7 @@ export class SessionsController {
   }
 
   #statusOf(session: Session): object {
-    const { id } = this.#models.get(session)!;
-    return { ...session.status, model: id, idle_s: this.limits.sessionIdleMs / 1000 };
+    return { ...session.status, idle_s: this.limits.sessionIdleMs / 1000 };
   }
 
   /** As an experiment that is answered at once may have: its document is one. */

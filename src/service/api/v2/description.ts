@@ -1,3 +1,5 @@
+/** The OpenAPI description of version 2, except its operations. */
+import { readFileSync } from 'node:fs';
 import { CONNECTION_GROUPS } from '../../../connectome/connections.js';
 import { WIRINGS } from '../../../connectome/connectome.js';
 import { NODE_SET_SCHEMAS } from '../../../experiments/document/node-set-list.js';
@@ -8,11 +10,13 @@ import { count, listOf, mapOf, object, oneOf, ref, type Schema, text } from '../
 import { SESSION_SCHEMAS } from '../../../sessions/step.js';
 import { JOB_STATUS, LINK } from './job-status.js';
 import { MODEL_V2_SCHEMAS } from './model.controller.js';
+import { documentSchemas } from '../../../experiments/document/document.js';
+import type { VersionDescription } from '../openapi/openapi-document.js';
 
 /** Errors of version 1 alone. */
 const ONLY_OF_V1: readonly PublicErrorCode[] = ['STIMULUS_UNAVAILABLE'];
 
-export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
+const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
   ...RESULT_SCHEMAS,
   NeuronSearch: object('Neurons with all that was given.', {
     model: text('Names the model, as `id` of GET /api/v1/model.'),
@@ -81,7 +85,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
 };
 
 /** The one of version 1 with two more members, and more codes. */
-export const ERROR_SCHEMA = object('The body of every failure, from whatever layer.', {
+const ERROR_SCHEMA = object('The body of every failure, from whatever layer.', {
   error: text('What is wrong: the field, what it got and what is allowed. For people.'),
   code: oneOf(
     'The same in one word, for programs.',
@@ -92,3 +96,17 @@ export const ERROR_SCHEMA = object('The body of every failure, from whatever lay
   ),
   'suggestions?': listOf('Names that may have been meant, nearest first.', text()),
 });
+
+export const DESCRIPTION_OF_V2: VersionDescription = {
+  version: '2',
+  fullVersion: '2.0.0',
+  description: readFileSync(new URL('./description.md', import.meta.url), 'utf8').trimEnd(),
+  tags: {
+    'Open experiments': 'Experiments on any neurons.',
+    Jobs: 'Experiments that nobody waits for.',
+    Sessions: 'Brains that go on, step by step.',
+    Neurons: 'What a selector can name, and how these are connected.',
+    Descriptions: 'How the interface works.',
+  },
+  schemas: { ...documentSchemas(), ...ANSWER_SCHEMAS, ErrorResponse: ERROR_SCHEMA },
+};

@@ -1,21 +1,37 @@
 import { CodedError } from '../errors.js';
-import type { Trial as SimulatedTrial } from '../simulation/simulation.js';
-import type { BatchJob } from './gpu/batch-stage.js';
+import type { Trial } from '../simulation/simulation.js';
+import { withdraw, type CancellationFlag } from './cancellation-flag.js';
+import type { BatchTask } from './gpu/gpu-stage.js';
 import type { ResultOf, V1RunTask, V2TrialTask } from './task.js';
 import type { WaitingLine } from './waiting-line.js';
-import type { Loss, SlotJob } from './worker-slot.js';
 
-/** A job that its worker has not answered so many times fails, whatever the cause was. */
+/** A task that its worker has not answered so many times fails, whatever the cause was. */
 const MAX_LOSSES = 4;
 
-type AnyJob = QueuedJob<V1RunTask | V2TrialTask, unknown>;
+/** How the worker of a task ended before it answered. */
+export interface Loss {
+  readonly error: CodedError;
+  /** Tells whether the worker was ended because it computed this task for too long. */
+  readonly isOverdue: boolean;
+  /** Tells whether the worker was computing this task when it ended. */
+  readonly isUnderWay: boolean;
+  /** Tells whether no other worker takes its place. */
+  readonly isFinal: boolean;
+}
 
-/** A job of the queue: what a run of version 1 and a trial of version 2 have in common. */
-export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> implements SlotJob {
-  placement: SlotJob['placement'];
+/**
+ * A task of the queue: what a run of version 1 and a trial of version 2 have in common. The worker that it is handed to
+ * tells it how it ended, once for each time.
+ */
+export abstract class QueuedTask<
+  Task extends V1RunTask | V2TrialTask = V1RunTask | V2TrialTask,
+  Result = unknown,
+> {
+  /** Flag of the worker that has it. */
+  flag: CancellationFlag | undefined;
   /** True when a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
   isPrepared = false;
-  /** The network that its worker has to prepare; undefined for that of the model. */
+  /** The network that its worker has to prepare, as text; undefined for that of the model. */
   readonly wiring: string | undefined = undefined;
   /** False where a worker has to simulate it, also where the GPU comes first. */
   readonly isForGpu: boolean = true;
@@ -28,6 +44,7 @@ export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> im
   #settle!: { resolve(result: Result): void; reject(error: unknown): void };
 
   /**
+   * @param timeoutMs a worker that computes it for longer is ended; Infinity for no limit
    * @param line where it waits while it has no worker
    * @param maximumWorkersKilled workers that may end while they compute it, before it is taken for the cause
    */
@@ -35,7 +52,7 @@ export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> im
     protected ownTask: Task,
     readonly owner: string,
     readonly timeoutMs: number,
-    readonly line: WaitingLine<AnyJob>,
+    readonly line: WaitingLine<QueuedTask>,
     private readonly maximumWorkersKilled: number,
   ) {
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
@@ -45,8 +62,9 @@ export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> im
     return this.ownTask;
   }
 
-  /** Task for the GPU. */
-  abstract readonly batchJob: BatchJob;
+  /** The same for the GPU. */
+  abstract readonly batchTask: BatchTask;
+  /** It is the first in its worker, so it no longer waits. */
   abstract begin(): void;
   abstract resolve(result: ResultOf[Task['kind']]): void;
 
@@ -55,13 +73,21 @@ export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> im
    * @param simulated undefined where the GPU could not simulate it
    * @param batchMs time of the whole batch
    */
-  abstract prepare(simulated: SimulatedTrial | undefined, batchMs: number, batchLength: number): void;
+  abstract prepare(simulated: Trial | undefined, batchMs: number, batchLength: number): void;
+
+  /** Takes it from its worker. @returns whether that has not begun it, and never will */
+  withdraw(): boolean {
+    if (this.flag === undefined || !withdraw(this.flag)) return false;
+    this.flag = undefined;
+    return true;
+  }
 
   /** It waits again, before all others of its owner. */
   putBack(): void {
     this.line.putBack(this);
   }
 
+  /** It failed by itself. */
   reject(error: unknown): void {
     this.isSettled = true;
     this.#settle.reject(error);
@@ -79,7 +105,7 @@ export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> im
     } else if (isFinal || this.#workersKilled === this.maximumWorkersKilled || this.losses === MAX_LOSSES) {
       this.reject(error);
     } else {
-      // A job that may have ended its worker is left to a worker, also where the GPU comes first.
+      // A task that may have ended its worker is left to a worker, also where the GPU comes first.
       this.isPrepared = true;
       this.putBack();
     }
@@ -90,7 +116,7 @@ export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> im
     this.#settle.resolve(result);
   }
 
-  protected takeSimulated(simulated: SimulatedTrial | undefined): void {
+  protected takeSimulated(simulated: Trial | undefined): void {
     this.isPrepared = true;
     if (simulated !== undefined) this.ownTask = { ...this.ownTask, simulated };
   }

@@ -1,0 +1,60 @@
+/** Files of operations say in words what the code decides: the names and numbers in both are the same. */
+import { readFileSync } from 'node:fs';
+import { FORMATS, TABLE_FORMATS } from '../../experiments/formats/formats.js';
+import { isFinished, JOB_STATUSES } from '../../jobs/job.js';
+import { bodyTooLargeMessage } from '../http/error-of.js';
+import { ERROR_CODES_OF_V1, PUBLIC_ERROR_CODES } from '../http/error-examples.js';
+import { IDEMPOTENCY_KEY } from '../http/request-headers.js';
+import { BODY_LIMIT_BYTES, DOCUMENT_LIMIT_BYTES } from '../limits/limits.js';
+import { CACHE_NAME } from './v1/run.api.js';
+
+const operationsIn = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+const v1 = operationsIn('./v1/operations.yaml');
+const v2 = operationsIn('./v2/operations.yaml');
+const pathsIn = (file: string) => JSON.parse(readFileSync(file, 'utf8')).paths;
+const experiments = pathsIn('openapi-v2.json')['/api/v2/experiments'].post;
+
+/** Codes of the failures that an operation lists. */
+function failuresOf(text: string, operation: string): string[] {
+  const [, after] = text.split(`\n${operation}:\n`);
+  const [, list] = /failures:\s*\[([^\]]*)\]/.exec(after!)!;
+  return list!.split(',').flatMap((code) => code.trim() || []);
+}
+
+it('names every failure that an experiment and a run can have', () => {
+  const elsewhere = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
+  expect(failuresOf(v1, 'runExperiment')).toEqual(
+    ERROR_CODES_OF_V1.filter((code) => !elsewhere.includes(code)),
+  );
+  expect(failuresOf(v2, 'runOpenExperiment')).toEqual(
+    PUBLIC_ERROR_CODES.filter((code) => ![...elsewhere, 'STIMULUS_UNAVAILABLE'].includes(code)),
+  );
+});
+
+it('names no failure that there is not', () => {
+  const known: readonly string[] = PUBLIC_ERROR_CODES;
+  const ids = [...`${v1}${v2}`.matchAll(/^(\w+):$/gm)].map(([, id]) => id!).filter((id) => id !== 'shared');
+  expect(ids.length).toBeGreaterThan(8);
+  for (const id of ids) {
+    const text = v1.includes(`\n${id}:\n`) ? v1 : v2;
+    expect(failuresOf(text, id).filter((code) => !known.includes(code))).toEqual([]);
+  }
+});
+
+it('has the media types, patterns and limits of the code', () => {
+  const mediaTypes = Object.values(FORMATS).map(({ mediaType }) => mediaType);
+  expect(Object.keys(experiments.responses[200].content).sort()).toEqual(mediaTypes.sort());
+  const connections = pathsIn('openapi-v2.json')['/api/v2/connections'].get;
+  expect(Object.keys(connections.responses[200].content)).toEqual(
+    ['json' as const, ...TABLE_FORMATS].map((format) => FORMATS[format].mediaType),
+  );
+  const key = experiments.parameters.find(({ name }: { name: string }) => name === 'Idempotency-Key');
+  expect(key.schema.pattern).toBe(IDEMPOTENCY_KEY.source);
+  const results = pathsIn('openapi-v2.json')['/api/v2/experiments/{job}/results'].get;
+  const open = JOB_STATUSES.filter((status) => !isFinished({ status }));
+  expect(results.responses[200].headers['Job-Status'].schema.enum).toEqual([...open, 'successful']);
+  expect(v2).toContain(bodyTooLargeMessage(DOCUMENT_LIMIT_BYTES));
+  expect(v2).toContain(`larger than ${DOCUMENT_LIMIT_BYTES / 2 ** 20} MiB`);
+  expect(v1).toContain(`larger than ${BODY_LIMIT_BYTES / 1024} KiB`);
+  expect(v1).toContain(`"${CACHE_NAME}; hit"`);
+});
