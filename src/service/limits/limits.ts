@@ -58,7 +58,7 @@ export class Limits {
   /** The same of CSV, Arrow and Parquet, and of a condition of a job. */
   readonly tableRows: number = 2_000_000;
   readonly sessionsPerClient: number = 8;
-  /** For each worker that computes trials: a session takes some 5 MB of a whole brain. */
+  /** For each worker that computes trials: a session takes some 3 MB of a whole brain. */
   readonly sessionsPerWorker: number = 40;
   /** A session that is not asked for a step for so long ends. */
   readonly sessionIdleMs: number = 60_000;
