@@ -5,7 +5,7 @@
  */
 import { STEPS_PER_MS, type Input } from '../../stimulus/protocol.js';
 import { backgroundWork, steadyWork, type TrainWork, trainsOf, varyingWork } from '../kinds/train-work.js';
-import { isEventReading } from '../kinds/reports/event-table.js';
+import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
 import {
   recordingsOf,
   type ConditionInput,
@@ -114,7 +114,7 @@ export function foundWork(reading: TrialReading, { inputEvents = 0, tableRows = 
 
 /** Rows of tables that a worker has returned. */
 export function tableRowsOf({ reports }: TrialReading): number {
-  return reports.reduce((rows, report) => rows + (isEventReading(report) ? report.steps.length : 0), 0);
+  return reports.reduce((rows, report) => rows + (isEventReading(report) ? rowsHere(report) : 0), 0);
 }
 
 /** Events of one input in one trial, on average. */

@@ -9,7 +9,7 @@ import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/i
 import { type Input, MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import { isEventReading } from '../kinds/reports/event-table.js';
+import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
 import {
   joinedReading,
   type PartState,
@@ -199,7 +199,7 @@ export class TrialReader {
           ...{ raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn },
         };
         const reading = kind.read(report, view);
-        if (isEventReading(reading)) rowsLeft -= reading.steps.length;
+        if (isEventReading(reading)) rowsLeft -= rowsHere(reading);
         return reading;
       }),
       ...(task.countsAll ? { counts: all } : { responders: all.neurons }),

@@ -17,6 +17,11 @@ export interface EventReading {
   readonly rows: number;
 }
 
+/** Number of the rows that are here. */
+export function rowsHere({ steps, values }: EventReading): number {
+  return values[0]?.length ?? steps.length;
+}
+
 export function isEventReading(reading: object): reading is EventReading {
   return 'rows' in reading;
 }
@@ -70,11 +75,20 @@ export function joinedRows(
   };
 }
 
+/** Writes step and neuron of the first rows of a reading, as many as there is room for. */
+type WriteRows = (reading: EventReading, steps: Uint32Array, neurons: Uint32Array) => void;
+
+const rowsAsTheyAre: WriteRows = (reading, steps, neurons) => {
+  steps.set(reading.steps.subarray(0, steps.length));
+  neurons.set(reading.neurons.subarray(0, neurons.length));
+};
+
 /** The rows of the trials whose rows are kept, up to a number. @param own columns of the kind */
 export function eventSum(
   table: string,
   maximumRows: number,
   own: readonly TableColumn[] = [],
+  writeRows = rowsAsTheyAre,
 ): ReportSum<EventReading, EventTable> {
   const parts: { readonly trial: number; readonly rows: number; readonly reading: EventReading }[] = [];
   let length = 0;
@@ -82,7 +96,7 @@ export function eventSum(
   return {
     add(trial, reading, keepsRows) {
       if (!keepsRows) return;
-      const rows = Math.min(reading.steps.length, maximumRows - length);
+      const rows = Math.min(rowsHere(reading), maximumRows - length);
       truncated ||= rows < reading.rows;
       if (rows > 0) parts.push({ trial, rows, reading });
       length += rows;
@@ -98,8 +112,7 @@ export function eventSum(
       let at = 0;
       for (const { trial, rows, reading } of parts) {
         trials.fill(trial, at, at + rows);
-        steps.set(reading.steps.subarray(0, rows), at);
-        neurons.set(reading.neurons.subarray(0, rows), at);
+        writeRows(reading, steps.subarray(at, at + rows), neurons.subarray(at, at + rows));
         columns.forEach(({ values }, place) => values.set(reading.values[place]!.subarray(0, rows), at));
         at += rows;
       }

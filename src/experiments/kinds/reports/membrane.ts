@@ -78,15 +78,24 @@ export const membrane = {
     const length = Math.min(rows, task.maximumRows, rowsLeft);
     // Rows that are left out must not travel with the rest.
     const potentials = length < rows ? samples!.slice(0, length) : samples!;
-    const sampled = sampledSteps(task, endStep, startStep);
-    const steps = new Uint32Array(length);
-    const neurons = new Uint32Array(length);
-    for (let row = 0, sample = 0; row < length; row += task.neurons.length, sample++) {
-      steps.fill(sampled[sample]!, row, row + task.neurons.length);
-      neurons.set(task.neurons.subarray(0, length - row), row);
-    }
-    return { steps, neurons, values: [potentials], rows };
+    // The step of each sample alone, because the neurons of all samples are the same: rows are written by the sum.
+    const steps = sampledSteps(task, endStep, startStep).slice(0, samplesIn(length, task));
+    return { steps, neurons: new Uint32Array(0), values: [potentials], rows };
   },
-  join: joinedRows,
-  sum: ({ maximumRows }) => eventSum('membrane', maximumRows, [POTENTIAL]),
+  join(task, first, second) {
+    const { steps, ...joined } = joinedRows(task, first, second);
+    return { ...joined, steps: steps.slice(0, samplesIn(joined.values[0]!.length, task)) };
+  },
+  sum: ({ maximumRows, neurons: members }) =>
+    eventSum('membrane', maximumRows, [POTENTIAL], (reading, steps, neurons) => {
+      for (let row = 0, sample = 0; row < steps.length; row += members.length, sample++) {
+        steps.fill(reading.steps[sample]!, row, row + members.length);
+        neurons.set(members.subarray(0, steps.length - row), row);
+      }
+    }),
 } satisfies EventKind<MembraneTask, EventReading>;
+
+/** The last one may lack neurons. */
+function samplesIn(rows: number, { neurons }: MembraneTask): number {
+  return Math.ceil(rows / neurons.length);
+}
