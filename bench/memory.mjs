@@ -118,7 +118,7 @@ async function mixedRuns(file, workers, runs) {
 /** Every combination comes once in 176 runs. */
 function mixed(run) {
   const [stimuli, durations, views] = [FIELDS.stimulus, FIELDS.duration_ms, QUERY_FIELDS.view].map(
-    ({ allowed }) => allowed,
+    ({ enum: values }) => values,
   );
   const stimulus = stimuli[run % stimuli.length];
   const rest = Math.floor(run / stimuli.length);

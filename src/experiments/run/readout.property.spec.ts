@@ -4,7 +4,7 @@ import type { SpikeRaster } from '../../simulation/simulation.js';
 import { TrialReader } from './readout.js';
 import type { ReportReading } from '../kinds/report-kind.js';
 import { binCount, type HistogramTask } from '../kinds/reports/histogram.js';
-import { isEventReading, type EventTask } from '../kinds/reports/event-table.js';
+import { isEventReading, type EventTask, rowsHere } from '../kinds/reports/event-table.js';
 import { joinedReading, type TrialTask } from '../plan/trial.js';
 
 const NEURONS = 40;
@@ -79,9 +79,12 @@ function expectedReading(
     }[task.type]!();
     const Values = task.type === 'inputs' ? Uint8Array : Float64Array;
     const first = rows.slice(0, Math.min(task.maximumRows, rowsLeft));
+    // All samples have the same neurons, so there is one step for each of them.
+    const isSample = task.type === 'membrane';
+    const steps = first.map(([step]) => step!);
     return {
-      steps: Uint32Array.from(first, ([step]) => step!),
-      neurons: Uint32Array.from(first, ([, neuron]) => neuron!),
+      steps: Uint32Array.from(isSample ? new Set(steps) : steps),
+      neurons: Uint32Array.from(isSample ? [] : first, ([, neuron]) => neuron!),
       values: task.type === 'spikes' ? [] : [Values.of(...first.map((row) => row[2]!))],
       rows: rows.length,
     };
@@ -160,7 +163,7 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
           ...stop,
           reports: reports.map((each) => {
             const expected = expectedReading(each, spikes, inputs, rowsLeft, stoppedAtStep ?? STEPS);
-            if (isEventReading(expected)) rowsLeft -= expected.steps.length;
+            if (isEventReading(expected)) rowsLeft -= rowsHere(expected);
             return expected;
           }),
           ...(countsAll
