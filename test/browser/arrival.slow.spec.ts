@@ -6,7 +6,7 @@ import { drivesOf } from '../../clients/fly/src/run-drives.js';
 import { verdictOn } from '../../clients/pages/verdict.js';
 import { describeWith } from '../support/requirements.js';
 import { brainColours, expectText, untilBrain } from './page-reading.js';
-import { axeFindings, serve } from './served-page.js';
+import { axeFindings, phoneContext, serve } from './served-page.js';
 
 const FIRST_LOAD_BYTES = 1_200_000;
 /** Bytes before the brain is seen: a second of a connection of 1.4 Mbit/s. */
@@ -84,12 +84,7 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
   });
 
   it('plays each stimulus by one tap, without a request for a run', async () => {
-    const context = await served.browser.newContext({
-      viewport: { width: 360, height: 740 },
-      hasTouch: true,
-      isMobile: true,
-      reducedMotion: 'reduce',
-    });
+    const context = await phoneContext(served);
     const page = await context.newPage();
     const posts = postsOf(page);
     await page.goto(served.service.url);

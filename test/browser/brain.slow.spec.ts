@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
 import { between, brainColours, brainOf, expectText, paintedPixels, untilBrain } from './page-reading.js';
-import { hashOf, LOOM, LOOM_HASH, serve } from './served-page.js';
+import { hashOf, LOOM, LOOM_HASH, phoneContext, serve } from './served-page.js';
 
 /** Hues of the run, of the kept run and of both, as in styles.css. */
 const RUN = [20, 50] as const;
@@ -205,12 +205,7 @@ describeWith(['chromium'], 'the brain of the page', () => {
   });
 
   it('stands on the first screen of a phone, where a tap says who a neuron is and notices are in view', async () => {
-    const context = await served.browser.newContext({
-      viewport: { width: 360, height: 740 },
-      hasTouch: true,
-      isMobile: true,
-      reducedMotion: 'reduce',
-    });
+    const context = await phoneContext(served);
     const page = await context.newPage();
     await page.goto(served.service.url);
     await untilBrain(page);

@@ -4,7 +4,7 @@ import { openPage, type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService } from '../support/service.js';
 import { brainColours, expectText } from './page-reading.js';
-import { axeFindings, serve } from './served-page.js';
+import { axeFindings, phoneContext, serve } from './served-page.js';
 
 const SESSIONS = '/api/v2/sessions';
 const CYCLES = 6;
@@ -89,12 +89,7 @@ describeWith(['chromium'], 'a live fly', () => {
   });
 
   it('lets a finger that moves on scroll the page, and takes one that stays or taps', async () => {
-    const context = await served.browser.newContext({
-      viewport: { width: 360, height: 740 },
-      hasTouch: true,
-      isMobile: true,
-      reducedMotion: 'reduce',
-    });
+    const context = await phoneContext(served);
     const page = await context.newPage();
     await page.goto(served.service.url);
     const touch = page.locator('.hold[data-act=touch]:enabled');

@@ -1,7 +1,7 @@
 /** Parts that tests of the page share: a browser, a service behind it, the run that most of them look at, and axe. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchChromium, openPage, type PageOptions, type WatchedPage } from '../support/browser.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { startReadyService, type Service } from '../support/service.js';
@@ -56,6 +56,16 @@ export function serveFile(made: () => Promise<string>): Served {
     },
     open: (path, options) => openPage(browser, service, path, options),
   };
+}
+
+/** A phone: small, touched, without movement that nobody asked for. */
+export function phoneContext({ browser }: Served): Promise<BrowserContext> {
+  return browser.newContext({
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+    reducedMotion: 'reduce',
+  });
 }
 
 export interface AxeFinding {
