@@ -80,7 +80,7 @@ interface Found extends Notes {
 const NO_NEURONS = new Uint32Array(0);
 const NO_NOTES: Notes = { unknown: [], substituted: [], sources: [] };
 
-/** Near names are looked up for so many unknown ones at most: each costs a comparison with every type. */
+/** Near names are suggested for this many unknown ones at most: each costs a comparison with every type. */
 const NAMES_WITH_SUGGESTIONS = 10;
 
 /** Says which neurons the selectors of one document mean. Sets that are named several times are resolved once. */
@@ -297,7 +297,7 @@ export class NodeSetResolver {
           : wanted.map((pattern, i) => ({ pattern, path: `${path}/${label}/${i}` }));
       const nearest = (name: string) => nearestNames(name, this.#selection.labels(label));
       const found = yield* this.#withLabels(label, values, nearest);
-      // No neuron may be on a side, but no side is unknown.
+      // A side without neurons is empty, not unknown.
       parts.push(label === 'side' ? { ...found, unknown: [] } : found);
     }
     if (rootIds !== undefined) parts.push(this.#ids(rootIds, `${path}/root_id`));

@@ -166,7 +166,7 @@ export class ChunkWorker implements ChunkWork {
   async #readOutcomes({ chunk, stop }: RunningChunk, indices: readonly number[]) {
     try {
       const outcomes = await this.store.outcomes(chunk.job, indices);
-      // Then the job is gone as well.
+      // Outcomes vanish only with their job.
       if (outcomes.includes(undefined)) throw new JobEnded();
       return outcomes;
     } catch (error) {
@@ -211,7 +211,9 @@ export class ChunkWorker implements ChunkWork {
     await this.queue.add(chunksOf(record, phases, phase + 1, chunkLength(highestCostMs)));
   }
 
-  /** Tells whether the failure is that of this process or its model. A trial that ends its workers twice is its own. */
+  /**
+   * Tells whether the failure is that of this process or its model. A trial over which two workers ended is the job's own.
+   */
   async #isTemporary(error: unknown): Promise<boolean> {
     // Redis is full, or not the master any more.
     if (isOfRedis(error) || error instanceof OtherModel || error instanceof ThreadLost) return true;

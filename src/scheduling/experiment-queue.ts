@@ -43,7 +43,7 @@ const HUNG_TRIAL_MS = 120_000;
 
 /** Time that a worker takes to prepare a rewired network of a whole brain: at least so long. */
 const PREPARATION_MS = 50;
-/** Time from then on in which it goes on with trials of that network, whose turn ever it is. */
+/** For so long after that, the worker goes on with trials of that network, also out of turn. */
 const OUT_OF_TURN_MS = 250;
 
 export interface QueueOptions {
@@ -188,7 +188,7 @@ export class ExperimentQueue {
     const trial = new QueuedTrial(task, owner, signal ?? owner, trialTimeoutMs, line, step);
     const abort = () => this.#abort(trial, signal!.reason);
     if (signal !== undefined) {
-      // One for each trial of the experiment.
+      // Every trial of an experiment adds a listener, so Node's limit of ten would warn.
       setMaxListeners(Infinity, signal);
       signal.addEventListener('abort', abort);
     }
@@ -271,7 +271,7 @@ export class ExperimentQueue {
     trial.line.delete(trial);
     if (trial.withdraw()) trial.settleCharge(0);
     trial.reject(reason);
-    // Once all trials of the signal are gone.
+    // When all trials of the signal have been removed.
     queueMicrotask(() => this.dispatch());
   }
 
@@ -279,7 +279,7 @@ export class ExperimentQueue {
     return this.#slots.find((slot) => slot.isFree);
   }
 
-  /** From the other end than runs, which so find a worker whose caches hold a run. */
+  /** Searched from the back, as runs are from the front: each then finds workers whose caches fit. */
   #freeSlotForTrials(): WorkerSlot | undefined {
     return this.#trialSlots.length < this.trialsAtOnce
       ? this.#slots.findLast((slot) => slot.isFree)
@@ -306,7 +306,7 @@ export class ExperimentQueue {
   }
 
   #dispatchTrials(trials: WaitingLine<QueuedTrial>): void {
-    for (let next = this.#pairIn(trials); next !== undefined; next = this.#pairIn(trials)) {
+    for (let next = this.#nextAssignment(trials); next !== undefined; next = this.#nextAssignment(trials)) {
       const [trial, slot] = next;
       trials.takeOutOfTurn(trial);
       trial.charge();
@@ -319,7 +319,7 @@ export class ExperimentQueue {
    * trials go to the worker that has it, also some out of turn, and to another one that has had nothing else to do for as
    * long.
    */
-  #pairIn(trials: WaitingLine<QueuedTrial>): readonly [QueuedTrial, WorkerSlot] | undefined {
+  #nextAssignment(trials: WaitingLine<QueuedTrial>): readonly [QueuedTrial, WorkerSlot] | undefined {
     const next = trials.peek();
     if (next === undefined) return undefined;
     const free = this.#freeSlotForTrials();
@@ -339,7 +339,7 @@ export class ExperimentQueue {
       return slot && [next, slot];
     }
     const holder = this.#slots.find((slot) => slot.network?.wiring === next.wiring && isOpen(slot));
-    // Another client's trials had it prepared.
+    // It was prepared for another client.
     if (holder !== undefined && (holder.isFree || next.losses === 0)) return [next, holder];
     if (free === undefined) return undefined;
     const held = new Set(this.#slots.map(({ network }) => network?.wiring));

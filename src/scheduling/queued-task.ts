@@ -5,7 +5,7 @@ import type { BatchTask } from './gpu/gpu-stage.js';
 import type { ResultOf, V1RunTask, V2TrialTask } from './task.js';
 import type { WaitingLine } from './waiting-line.js';
 
-/** A task that its worker has not answered so many times fails, whatever the cause was. */
+/** A task fails after its workers ended so often without an answer, whatever the cause was. */
 const MAX_LOSSES = 4;
 
 /** How the worker of a task ended before it answered. */
@@ -20,8 +20,8 @@ export interface Loss {
 }
 
 /**
- * A task of the queue: what a run of version 1 and a trial of version 2 have in common. The worker that it is handed to
- * tells it how it ended, once for each time.
+ * A task of the queue: what a run of version 1 and a trial of version 2 have in common. It is told how it ended, once for
+ * each worker that it was handed to.
  */
 export abstract class QueuedTask<
   Task extends V1RunTask | V2TrialTask = V1RunTask | V2TrialTask,
@@ -29,7 +29,7 @@ export abstract class QueuedTask<
 > {
   /** Flag of the worker that has it. */
   flag: CancellationFlag | undefined;
-  /** True when a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
+  /** True where only a worker may take it: after the GPU, simulated or not, or after a worker that ended. */
   isPrepared = false;
   /** The network that its worker has to prepare, as text; undefined for that of the model. */
   readonly wiring: string | undefined = undefined;

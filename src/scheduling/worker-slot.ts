@@ -67,7 +67,7 @@ export class WorkerSlot {
     return (this.current ?? this.prefetched)?.task.kind;
   }
 
-  /** Tells whether a task that it is handed is the next one that the worker begins. */
+  /** Tells whether the worker has no task: it would begin a new one at once. */
   get isFree(): boolean {
     return this.worker.state !== 'starting' && this.kind === undefined && this.#places.length < 2;
   }

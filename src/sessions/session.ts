@@ -66,7 +66,7 @@ export class Session {
   #spare: PartState | undefined;
   /** True where a branch goes on from the same state, which then nobody may overwrite. */
   #isShared = false;
-  #lastStep: number | undefined;
+  #lastNumber: number | undefined;
   #synapticEvents = 0;
   #stoppedAtMs: number | undefined;
   /** The step under way, or the last one: it may be asked for again. */
@@ -183,7 +183,7 @@ export class Session {
     const branch = new Session(this.plan, this.parts, this.timeline.copy());
     branch.#state = this.#state;
     this.#isShared = branch.#isShared = true;
-    branch.#lastStep = this.#lastStep;
+    branch.#lastNumber = this.#lastNumber;
     branch.#synapticEvents = this.#synapticEvents;
     branch.#stoppedAtMs = this.#stoppedAtMs;
     branch.timeline.checkRates(rates);
@@ -285,7 +285,7 @@ export class Session {
       startStep: fromMs * STEPS_PER_MS,
       endStep: toMs * STEPS_PER_MS,
       number,
-      after: this.#lastStep,
+      after: this.#lastNumber,
       from: this.#state,
       to: this.#spare,
       synapticEvents: this.#synapticEvents,
@@ -295,7 +295,7 @@ export class Session {
     this.#spare = this.#isShared ? undefined : this.#state;
     this.#isShared = false;
     this.#state = reading.state;
-    this.#lastStep = number;
+    this.#lastNumber = number;
     this.#synapticEvents = reading.synapticEvents;
     return reading;
   }

@@ -56,10 +56,10 @@ interface Silence {
 /** A silence that begins now. */
 export type NewSilence = Pick<Silence, 'items' | 'neurons'>;
 
-/** Up to its end. */
+/** The trial up to the end of a step. */
 export interface NextStep {
   readonly protocol: ConditionProtocol;
-  /** On average, since the start of the session. */
+  /** Expected from the start of the session to the end of the step. */
   readonly inputEvents: number;
 }
 
@@ -137,7 +137,8 @@ export class Timeline {
   }
 
   /**
-   * The trial from now to a time, and the input events that it has on average. Windows may lie before it.
+   * The trial from now to a time, and the input events that it has on average. Windows of
+   * silences may lie before it.
    * @param silenced neurons that are silenced from now on, in place of others
    * @throws CodedError INVALID_PARAMETER, SESSION_FULL where the document would be none that the service takes
    */
@@ -220,7 +221,7 @@ export class Timeline {
     this.#bytes += bytesOfSilence(silenced);
   }
 
-  /** The session so far. At its start it has no duration, as a session that begins at rest. */
+  /** The session so far. At time 0 duration_ms is left out, as in a session that begins at rest. */
   document(): object {
     const { document } = this.plan;
     const { duration_ms: endMs } = document;
@@ -244,7 +245,7 @@ export class Timeline {
     };
   }
 
-  /** The same as if these were silenced for a moment: whoever plans it says which neurons they are. */
+  /** The document with these silenced for a moment, so that planning it says which neurons they are. */
   documentSilencing(items: readonly SetSelector[]): object {
     const silenced = { items, neurons: new Uint32Array(0) };
     // Rates have been checked, and take long to read.
@@ -320,7 +321,7 @@ function silencesOf(
   return items.length === 0 ? windows : [{ items, neurons, startMs: 0, endMs: undefined }, ...windows];
 }
 
-/** Characters of rates that begin at a time in a document. */
+/** Bytes that rates which begin at a time take in a document. */
 function bytesOf(rates: Readonly<Record<string, number>>, tMs: number): number {
   return Object.values(rates).reduce((sum, rateHz) => sum + `${tMs},${rateHz},`.length, 0);
 }

@@ -101,7 +101,7 @@ export interface SumOptions {
   readonly inputNames: readonly string[];
 }
 
-/** Methods, not functions, so that a kind of special tasks is one of any task. */
+/** Its functions are declared as methods, which TypeScript compares so that a kind of special tasks is one of any task. */
 interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts extends ReportCounts> {
   /** Schema of such a report in a document; see reportSchema. */
   readonly schema: SchemaOf<ReportDocument>;
@@ -139,9 +139,9 @@ export interface GroupKind<
   readonly course?: TimeCourse;
   /** The numbers by which groups are compared with controls, where they are. */
   readonly controlled?: {
-    /** @returns a whole number for each row: of all trials */
+    /** @returns the total of each row over all trials, as a whole number */
     totalsOf(counts: Counts, trials: number): Float64Array;
-    /** @returns how much of it is one of the unit of the measure */
+    /** @returns by how much a total is divided to have the unit of the measure */
     unitOf(neurons: number, window: ReportWindow, trials: number): number;
   };
   /** Numbers of one group in the answer beside those of the trials, as the limit on them counts. */
@@ -223,7 +223,7 @@ export interface EventKind<
   };
   /** Rows of one trial, as far as they are known before. */
   expectedRows(trial: ExpectedTrial): number;
-  /** Tells whether spikes that are the stimulus itself would be taken for a response, as in groups; by default not. */
+  /** Tells whether its spikes are read as a response, so that a warning says where they are the stimulus; by default not. */
   isReadout?(report: PlannedReport, neuronCount: number): boolean;
 }
 

@@ -9,8 +9,15 @@ import { addWork, recordedWork, type Work } from './prices.js';
 
 /** Amounts that every answer has; the others are those of preparing edited networks. */
 const NO_WORK = {
-  ...{ brainMs: 0, trials: 0, trains: 0, inputEvents: 0, synapticEvents: 0 },
-  ...{ samples: 0, tableRows: 0, groups: 0, groupNumbers: 0 },
+  brainMs: 0,
+  trials: 0,
+  trains: 0,
+  inputEvents: 0,
+  synapticEvents: 0,
+  samples: 0,
+  tableRows: 0,
+  groups: 0,
+  groupNumbers: 0,
 };
 
 /** Work of a condition that is run, or of a control: expected, or the most that a group of responders can cause. */
@@ -38,9 +45,9 @@ export class PlanCost {
   }
 
   /**
-   * Work of an answer from a condition on, at most. Spikes are not known, and of synaptic events only those that an input
-   * is known to cause.
-   * @param fromTrial of this condition, the first that is run
+   * Work of an answer that starts at a condition, at most. Spikes are not known, and of synaptic events only those that an
+   * input is known to cause.
+   * @param fromTrial the first trial of that condition
    * @param reports that it writes
    */
   work(from = 0, fromTrial = 0, reports = this.plan.reports): typeof NO_WORK & Work {

@@ -136,7 +136,7 @@ export class ExperimentPlan {
   }
 
   /**
-   * Tells whether a condition is its baseline, because edits by its groups change nothing.
+   * Tells whether a condition has the result of its baseline, because edits by its groups change nothing.
    * @param values on the axes, once all groups are known
    */
   isIdleAt(index: number, values?: readonly AxisValue[]): boolean {

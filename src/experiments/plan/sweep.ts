@@ -117,7 +117,7 @@ export class Grid {
     };
   }
 
-  /** The first trial of a condition that is run, where an answer has trials from one on: a baseline is run as a whole. */
+  /** The first trial to run of a condition where an answer starts at one: those that decide others run all trials. */
   firstTrial(index: number, fromTrial: number): number {
     return this.decidesOthers(index) ? 0 : fromTrial;
   }
@@ -126,7 +126,7 @@ export class Grid {
     return this.axes[axis]!.kind !== 'values';
   }
 
-  /** Tells whether the spikes of a baseline of this axis decide what its other conditions are, or whether they are run. */
+  /** Tells whether the spikes of the baseline of this axis decide which groups are swept, or which need running. */
   isDecidedByBaseline(axis: number): boolean {
     const swept = this.axes[axis]!;
     return swept.kind === 'responders' || (swept.kind === 'groups' && sparesSilent(swept));
@@ -143,7 +143,7 @@ export class Grid {
     return this.placesOf(index).filter((place, axis) => place > 0 && this.isDecidedByBaseline(axis)).length;
   }
 
-  /** The conditions that have to be known before this one can be decided, ascending; all have a lower level. */
+  /** The conditions that have to be known before it is known whether this one is run, ascending; all have a lower level. */
   decidersOf(index: number): number[] {
     const deciders = new Set<number>();
     const collect = (from: number): void => {

@@ -47,16 +47,16 @@ import { Transferred, type RemoteCalls, type WorkId } from '../remote-calls.js';
 import type { ThreadWork } from './thread-work.js';
 import { TrialBundles } from './trial-bundles.js';
 
-/** A message costs some 20 us, whatever its size. */
+/** Bytes of an answer in one message: so many that the 20 us of a message do not matter. */
 const PIECE_BYTES = 64 * 1024;
-/** Trials that a worker has. */
+/** Trials that a worker has: one that it computes and one queued ahead, see worker-slot.ts. */
 const TRIALS_OF_WORKER = 2;
-/** Workers, where many more trials are asked for at once, for a GPU, which computes none of a rewired network. */
+/** Rewired networks at once, at most: for a GPU many more trials are asked for, but it computes none of these. */
 const MAXIMUM_WIRINGS_AT_ONCE = 16;
 /** Outcomes that are asked for at once. */
 const READ_AT_ONCE = 32;
 
-/** Parts of the thread that all its works share. */
+/** Parts of the thread that all handlers share. */
 export interface ThreadParts {
   readonly connectome: Connectome;
   readonly partners: Partners;
@@ -71,8 +71,8 @@ interface Begun extends AnswerHead {
 }
 
 /**
- * Does one work in the thread of experiments, from the text of a document to the pieces of an answer. Its public methods are
- * called by the ThreadWork in the service; all of them fail with what the work was stopped with.
+ * Handles one request in the thread of experiments, from the text of a document to the pieces of an answer. Its public
+ * methods are called by the ThreadWork in the service; all of them fail with the reason of a stop.
  */
 export class WorkHandler {
   readonly client: string;
@@ -218,7 +218,10 @@ export class WorkHandler {
     });
   }
 
-  /** Begins what was planned; all but a table of spikes is computed when somebody asks for what comes next. */
+  /**
+   * Begins what was planned. Conditions are computed when somebody asks for what comes next; those of a table of events at
+   * once, as its head says whether rows were cut.
+   */
   async begin(inFlight: number): Promise<AnswerHead> {
     // It may have been ended since it was planned, as the largest of all.
     this.#stop.signal.throwIfAborted();

@@ -19,7 +19,7 @@ export type HeaderDescriptions = NonNullable<ApiResponseOptions['headers']>;
 
 interface Answer {
   readonly description: string;
-  /** By default it is not stored. */
+  /** Its cache headers; by default an answer is not stored. */
   readonly caching?: HeaderDescriptions;
   /** In addition to those of every answer. */
   readonly headers?: HeaderDescriptions;
