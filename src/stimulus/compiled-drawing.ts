@@ -10,7 +10,13 @@ import {
   type TrainPlaces,
 } from './input-events.js';
 import { WORD_RANGE, type IntervalTable } from './intervals.js';
-import { MAXIMUM_TRIAL_STEPS, type BackgroundTrain, type GivenTrain, type Input } from './protocol.js';
+import {
+  MAXIMUM_TRIAL_STEPS,
+  type BackgroundTrain,
+  type GivenTrain,
+  type Input,
+  type Train,
+} from './protocol.js';
 import { courseOf, coursesOf, type RateCourse } from './rate-table.js';
 import {
   epochsIn,
@@ -35,6 +41,7 @@ interface Kernel {
   beginTrain(): void;
   addEvent(step: number, neuron: number): void;
   addTrain(neuron: number, ...more: readonly number[]): void;
+  addTrains(neurons: number, ...more: readonly number[]): void;
   addSparseTrains(neurons: number, ...more: readonly number[]): void;
   endTrial(): number;
 }
@@ -44,6 +51,9 @@ const TABLE_HEAD_BYTES = 16;
 
 /** Words of the places of a train: three for each layer. */
 const PLACES_WORDS = 3 * POISSON_LAYERS;
+
+/** In the place of the words of an id, where the kernel looks them up. */
+const NO_ID = (): IdWords => [0, 0];
 
 /** Trains of one course in the kernel's memory. */
 interface WrittenTrain {
@@ -99,21 +109,54 @@ class Drawing {
     const placesBytes = placesOfTrain && places!.BYTES_PER_ELEMENT * PLACES_WORDS;
     const firstPlaces = placesOfTrain;
     for (const { neurons, train } of inputs) if (train.kind === 'poisson') this.#knowIds(neurons, neuronId);
-    let words = this.#words();
-    const wordsOf = (neuron: number): IdWords => {
-      // Memory that has grown meanwhile left this view without a length.
-      if (words.length === 0) words = this.#words();
-      return [words[2 * neuron]!, words[2 * neuron + 1]!];
-    };
-    const adders = inputs.map(({ train }, at) =>
-      train.kind === 'spikes' ? this.#adderOfGiven(train, part) : this.#adderOf(layered[at]!, part, wordsOf),
-    );
-    forEachTrain(inputs, (neuron, input, index) => {
-      adders[input]!(neuron, index, placesOfTrain);
-      placesOfTrain += placesBytes;
-    });
+    const [only] = inputs;
+    if (inputs.length === 1 && isAscending(only!.neurons) && isOfOneRate(only!.train)) {
+      this.#addTrains(only!.neurons, layered[0]!, part, firstPlaces, placesBytes);
+    } else {
+      let words = this.#words();
+      const wordsOf = (neuron: number): IdWords => {
+        // Memory that has grown meanwhile left this view without a length.
+        if (words.length === 0) words = this.#words();
+        return [words[2 * neuron]!, words[2 * neuron + 1]!];
+      };
+      const adders = inputs.map(({ train }, at) =>
+        train.kind === 'spikes'
+          ? this.#adderOfGiven(train, part)
+          : this.#adderOf(layered[at]!, part, wordsOf),
+      );
+      forEachTrain(inputs, (neuron, input, index) => {
+        adders[input]!(neuron, index, placesOfTrain);
+        placesOfTrain += placesBytes;
+      });
+    }
     places?.set(new Uint32Array(kernel.memory.buffer, firstPlaces, places.length));
     return this.#end();
+  }
+
+  /** Adds trains of one rate, all of them in one call. */
+  #addTrains(
+    neurons: Uint32Array,
+    train: LayeredTrain,
+    part: Part,
+    places: number,
+    placesBytes: number,
+  ): void {
+    const { kernel } = this;
+    const { layers, layerCount } = this.#writeTrain(train, courseOf(train.rateHz, 0), part);
+    const { counter, key } = train.streamOf(0, NO_ID);
+    const address = this.#write(neurons, kernel.lend(neurons.byteLength));
+    kernel.addTrains(
+      address,
+      neurons.length,
+      this.#idWords,
+      layers,
+      layerCount,
+      places,
+      placesBytes,
+      counter[2],
+      key[0],
+      key[1],
+    );
   }
 
   /** Draws trains that have few events, all of them in one call. */
@@ -123,7 +166,7 @@ class Drawing {
     const layered = layeredTrain(train);
     this.#begin([layered], part);
     const { layers, layerCount } = this.#writeTrain(layered, courseOf(train.rateHz, 0), part);
-    const { counter, key } = layered.streamOf(0, () => [0, 0]);
+    const { counter, key } = layered.streamOf(0, NO_ID);
     // The kernel reads four at a time.
     const list = new Uint32Array(4 * Math.ceil(neurons.length / 4));
     list.set(neurons);
@@ -264,6 +307,11 @@ class Drawing {
     new TypedArray(this.kernel.memory.buffer, address, values.length).set(values);
     return address;
   }
+}
+
+/** Tells whether all neurons of an input have trains of one rate, or of one course of rates. */
+function isOfOneRate(train: Train): boolean {
+  return train.kind === 'poisson' && (typeof train.rateHz === 'number' || train.rateHz.courses === undefined);
 }
 
 /** Visits the trains of all inputs by neuron, in ascending order. */

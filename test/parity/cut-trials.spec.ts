@@ -45,6 +45,20 @@ describe('a trial in parts', () => {
     expect(spikes.filter(([step]) => step > 50_000).length).toBeGreaterThan(500);
   });
 
+  it('keeps every neuron where spikes of a part reach most of the network', () => {
+    const { wiring, inputEvents } = randomNetwork(5, 600, {
+      connections: 300_000,
+      largestCount: 40,
+      stimulated: 60,
+    });
+    const engines = [1, 2].map(() => new KernelEngine(kernel, wiring));
+    const options = { durationSteps: 600 };
+    const events = inputEvents(1, options.durationSteps);
+    const expected = spikesOf(engines[0]!.simulate(events, options));
+    expect(new Set(expected.map(([, neuron]) => neuron)).size).toBeGreaterThan(300);
+    expect(simulateInParts(engines, events, options, [200, 400]).spikes).toEqual(expected);
+  });
+
   it('begins where it ended: a part from another step, or of no trial, is refused', () => {
     const { wiring, inputEvents } = randomNetwork(3, 12);
     const engine = new KernelEngine(kernel, wiring);

@@ -96,7 +96,6 @@ export class KernelEngine implements SimulationEngine {
 
   simulate(events: InputEvents, options: SimulationOptions): Trial {
     checkDuration(options.durationSteps);
-    if (this.#open !== undefined) this.#kernel.restoreReached(0);
     this.#open = undefined;
     return this.#simulate(events, { ...options, startStep: 0 });
   }

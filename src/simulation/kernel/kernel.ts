@@ -47,7 +47,6 @@ import {
   Visit,
   candidates,
   neuronCount,
-  putAllToRest,
   recordedNeurons,
   reserveSpikes,
   sentinel,
@@ -55,6 +54,7 @@ import {
   waitingNeurons,
 } from './memory';
 import { writeRaster } from './raster';
+import { allAtRest, leaveRest, markReached, putToRest, restoreReached } from './reached';
 
 /** For the host: what it calls, the sections it fills before a trial, and those it reads afterwards. */
 export { growthOfH, growthOfU, setFactors } from './factors';
@@ -68,7 +68,6 @@ export {
   layOutNetwork,
   layOutOverrides,
   layOutTrial,
-  listReached,
   overridden,
   overrideRows,
   rasterNeurons,
@@ -77,16 +76,13 @@ export {
   reachedStates,
   recordedNeurons,
   reserveSpikes,
-  restoreReached,
   rows,
   samples,
   spikes,
   stepSpikes,
   waitingNeurons,
 } from './memory';
-
-/** Resetting this many targets one by one takes about as long as clearing the state of a whole brain. */
-const FEW_CONNECTIONS: u32 = 100_000;
+export { listReached, restoreReached } from './reached';
 
 let restMv: f64;
 /** Above rest. */
@@ -123,9 +119,6 @@ let backgroundCount: u32;
 let nextBackground: u32;
 /** The step in which the part begins. */
 let firstStep: u32;
-/** False during a trial, so that the trial after one that was interrupted still starts from rest. */
-let allAtRest: bool = true;
-
 /** The step after the last one that was simulated. */
 export let stepCount: u32;
 
@@ -159,7 +152,8 @@ export function setVariation(
 
 /** Begins a trial from rest, with as many events as were laid out. */
 export function begin(durationSteps: u32, events: u32, backgroundEvents: u32): void {
-  if (!allAtRest) putAllToRest();
+  // After a trial in parts, and one that was interrupted.
+  if (!allAtRest) restoreReached(0);
   computeFactors(durationSteps);
   candidateCount = 0;
   waitingCount = 0;
@@ -183,7 +177,7 @@ export function beginPart(step: u32, partSteps: u32, events: u32, backgroundEven
 }
 
 function beginSteps(step: u32, events: u32, backgroundEvents: u32): void {
-  allAtRest = false;
+  leaveRest();
   firstStep = step;
   stepCount = step;
   eventCount = events;
@@ -279,8 +273,7 @@ class Membrane {
  */
 export function end(): u32 {
   const spikeCount = StepSpikes.of(stepCount).begin;
-  putToRest(writeRaster(0, stepCount));
-  allAtRest = true;
+  putToRest(writeRaster(0, stepCount), eventCount, backgroundCount);
   return spikeCount;
 }
 
@@ -289,8 +282,9 @@ export function end(): u32 {
  * @returns the number of its spikes; the steps of the raster count from its first one
  */
 export function endPart(): u32 {
-  const spikeCount = StepSpikes.of(stepCount).begin - StepSpikes.of(firstStep).begin;
-  writeRaster(firstStep, stepCount);
+  const firstSpike = StepSpikes.of(firstStep).begin;
+  const spikeCount = StepSpikes.of(stepCount).begin - firstSpike;
+  markReached(writeRaster(firstStep, stepCount), firstSpike, eventCount, backgroundCount);
   return spikeCount;
 }
 
@@ -623,33 +617,5 @@ class Spiking {
     const end = Spike.at(ofStep.end);
     for (let spike = Spike.at(ofStep.begin); spike != end; spike = spike.next)
       spike.neuron.restIfRefractory();
-  }
-}
-
-/**
- * Only neurons that got an input event, spiked or were the target of a spike can differ from rest. Visiting these is
- * faster than clearing the state of all neurons, unless they are many.
- * @param spikedCount neurons that spiked, in the list of spiking ones
- */
-function putToRest(spikedCount: u32): void {
-  const endOfSpiked = Entry.at(spikingNeurons, spikedCount);
-  let reached: u32 = 0;
-  for (let spiked = Entry.at(spikingNeurons, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
-    reached += Row.of(spiked.neuron).connectionCount;
-  }
-  if (reached > FEW_CONNECTIONS) {
-    putAllToRest();
-    return;
-  }
-  for (let q: u32 = 0; q < eventCount; q++) InputEvent.neuronOf(q).rest();
-  for (let q: u32 = 0; q < backgroundCount; q++) BackgroundEvent.neuronOf(q).rest();
-  for (let spiked = Entry.at(spikingNeurons, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
-    spiked.neuron.rest();
-    const row = Row.of(spiked.neuron);
-    const end = row.end;
-    for (let pair = row.begin; pair != end; pair = pair.next) {
-      pair.firstTarget.rest();
-      pair.secondTarget.rest();
-    }
   }
 }

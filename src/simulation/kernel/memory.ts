@@ -4,8 +4,9 @@
  * Rows, lists and connections refer to neurons by address, not by index, so the inner loops compute none.
  */
 
-/** Sections are aligned to it. */
-const CACHE_LINE_BYTES: usize = 64;
+/** log2 of the bytes of a cache line. Sections are aligned to it. */
+export const LINE_SHIFT: usize = 6;
+export const CACHE_LINE_BYTES: usize = 1 << LINE_SHIFT;
 const PAGE_BYTES: usize = 65536;
 
 /** The raster is sorted by neuron in two digits of this many bits. */
@@ -18,7 +19,7 @@ export const ADDRESS_BITS: u32 = 2 * DIGIT_BITS + NEURON_SHIFT;
 export const ADDRESS_MASK: u32 = (1 << ADDRESS_BITS) - 1;
 
 /** The first section begins at 0, so the address of a neuron is its index, shifted. */
-const NEURONS: usize = 0;
+export const NEURONS: usize = 0;
 /** Begins where the addresses of neurons end, which makes it a constant. */
 const VISITS: usize = 1 << ADDRESS_BITS;
 /** Filled by the host once. */
@@ -45,9 +46,11 @@ export let candidates: usize;
 export let waitingNeurons: usize;
 export let spikingNeurons: usize;
 let cursors: usize;
-/** Neurons of a trial in parts that are not at rest, and u and h of each, for its host. */
+/** Neurons of a trial in parts that are not at rest, and u and h of each, for its host; reached.ts lists them. */
 export let reachedNeurons: usize;
 export let reachedStates: usize;
+/** A byte for each cache line of neurons. */
+export let marks: usize;
 export let stepSpikes: usize;
 export let spikes: usize;
 let sortedSpikes: usize;
@@ -103,6 +106,7 @@ export function layOutNetwork(
   overrideRows = section((<usize>neurons + 1) * offsetof<OverrideRow>());
   reachedNeurons = section((<usize>neurons + 1) * offsetof<Entry>());
   reachedStates = section((<usize>neurons + 1) * offsetof<Neuron>());
+  marks = section((((<usize>neurons + 1) * offsetof<Neuron>()) >> LINE_SHIFT) + 1);
   endOfNetwork = layoutEnd;
   layOutOverrides(0);
 }
@@ -140,49 +144,6 @@ function reserve(end: usize): void {
   const pages = <i32>((end + PAGE_BYTES - 1) / PAGE_BYTES);
   const missing = pages - memory.size();
   if (missing > 0 && memory.grow(missing) < 0) unreachable();
-}
-
-export function putAllToRest(): void {
-  memory.fill(NEURONS, 0, changetype<usize>(sentinel) - NEURONS);
-}
-
-/**
- * Lists the neurons that are not at rest, ascending: a few per cent of a brain. A trial is then taken elsewhere in a
- * fraction of the time that copying all neurons takes.
- * @returns how many there are
- */
-export function listReached(): u32 {
-  let reached = Entry.at(reachedNeurons, 0);
-  let state = changetype<Neuron>(reachedStates);
-  const end = changetype<usize>(sentinel);
-  // A cache line at a time; behind the last neuron nothing is ever written.
-  for (let line = NEURONS; line < end; line += CACHE_LINE_BYTES) {
-    const first = v128.or(v128.load(line), v128.load(line, 16));
-    const second = v128.or(v128.load(line, 32), v128.load(line, 48));
-    if (!v128.any_true(v128.or(first, second))) continue;
-    for (let at = line; at < line + CACHE_LINE_BYTES; at += offsetof<Neuron>()) {
-      const neuron = changetype<Neuron>(at);
-      const uh = neuron.uh;
-      // No branch, which could not be predicted: whatever is at rest is overwritten by the next.
-      const isReached = <u32>v128.any_true(uh);
-      reached.neuron = neuron;
-      reached = reached.plus(isReached);
-      state.uh = uh;
-      state = changetype<Neuron>(changetype<usize>(state) + isReached * offsetof<Neuron>());
-    }
-  }
-  return <u32>((changetype<usize>(reached) - reachedNeurons) / offsetof<Entry>());
-}
-
-/** Puts all neurons to rest but for so many that the host has listed. */
-export function restoreReached(count: u32): void {
-  putAllToRest();
-  const end = Entry.at(reachedNeurons, count);
-  let state = changetype<Neuron>(reachedStates);
-  for (let reached = Entry.at(reachedNeurons, 0); reached != end; reached = reached.plus(1)) {
-    reached.neuron.uh = state.uh;
-    state = state.next;
-  }
 }
 
 /** u and h after a spike. Minus infinity stays what it is, whatever is added to it. */

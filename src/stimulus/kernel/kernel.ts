@@ -325,6 +325,30 @@ export function addTrain(
 }
 
 /**
+ * Adds the trains of all neurons of an input, for which a call of the host for each would take as long as they do.
+ * @param neurons ascending  @param idWords two words for each neuron of the brain  @param places of the first train, or 0
+ */
+export function addTrains(
+  neurons: usize,
+  neuronCount: u32,
+  idWords: usize,
+  layers: usize,
+  layerCount: u32,
+  places: usize,
+  placesBytes: usize,
+  w3: u32,
+  key0: u32,
+  key1: u32,
+): void {
+  for (let at: u32 = 0; at < neuronCount; at++) {
+    const neuron = load<u32>(neurons + ((<usize>at) << 2));
+    const own = idWords + ((<usize>neuron) << 3);
+    addTrain(neuron, layers, layerCount, places, load<u32>(own), load<u32>(own, 4), w3, key0, key1);
+    places += placesBytes;
+  }
+}
+
+/**
  * Adds sparse trains of many neurons: most layers end before their first event, and are told from the others four
  * neurons at a time.
  * @param neurons ascending, then others up to a multiple of four  @param idWords two words for each neuron of the brain
