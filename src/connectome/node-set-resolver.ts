@@ -85,7 +85,7 @@ const NAMES_WITH_SUGGESTIONS = 10;
 
 /** Says which neurons the selectors of one document mean. Sets that are named several times are resolved once. */
 export class NodeSetResolver {
-  readonly #selection: NeuronIndex;
+  readonly #neurons: NeuronIndex;
   readonly #references = new Map<string, Found>();
   /** By label and pattern. */
   readonly #labelled = new Map<string, NeuronSet>();
@@ -96,9 +96,9 @@ export class NodeSetResolver {
     private readonly context: SelectorContext,
     private readonly published: PublishedNodeSets = publishedNodeSets(),
   ) {
-    this.#selection = neuronIndexOf(connectome);
+    this.#neurons = neuronIndexOf(connectome);
     for (const name of Object.keys(context.node_sets)) {
-      if (this.#selection.matchingLabels('type', name).length > 0) {
+      if (this.#neurons.matchingLabels('type', name).length > 0) {
         throw new CodedError(
           'INVALID_PARAMETER',
           `node_sets.${name} must have a name that is no cell type of the model, got ${describeValue(name)}.`,
@@ -140,12 +140,12 @@ export class NodeSetResolver {
     if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
     const resolved: ResolvedSelector[] = [];
     const names = new Map<readonly Unknown[], readonly string[]>();
-    for (const [i, { neurons, unknown: lacking, substituted, sources }] of found.entries()) {
+    for (const [i, { neurons, unknown, substituted, sources }] of found.entries()) {
       yield;
-      const isLeftOut = selectors[i]!.mayBeLeftOut === true && lacking.length > 0;
+      const isLeftOut = selectors[i]!.mayBeLeftOut === true && unknown.length > 0;
       if (neurons.isEmpty && !isLeftOut) throw emptyNodeSet(selectors[i]!);
       // Many selectors may name the same set, which may lack thousands.
-      const missing = getOrInsert(names, lacking, () => [...new Set(lacking.map(({ name }) => name))]);
+      const missing = getOrInsert(names, unknown, () => [...new Set(unknown.map(({ name }) => name))]);
       resolved.push({ neurons: neurons.toIndices(), missing, substituted, sources });
     }
     return resolved;
@@ -156,7 +156,7 @@ export class NodeSetResolver {
     const { metadata } = this.connectome;
     return (
       metadata.wiring !== 'synthetic' &&
-      (isFlyWire(metadata) || rootIds.some((id) => this.#selection.withId(id) !== undefined))
+      (isFlyWire(metadata) || rootIds.some((id) => this.#neurons.withId(id) !== undefined))
     );
   }
 
@@ -216,8 +216,8 @@ export class NodeSetResolver {
 
   /** Neurons with any of some values of a label. */
   *#withLabels(label: Label, wanted: readonly LabelAt[], near: (name: string) => string[]): InParts<Found> {
-    const lacking = ({ pattern: name, path }: LabelAt): Unknown => {
-      const synonym = label === 'type' ? synonymOf(name, this.#selection) : undefined;
+    const unknownLabel = ({ pattern: name, path }: LabelAt): Unknown => {
+      const synonym = label === 'type' ? synonymOf(name, this.#neurons) : undefined;
       if (synonym === undefined) return { name, path, near: () => near(name) };
       const { types, sources } = synonym;
       return {
@@ -230,29 +230,29 @@ export class NodeSetResolver {
     const [only, ...others] = wanted;
     if (only !== undefined && others.length === 0) {
       const neurons = this.#withLabel(label, only.pattern);
-      return { ...NO_NOTES, neurons, unknown: neurons.isEmpty ? [lacking(only)] : [] };
+      return { ...NO_NOTES, neurons, unknown: neurons.isEmpty ? [unknownLabel(only)] : [] };
     }
     // Values are united before neurons are: there are far fewer of them.
     const values = new Set<string>();
     const unknown: Unknown[] = [];
     for (const each of wanted) {
       if (each.pattern.includes('*')) yield;
-      const matching = this.#selection.matchingLabels(label, each.pattern);
-      if (matching.length === 0) unknown.push(lacking(each));
+      const matching = this.#neurons.matchingLabels(label, each.pattern);
+      if (matching.length === 0) unknown.push(unknownLabel(each));
       for (const value of matching) values.add(value);
     }
-    return { ...NO_NOTES, neurons: this.#selection.withValues(label, values), unknown };
+    return { ...NO_NOTES, neurons: this.#neurons.withValues(label, values), unknown };
   }
 
   #withLabel(label: Label, pattern: string): NeuronSet {
     return getOrInsert(this.#labelled, `${label} ${pattern}`, () =>
-      this.#selection.withValues(label, this.#selection.matchingLabels(label, pattern)),
+      this.#neurons.withValues(label, this.#neurons.matchingLabels(label, pattern)),
     );
   }
 
   #publishedSet(reference: string, path: string): Found {
     const name = reference.slice(PUBLISHED_PREFIX.length);
-    if (name === ALL_NEURONS) return { ...NO_NOTES, neurons: this.#selection.withLabels({}) };
+    if (name === ALL_NEURONS) return { ...NO_NOTES, neurons: this.#neurons.withLabels({}) };
     const population = this.#population(name);
     if (population !== undefined) return this.#found(population);
     const set = this.published.find(name);
@@ -265,14 +265,14 @@ export class NodeSetResolver {
     const sources = [this.published.sourceOf(set)];
     if (this.hasCellsOf(set)) return { ...this.#withIds(set.root_ids, () => path), sources };
     const types = this.typesFor(set).filter(
-      (type) => this.#selection.matchingLabels('type', type).length > 0,
+      (type) => this.#neurons.matchingLabels('type', type).length > 0,
     );
     if (types.length === 0) {
       const brain =
         this.connectome.metadata.wiring === 'synthetic' ? 'is synthetic' : 'is not that of FlyWire';
       return lacks(`the brain ${brain}, and no cell type stands for this set there`);
     }
-    const neurons = this.#selection.withLabels({ type: types });
+    const neurons = this.#neurons.withLabels({ type: types });
     return { ...NO_NOTES, neurons, substituted: [reference], sources };
   }
 
@@ -295,7 +295,7 @@ export class NodeSetResolver {
         typeof wanted === 'string'
           ? [{ pattern: wanted, path: `${path}/${label}` }]
           : wanted.map((pattern, i) => ({ pattern, path: `${path}/${label}/${i}` }));
-      const nearest = (name: string) => nearestNames(name, this.#selection.labels(label));
+      const nearest = (name: string) => nearestNames(name, this.#neurons.labels(label));
       const found = yield* this.#withLabels(label, values, nearest);
       // A side without neurons is empty, not unknown.
       parts.push(label === 'side' ? { ...found, unknown: [] } : found);
@@ -348,7 +348,7 @@ export class NodeSetResolver {
     const neurons: number[] = [];
     const unknown: Unknown[] = [];
     for (const [i, name] of ids.entries()) {
-      const neuron = this.#selection.withId(name);
+      const neuron = this.#neurons.withId(name);
       if (neuron === undefined) unknown.push({ name, path: pathOf(i), near: () => [] });
       else neurons.push(neuron);
     }
@@ -370,7 +370,7 @@ export class NodeSetResolver {
       ...stimuli.map(({ id }) => `stimulus/${id}`),
     ];
     return nearestNames(name, [
-      ...this.#selection.labels('type'),
+      ...this.#neurons.labels('type'),
       ...Object.keys(this.context.node_sets),
       ...published.map((each) => `${PUBLISHED_PREFIX}${each}`),
     ]);

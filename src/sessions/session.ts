@@ -285,9 +285,9 @@ export class Session {
       startStep: fromMs * STEPS_PER_MS,
       endStep: toMs * STEPS_PER_MS,
       number,
-      after: this.#lastNumber,
-      from: this.#state,
-      to: this.#spare,
+      previousNumber: this.#lastNumber,
+      stateBefore: this.#state,
+      memoryAfter: this.#spare,
       synapticEvents: this.#synapticEvents,
       readsDrives,
     };

@@ -44,11 +44,11 @@ export class Sessions {
    */
   admit(client: string, workers: number): () => void {
     const { sessionsPerClient, sessionsPerWorker } = this.bounds;
-    const own = this.#shares.of(client);
-    if (own >= sessionsPerClient) {
+    const ofClient = this.#shares.of(client);
+    if (ofClient >= sessionsPerClient) {
       throw queueFull(`${sessionsPerClient} sessions of this client are open`, RETRY_AFTER_S);
     }
-    if (this.#shares.ofAll >= placesFor(own, sessionsPerWorker * workers)) {
+    if (this.#shares.ofAll >= placesFor(ofClient, sessionsPerWorker * workers)) {
       throw queueFull(`${this.#shares.ofAll} sessions are open`, RETRY_AFTER_S);
     }
     return this.#shares.take(client, 1);

@@ -64,10 +64,10 @@ export function checkOrder(plan: ExperimentPlan, order: AnswerOrder, limitRows =
   checkPage(plan, order);
   if (order.truncate) return;
   const samplesIn = plan.cost.samplesOf(writtenReports(plan, order));
-  for (let index = order.from; index < plan.conditions; index++) {
+  for (let condition = order.from; condition < plan.conditions; condition++) {
     const limit = { rows: limitRows, formats: formatsOf(tableIn(plan, order)) };
-    const samples = samplesIn(plan.grid.indexOf(index));
-    if (samples > limitRows) throw tooManyRows(index, 0, samples, limit);
+    const samples = samplesIn(plan.grid.indexOf(condition));
+    if (samples > limitRows) throw tooManyRows(condition, 0, samples, limit);
   }
 }
 

@@ -54,20 +54,20 @@ export function* resolveDocument(
     yield;
     const parts = resolved.slice(at, (at += selectors.length));
     const ofParts = parts.map((part) => part.neurons);
-    const own = unionOf(ofParts, connectome.neuronCount);
+    const all = unionOf(ofParts, connectome.neuronCount);
     if (input !== undefined) {
       const kind = inputKindOf(document.inputs[input]!);
-      rows.set(input, kind.rowsOf!(connectome, ofParts, own, ['inputs', input]));
+      rows.set(input, kind.rowsOf!(connectome, ofParts, all, ['inputs', input]));
     }
-    neurons.set(name, own);
-    const { types, sides } = labelCounts(connectome, own);
+    neurons.set(name, all);
+    const { types, sides } = labelCounts(connectome, all);
     const missing = distinct(parts.map((part) => part.missing));
-    sets[name] = { neurons: own.length, sides, types, missing };
+    sets[name] = { neurons: all.length, sides, types, missing };
   }
   const unused = Object.entries(document.inputs).flatMap(([name, input]) => {
-    const own = neurons.get(`inputs.${name}`)!;
+    const ofInput = neurons.get(`inputs.${name}`)!;
     const path = ['inputs', name];
-    return inputKindOf(input).unusedIds?.(connectome, input, own, path, document.on_missing) ?? [];
+    return inputKindOf(input).unusedIds?.(connectome, input, ofInput, path, document.on_missing) ?? [];
   });
   return {
     sets,

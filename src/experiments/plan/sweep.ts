@@ -1,11 +1,12 @@
 /**
- * The conditions of a sweep as a grid: a place on every axis, the last axis fastest. The number of a condition is its
- * place in this grid, which the document alone decides. So a number means the same condition in every answer, whichever
- * conditions are run: an axis of responders has `top` places behind its baseline, and where fewer groups responded, or
- * a lesion changes nothing, the numbers of those places stay unused.
+ * The conditions of a sweep as a grid: a place on every axis, the last axis fastest, then its controls. The document alone
+ * decides the grid, so a number means the same condition in every answer, whichever conditions are run: an axis of responders
+ * has `top` places behind its baseline, and where fewer groups responded, or a lesion changes nothing, the numbers of those
+ * places stay unused.
  *
- * Where a document has controls, each of its conditions has several indices here: its own, then those of its controls,
- * which are run like conditions. Answers number conditions without them.
+ * Two numbers are told apart here and in all that plans and runs. The _index_ counts the grid: a condition has one, and each of
+ * its controls, which are run like conditions, has one behind it. The _condition_ is the number that answers have, which
+ * count no controls. Without controls both are the same.
  */
 import type { GroupLabel } from '../document/document.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
@@ -48,7 +49,7 @@ export type Axis = ValueAxis | GroupAxis | ResponderAxis;
 export type AxisValue = number | SweptGroup | null;
 
 export class Grid {
-  /** Conditions at most, with their controls. */
+  /** Indices: conditions at most, with their controls. */
   readonly size: number;
   /** How far apart, in indices, two neighbours on an axis are. */
   readonly strides: readonly number[];
@@ -84,17 +85,17 @@ export class Grid {
     return condition * (1 + this.controls);
   }
 
-  /** The places of a condition on the axes, each from 0. */
+  /** The places on the axes, each from 0. */
   placesOf(index: number): number[] {
     return this.axes.map((axis, at) => Math.floor(index / this.strides[at]!) % lengthOf(axis));
   }
 
-  /** The condition with the same values and no group on one axis. */
+  /** The index with the same values and no group on one axis. */
   baselineOf(index: number, axis: number): number {
     return index - this.placesOf(index)[axis]! * this.strides[axis]!;
   }
 
-  /** The condition with the same values and no group on any axis: its responders are swept. */
+  /** The index with the same values and no group on any axis: its responders are swept. */
   originOf(index: number): number {
     return this.placesOf(index).reduce(
       (origin, place, axis) => (this.isOfGroups(axis) ? origin - place * this.strides[axis]! : origin),
@@ -107,7 +108,7 @@ export class Grid {
     return this.axes.findIndex(({ name }) => name === parameter);
   }
 
-  /** @returns the value of a parameter in a condition, undefined where no axis sets it to one */
+  /** @returns the value of a parameter at an index, undefined where no axis sets it to one */
   valuesAt(index: number): (parameter: string) => number | undefined {
     const places = this.placesOf(index);
     return (parameter) => {
@@ -143,7 +144,7 @@ export class Grid {
     return this.placesOf(index).filter((place, axis) => place > 0 && this.isDecidedByBaseline(axis)).length;
   }
 
-  /** The conditions that have to be known before it is known whether this one is run, ascending; all have a lower level. */
+  /** Indices that have to be known before it is known whether this one is run, ascending; all have a lower level. */
   decidersOf(index: number): number[] {
     const deciders = new Set<number>();
     const collect = (from: number): void => {
@@ -165,8 +166,8 @@ export class Grid {
   }
 
   /**
-   * The conditions from one on with their controls, and those before it whose spikes decide which of these are run,
-   * ascending.
+   * Indices of the conditions from one on with their controls, and of those before it whose spikes decide which of these are
+   * run, ascending.
    * @param hasControls whether controls are needed
    */
   neededFrom(condition: number, hasControls = true): number[] {

@@ -79,17 +79,20 @@ export function isProgress(result: TrialReading | TrialProgress): result is Tria
   return 'reading' in result;
 }
 
-/** A step of a session: the part of its trial from startStep up to, not including, endStep. Plain data that crosses threads. */
+/**
+ * A step of a session: the part of its trial from startStep up to, not including, endStep, which count steps of the
+ * simulation. Plain data that crosses threads.
+ */
 export interface SessionStep {
   readonly startStep: number;
   readonly endStep: number;
-  /** Steps are told apart by their numbers: a worker that computed the one before may still have its state. */
+  /** Steps of all sessions are told apart by their numbers: a worker that computed the previous one may still have its state. */
   readonly number: number;
-  readonly after: number | undefined;
-  /** The state before, none at rest. */
-  readonly from: PartState | undefined;
-  /** Where the state after it goes; the worker makes room where there is none. */
-  readonly to: PartState | undefined;
+  readonly previousNumber: number | undefined;
+  /** None at rest. */
+  readonly stateBefore: PartState | undefined;
+  /** Memory of the state after it; the worker makes room where there is none. */
+  readonly memoryAfter: PartState | undefined;
   /** Synaptic events before. */
   readonly synapticEvents: number;
   readonly readsDrives: boolean;

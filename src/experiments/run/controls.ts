@@ -8,14 +8,13 @@ import type { Groups } from '../plan/groups.js';
 import type { ConditionCounts } from './condition-counts.js';
 
 /**
- * The number of values that are at least as far as one of them from the mean of all. They are whole, and multiplied by how
+ * The number of other values that are at least as far as one from the mean of all. They are whole, and multiplied by how
  * many they are, so that nothing is rounded and equal distances are equal.
- * @param others the values but for that one
  */
-export function countAsFar(own: number, others: Float64Array): number {
-  const sum = others.reduce((all, each) => all + each, own);
-  const distance = (value: number) => Math.abs((1 + others.length) * value - sum);
-  return others.reduce((count, each) => count + (distance(each) >= distance(own) ? 1 : 0), 0);
+export function countAsFar(value: number, others: Float64Array): number {
+  const sum = others.reduce((all, each) => all + each, value);
+  const distance = (each: number) => Math.abs((1 + others.length) * each - sum);
+  return others.reduce((count, each) => count + (distance(each) >= distance(value) ? 1 : 0), 0);
 }
 
 /**
@@ -53,33 +52,34 @@ export function controlOf(
   const isComplete = stoppedAtStep === undefined;
   const incomplete = controls.flatMap((control, at) => (control === undefined ? [at + 1] : []));
   const complete = controls.filter((control) => control !== undefined);
-  /** Totals of groups that spiked in the condition or in any complete control: its own, then those of the controls. */
+  /** Totals of groups that spiked in the condition or in any complete control: of the condition, then of the controls. */
   const totals = new Map<number, Float64Array>();
   [counts, ...complete].forEach((each, at) => {
     const ofRows = kind.totalsOf(each, trials);
     each.groups.forEach((group, row) => {
-      const own = getOrInsert(totals, group, () => new Float64Array(1 + complete.length));
-      own[at] = ofRows[row]!;
+      const ofGroup = getOrInsert(totals, group, () => new Float64Array(1 + complete.length));
+      ofGroup[at] = ofRows[row]!;
     });
   });
   const silent = new Float64Array(1 + complete.length);
   const ofAll = 1 + controls.length;
-  const rankOf = (own: Float64Array) => 1 + incomplete.length + countAsFar(own[0]!, own.subarray(1));
+  const rankOf = (ofGroup: Float64Array) =>
+    1 + incomplete.length + countAsFar(ofGroup[0]!, ofGroup.subarray(1));
   const tests = new Uint32Array(1 + ofAll);
-  for (const own of totals.values()) tests[rankOf(own)]!++;
+  for (const ofGroup of totals.values()) tests[rankOf(ofGroup)]!++;
   tests[ofAll]! += groups.count - totals.size;
   const rates = falseDiscoveryRates(tests);
   return (group) => {
-    const own = totals.get(group) ?? silent;
+    const ofGroup = totals.get(group) ?? silent;
     const unit = kind.unitOf(groups.sizes[group]!, counts, trials);
-    const found = own.subarray(1);
-    const { mean, sd } = meanSd(found);
-    const rank = rankOf(own);
+    const inControls = ofGroup.subarray(1);
+    const { mean, sd } = meanSd(inControls);
+    const rank = rankOf(ofGroup);
     let next = 0;
     return {
       mean: complete.length > 0 ? rounded(mean / unit) : null,
       sd: complete.length > 0 ? rounded(sd / unit) : null,
-      values: controls.map((control) => (control === undefined ? null : rounded(found[next++]! / unit))),
+      values: controls.map((control) => (control === undefined ? null : rounded(inControls[next++]! / unit))),
       incomplete,
       p: isComplete ? rank / ofAll : null,
       q: isComplete ? rates[rank]! : null,

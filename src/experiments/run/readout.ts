@@ -93,13 +93,13 @@ export function sessionSteps(
     const { constants, wiring, inputs } = task.protocol;
     const isPrepared = !networks.has(wiring);
     const engine = networks.engineFor(wiring);
-    const isLoaded = last !== undefined && last.number === step.after && last.opened === engine.opened;
+    const isLoaded = last !== undefined && last.number === step.previousNumber && last.opened === engine.opened;
     last = undefined;
-    if (!isLoaded) engine.load(engine.newState(constants, step.from?.brain));
-    const places = placesBehind(step.from, step.to, inputs);
+    if (!isLoaded) engine.load(engine.newState(constants, step.stateBefore?.brain));
+    const places = placesBehind(step.stateBefore, step.memoryAfter, inputs);
     const [reading, raster] = reader.part(task, step, engine, places);
     onRaster(raster);
-    const state = engine.newState(constants, step.to?.brain);
+    const state = engine.newState(constants, step.memoryAfter?.brain);
     engine.save(state);
     // A step that the reserved worker cut short is computed again, from the state before it.
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };

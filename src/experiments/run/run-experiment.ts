@@ -112,38 +112,38 @@ async function* eventsOf(
   const unchanged: ConditionParameters[] = [];
   const runaways: number[] = [];
   const truncated: number[] = [];
-  for await (const [place, outcome] of begin()) {
-    const [index, control] = [grid.conditionOf(place), grid.controlOf(place)];
+  for await (const [index, outcome] of begin()) {
+    const [condition, control] = [grid.conditionOf(index), grid.controlOf(index)];
     // The job was ended, or had to make room for others, after its results began to be read.
     if (outcome === undefined && !isPartial) {
       throw new CodedError('NOT_FOUND', 'The results of the job were removed while they were being read.');
     }
-    const isAnswered = index >= from;
+    const isAnswered = condition >= from;
     if (outcome?.kind === 'unchanged' && isAnswered) {
-      unchanged.push({ index, parameters: outcome.parameters });
+      unchanged.push({ index: condition, parameters: outcome.parameters });
     }
     if (outcome?.kind !== 'run') continue;
     const { counts, cost } = outcome;
     if (control > 0) open?.controls.push(cut(counts, true));
     else
       open = isAnswered
-        ? { measured: await turn(() => cut({ ...counts, index }, false)), controls: [] }
+        ? { measured: await turn(() => cut({ ...counts, index: condition }, false)), controls: [] }
         : undefined;
-    if (page?.endsBefore(index) === true) break;
-    if (page?.counts(index) !== false) {
+    if (page?.endsBefore(condition) === true) break;
+    if (page?.counts(condition) !== false) {
       brainMs += cost.brainMs;
       inputEvents += cost.inputEvents;
       synapticEvents += cost.synapticEvents;
-      if (cost.isRunaway && isAnswered && control === 0) runaways.push(index);
+      if (cost.isRunaway && isAnswered && control === 0) runaways.push(condition);
     }
     // A part of a job's results may lack controls.
-    if (open?.measured.index !== index || open.controls.length < controlsOfEach) continue;
+    if (open?.measured.index !== condition || open.controls.length < controlsOfEach) continue;
     const { measured, controls } = open;
-    const condition = await turn(() => conditionResult(measured, reports, controls));
-    if (Object.values(condition.reports).some((report) => 'table' in report && report.truncated)) {
-      truncated.push(index);
+    const result = await turn(() => conditionResult(measured, reports, controls));
+    if (Object.values(result.reports).some((report) => 'table' in report && report.truncated)) {
+      truncated.push(condition);
     }
-    yield { kind: 'condition', condition };
+    yield { kind: 'condition', condition: result };
     if (page?.next !== undefined) break;
   }
   const warnings = [...plan.warnings];

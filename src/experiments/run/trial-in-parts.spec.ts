@@ -127,14 +127,20 @@ describe('steps of sessions', () => {
       task({ ...DOCUMENT, wiring }),
     );
     let number = 0;
-    const states = trials.map((): { after?: number; from?: PartState } => ({}));
+    const states = trials.map((): { previousNumber?: number; stateBefore?: PartState } => ({}));
     const prepared = [0, 1, 0, 1, 2, 0, 2, 1, 1].map((at) => {
-      const { from, after } = states[at]!;
-      const startStep = from === undefined ? 0 : 100;
-      const given = { startStep, endStep: startStep + 100, number: ++number, after, from, to: undefined };
-      const reading = step(trials[at]!, { ...given, synapticEvents: 0, readsDrives: false }, () => undefined);
+      const { stateBefore, previousNumber } = states[at]!;
+      const startStep = stateBefore === undefined ? 0 : 100;
+      const reading = step(
+        trials[at]!,
+        {
+          ...{ startStep, endStep: startStep + 100, number: ++number, previousNumber, stateBefore },
+          ...{ memoryAfter: undefined, synapticEvents: 0, readsDrives: false },
+        },
+        () => undefined,
+      );
       // The first of two steps, again and again.
-      states[at] = from === undefined ? { from: reading.state, after: number } : {};
+      states[at] = stateBefore === undefined ? { stateBefore: reading.state, previousNumber: number } : {};
       return reading.isPrepared;
     });
     expect(prepared).toEqual([false, true, false, false, true, false, false, true, false]);

@@ -49,8 +49,7 @@ const GROUP = groupSchema(
 export type RateGroup = Static<typeof GROUP>;
 export type RateValues = Pick<RateGroup, 'responding' | 'responding_any' | 'rate_hz' | 'bins_hz'>;
 
-/** Rows of a group in the table of controls. */
-const OF_CONTROLS: readonly GroupColumn[] = [
+const CONTROL_COLUMNS: readonly GroupColumn[] = [
   { column: { name: 'control', type: 'int32' }, valueOf: ({ at }) => at + 1 },
   {
     column: { name: 'rate_hz_mean', type: 'double', nullable: true },
@@ -125,7 +124,7 @@ export function neuronSeconds(neurons: number, steps: number): number {
   return (neurons * steps) / STEPS_PER_SECOND;
 }
 
-const COLUMNS = [
+const RATE_COLUMNS = [
   numberColumn<RateValues>('responding', ({ responding }) => responding?.mean),
   numberColumn<RateValues>('rate_hz_mean', ({ rate_hz: rateHz }) => rateHz?.mean),
   numberColumn<RateValues>('rate_hz_sd', ({ rate_hz: rateHz }) => rateHz?.sd),
@@ -134,7 +133,7 @@ const COLUMNS = [
 /** One row a condition, report and group. */
 export const RATES: GroupTable = {
   name: 'rates',
-  columnsOf: () => COLUMNS,
+  columnsOf: () => RATE_COLUMNS,
   controlColumns: [
     numberColumn<RateGroup>('control_hz_mean', ({ control }) => control?.mean),
     numberColumn<RateGroup>('control_hz_sd', ({ control }) => control?.sd),
@@ -144,9 +143,9 @@ export const RATES: GroupTable = {
 };
 
 /** One row a condition, report, group and control. */
-const CONTROLS: GroupTable = {
+const CONTROL_TABLE: GroupTable = {
   name: 'controls',
-  columnsOf: () => OF_CONTROLS,
+  columnsOf: () => CONTROL_COLUMNS,
   rowsOfEach: (groups) => (groups.at(0) as RateGroup | undefined)?.control?.values.length ?? 0,
 };
 
@@ -156,7 +155,7 @@ export const rate = {
   schema: reportSchema('rate', 'Mean rate of each group.', GROUPS),
   answer: { Group: GROUP },
   label: 'mean rate',
-  tables: [RATES, CONTROLS],
+  tables: [RATES, CONTROL_TABLE],
   measure: {
     label: 'Mean rate',
     unit: 'Hz',
