@@ -264,9 +264,7 @@ export class NodeSetResolver {
     if (set.root_ids.length === 0) return lacks('release 783 has other ids for all neurons of this set');
     const sources = [this.published.sourceOf(set)];
     if (this.hasCellsOf(set)) return { ...this.#withIds(set.root_ids, () => path), sources };
-    const types = this.typesFor(set).filter(
-      (type) => this.#neurons.matchingLabels('type', type).length > 0,
-    );
+    const types = this.typesFor(set).filter((type) => this.#neurons.matchingLabels('type', type).length > 0);
     if (types.length === 0) {
       const brain =
         this.connectome.metadata.wiring === 'synthetic' ? 'is synthetic' : 'is not that of FlyWire';

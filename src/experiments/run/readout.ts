@@ -93,7 +93,8 @@ export function sessionSteps(
     const { constants, wiring, inputs } = task.protocol;
     const isPrepared = !networks.has(wiring);
     const engine = networks.engineFor(wiring);
-    const isLoaded = last !== undefined && last.number === step.previousNumber && last.opened === engine.opened;
+    const isLoaded =
+      last !== undefined && last.number === step.previousNumber && last.opened === engine.opened;
     last = undefined;
     if (!isLoaded) engine.load(engine.newState(constants, step.stateBefore?.brain));
     const places = placesBehind(step.stateBefore, step.memoryAfter, inputs);
