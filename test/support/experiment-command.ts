@@ -1,0 +1,36 @@
+/** npm run experiment on the small brain, in this process. */
+import { runCommand, type CommandResult } from './commands.js';
+import { smallConnectomeFile } from './small-connectome.js';
+
+/** Every type of report, and a sweep. */
+export const DOCUMENT = {
+  name: 'Sugar, twice',
+  inputs: { sugar: { node_set: 'S_sugar' }, food: { node_set: 'S_food', rate_hz: 50 } },
+  duration_ms: 100,
+  trials: 3,
+  reports: {
+    walk: { node_set: '@channel/walk', group_by: ['side'] },
+    bins: { node_set: 'C_escape', type: 'histogram', bin_ms: 25 },
+    spikes: { node_set: '@all', type: 'spikes' },
+    events: { node_set: '@all', type: 'inputs' },
+    potentials: { node_set: 'C_walk', type: 'membrane', dt_ms: 20 },
+  },
+  sweep: [{ set: 'inputs.sugar.rate_hz', values: [0, 100, 200] }],
+};
+export const SCREEN = {
+  inputs: { sugar: { node_set: 'S_sugar', rate_hz: 150 } },
+  duration_ms: 100,
+  trials: 2,
+  reports: { walk: { node_set: 'C_walk' } },
+  sweep: [{ each: ['S_*', 'C_*'], group_by: ['type'], as: 'silence' }],
+};
+
+/** Arguments that say on which brain; with one worker where nothing else is said, as each takes longer to start than to run. */
+export function complete(args: readonly string[]): string[] {
+  if (args.includes('--url')) return [...args];
+  const workers = args.includes('--workers') ? [] : ['--workers', '1'];
+  return [...args, '--connectome', smallConnectomeFile(), ...workers];
+}
+
+export const experiment = (args: readonly string[], input?: string): Promise<CommandResult> =>
+  runCommand('experiment', complete(args), input === undefined ? {} : { input });
