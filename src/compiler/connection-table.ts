@@ -19,13 +19,13 @@ export async function readConnections(
 ): Promise<{ connections: ConnectionColumns; pairs: number; outputSigns: Int8Array | undefined }> {
   const { ids } = tables.neurons;
   const file = basename(path);
-  // Only a table with parts may name a pair twice without being wrong, or wrong without naming it twice.
+  // Rows of a pair are summed; where they have parts, the same pair and part a second time is a fault.
   const hasParts = named.part !== undefined;
   const pre = new GrowingColumn();
   const post = new GrowingColumn();
   const synapses = new GrowingColumn();
   const parts = new GrowingColumn();
-  const numbers = new GrowingColumn();
+  const rowNumbers = new GrowingColumn();
   const partNumbers = new Map<string, number>();
   const signs = new OutputSigns(ids);
   let noun: TableRow['noun'] = 'line';
@@ -38,7 +38,7 @@ export async function readConnections(
   let preId: IdValue = '';
   let source: number | undefined;
   await tables.read(path, chosen, (row) => {
-    // Rows of one presynaptic neuron mostly stand together, so many questions need not be asked.
+    // Rows of one presynaptic neuron mostly stand together, so most lookups can be left out.
     const id = row.id(at.pre!);
     if (id !== preId) {
       source = tables.neurons.find(id);
@@ -54,7 +54,7 @@ export async function readConnections(
       const name = row.text(at.part!);
       if (!partNumbers.has(name)) partNumbers.set(name, partNumbers.size);
       parts.push(partNumbers.get(name)!);
-      numbers.push(row.at);
+      rowNumbers.push(row.at);
       noun = row.noun;
     }
     if (at.sign !== undefined) signs.take(source, row, at.sign);
@@ -62,7 +62,7 @@ export async function readConnections(
   });
   tables.progress.begin('Summing the synapses of each pair', 0, 'items');
   const rows = { pre: pre.filled, post: post.filled, synapses: synapses.filled };
-  const [partOf, numberOf] = [parts.filled, numbers.filled];
+  const [partOf, numberOf] = [parts.filled, rowNumbers.filled];
   const placeOf = (row: number) => (hasParts ? `${noun} ${numberOf[row]!}` : null);
   const pairText = (row: number) => `${ids[rows.pre[row]!]} to ${ids[rows.post[row]!]}`;
   const summed = sumPairs(rows, ids.length, minimumSynapses, {

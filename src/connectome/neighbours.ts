@@ -17,8 +17,8 @@ export interface Walk {
   readonly minimumSynapses: number;
 }
 
-/** Connections between two pauses: a millisecond or so. */
-const PART = 2 ** 18;
+/** A millisecond or so. */
+const CONNECTIONS_PER_PAUSE = 2 ** 18;
 
 /**
  * The neurons at the other end of 1 to `hops` connections, ascending. One that the walk begins with is among them only
@@ -32,7 +32,7 @@ export function* neighboursOf(
 ): InParts<Uint32Array> {
   const isUpstream = direction === 'upstream_of';
   const isReached = new Uint8Array(neuronCount);
-  /** The hop that goes on from a neuron; 0 for none. */
+  /** The hop in which the connections of a neuron are followed, from 1; 0 for none. */
   const hopFrom = new Uint8Array(neuronCount);
   for (let k = 0; k < origin.length; k++) hopFrom[origin[k]!] = 1;
   let count = 0;
@@ -53,7 +53,7 @@ export function* neighboursOf(
         if (isUpstream) break;
       }
       sincePause += end - start;
-      if (sincePause < PART) continue;
+      if (sincePause < CONNECTIONS_PER_PAUSE) continue;
       sincePause = 0;
       yield;
     }

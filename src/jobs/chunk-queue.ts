@@ -32,9 +32,9 @@ export interface ChunkQueue {
   close(): Promise<void>;
 }
 
-/** Duration of a chunk on one core, as measured: so long that handing it out costs nothing beside it. */
+/** Duration of a chunk on one core, as measured: so long that the time to hand it out does not count. */
 const CHUNK_MS = 500;
-/** However cheap conditions are: what a chunk holds is done again where its process ends. */
+/** Most conditions of a chunk, however cheap they are: if its process ends, all are computed again. */
 const LONGEST_CHUNK = 256;
 
 /** @param costMs the most that a condition took so far; 0 where none was run */
@@ -43,7 +43,10 @@ export function chunkLength(costMs: number): number {
   return Math.max(1, Math.min(LONGEST_CHUNK, Math.floor(CHUNK_MS / costMs)));
 }
 
-/** @param length conditions of each chunk; the last one has the rest */
+/**
+ * Chunks of a phase: from place `from` up to, not including, `to` of its indices, behind `before` in earlier phases.
+ * @param length conditions of each chunk; the last one has the rest
+ */
 export function chunksOf(
   { id, model }: Pick<JobRecord, 'id' | 'model'>,
   phases: readonly (readonly number[])[],

@@ -1,5 +1,5 @@
 /**
- * Travels with a run or a trial that is handed to a worker, in memory that both threads share. What is queued ahead in
+ * State of a task that was handed to a worker, in memory that both threads share. What is queued ahead in
  * a worker can still be withdrawn: the first thread to change the flag decides, so nothing is both started and
  * withdrawn. When a worker ends, its flags show what it was computing.
  */

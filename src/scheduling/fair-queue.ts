@@ -5,7 +5,7 @@ const MAX_OWNERS = 1000;
 
 /**
  * Charges of each owner, for queues that take turns together. Start-time fair queueing (Goyal, Vin and Cheng
- * 1996): an owner that comes anew starts where the one stands whose turn it last was, so nobody saves up turns.
+ * 1996): an owner without waiting items that adds one starts at the charge of the owner served last, so nobody saves up turns.
  */
 export class Charges {
   readonly #ofOwners = new LRUCache<string, number>({ max: MAX_OWNERS });
@@ -15,7 +15,7 @@ export class Charges {
     return this.#ofOwners.peek(owner) ?? this.#latest;
   }
 
-  /** An owner comes that had nothing waiting. */
+  /** To be called when an owner that had nothing waiting adds an item. */
   enter(owner: string): void {
     this.#ofOwners.set(owner, Math.max(this.of(owner), this.#latest));
   }
@@ -39,7 +39,7 @@ interface Waiting<T> {
 
 /**
  * Takes one item of the owner that was charged least, of equal ones in turn, and those of one owner in the order in
- * which they came. So an owner with many items, or with costly ones, delays another by one item at most. Operations
+ * which they came. So an owner with many items, or with costly ones, delays another by one item at most. Adding and taking
  * take time with the number of owners, not of items.
  */
 export class FairQueue<T> {
@@ -58,7 +58,7 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /** Puts an item that was taken before all that its owner has waiting. */
+  /** Returns an item that was taken to the front of its owner, behind others that were returned. */
   putBack(owner: string, item: T): void {
     this.#waitingOf(owner).returned.add(item);
     this.#size++;
@@ -92,10 +92,10 @@ export class FairQueue<T> {
 
   /** One item of each owner in the order of their turns, then their second ones, and so on. */
   *inOrder(): Generator<T, void, void> {
-    let rounds = this.#inTurn().map(([, { returned, fresh }]) => [...returned, ...fresh]);
-    for (let round = 0; rounds.length > 0; round++) {
-      rounds = rounds.filter(({ length }) => length > round);
-      for (const items of rounds) yield items[round]!;
+    let lists = this.#inTurn().map(([, { returned, fresh }]) => [...returned, ...fresh]);
+    for (let round = 0; lists.length > 0; round++) {
+      lists = lists.filter(({ length }) => length > round);
+      for (const items of lists) yield items[round]!;
     }
   }
 
@@ -107,7 +107,7 @@ export class FairQueue<T> {
     return item;
   }
 
-  /** Takes an item out of turn: who comes anew starts no later for it. */
+  /** Takes a given item. Where it is not the turn of its owner, the start of owners that come later stays as it is. */
   takeItem(owner: string, item: T): void {
     const waiting = this.#owners.get(owner);
     const isInTurn = this.#next()?.[0] === owner;

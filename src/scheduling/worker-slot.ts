@@ -21,6 +21,7 @@ interface RewiredNetwork {
   readonly wiring: string;
   /** Client whose trial it was prepared for. */
   readonly owner: string;
+  /** When it was prepared, or became that of another client: time out of turn counts from then. */
   readonly sinceMs: number;
 }
 
@@ -31,12 +32,12 @@ interface RewiredNetwork {
 export class WorkerSlot {
   /** In the order in which the worker will answer, also those that were withdrawn meanwhile. */
   readonly #places: Place[] = [];
-  /** Runs since the worker has had nothing before it. */
+  /** Time limit of the first place. */
   #timer: NodeJS.Timeout | undefined;
   #timed: Place | undefined;
   #isSlow = false;
   /** Tells whether the worker was ended because its task took too long. */
-  #isEnded = false;
+  #wasRestarted = false;
   #freeSinceMs = -Infinity;
   #network: RewiredNetwork | undefined;
 
@@ -67,7 +68,7 @@ export class WorkerSlot {
     return (this.current ?? this.prefetched)?.task.kind;
   }
 
-  /** Tells whether the worker has no task: it would begin a new one at once. */
+  /** Tells whether the worker would begin a task at once. Tasks that were withdrawn still have their places until it answers. */
   get isFree(): boolean {
     return this.worker.state !== 'starting' && this.kind === undefined && this.#places.length < 2;
   }
@@ -78,7 +79,7 @@ export class WorkerSlot {
     return worker.state !== 'starting' && this.kind === kind && this.#places.length === 1 && !this.#isSlow;
   }
 
-  /** The rewired network that its worker has, or will have when it comes to what it was given, and for how long. */
+  /** The rewired network that its worker has, or will have once its tasks are done, and for how long. */
   get network(): (Omit<RewiredNetwork, 'sinceMs'> & { readonly ms: number }) | undefined {
     return this.#network && { ...this.#network, ms: performance.now() - this.#network.sinceMs };
   }
@@ -121,13 +122,13 @@ export class WorkerSlot {
       queued.reject(error);
       return;
     }
-    const isOverdue = this.#isEnded && this.#timed === place;
+    const isOverdue = this.#wasRestarted && this.#timed === place;
     queued.lose({
       error,
       isOverdue,
       // A worker that was ended over an overdue task may just have begun the next. One that ended by itself was
       // computing what it died of.
-      isUnderWay: isOverdue || (!this.#isEnded && isUnderWay(flag)),
+      isUnderWay: isOverdue || (!this.#wasRestarted && isUnderWay(flag)),
       isFinal: this.worker.state === 'closed',
     });
   }
@@ -136,7 +137,7 @@ export class WorkerSlot {
   #advance(): void {
     this.#places.shift();
     if (this.#places.length === 0) {
-      this.#isEnded = false;
+      this.#wasRestarted = false;
       this.#freeSinceMs = performance.now();
     }
     this.#timeFirst();
@@ -147,7 +148,7 @@ export class WorkerSlot {
   #timeFirst(): void {
     const [first] = this.#places;
     // A worker that was ended computes nothing; what it had is about to be rejected.
-    if (this.#isEnded || first === this.#timed) return;
+    if (this.#wasRestarted || first === this.#timed) return;
     clearTimeout(this.#timer);
     this.#timed = first;
     this.#isSlow = false;
@@ -178,7 +179,7 @@ export class WorkerSlot {
       this.#endAfter(place, place.queued.timeoutMs);
       return;
     }
-    this.#isEnded = true;
+    this.#wasRestarted = true;
     this.worker.restart();
   }
 }

@@ -29,7 +29,7 @@ import { type NewSilence, Timeline, type TimelineLimits } from './timeline.js';
 /** Rows of all tables of a step: they are written on the main thread, where runs of version 1 wait for them. */
 const ROWS_OF_STEP = 10_000;
 const NAME_BYTES = 16;
-/** A train in a step takes about so much of what it takes in a trial, where its first events are drawn. */
+/** Going on with a train costs about a quarter of beginning one, which is what its price is for. */
 const SHARE_OF_TRAIN = 1 / 4;
 
 /** Parts of the service that a session needs. */
@@ -40,11 +40,14 @@ export interface SessionParts {
   readonly limits: TimelineLimits & { readonly samples: number };
 }
 
-/** Parts of a request that its step needs. */
+/** Services of the request of a step. */
 export interface StepHost {
   /** @throws CodedError where the document is none that the service takes */
   plan(document: object): Promise<SessionPlan>;
-  /** @throws CodedError where the client may not simulate so much at present */
+  /**
+   * Raises creditMs of the session to this price at least, which the step then takes from it.
+   * @throws CodedError where the client may not simulate so much at present
+   */
   charge(session: Session, brainMs: number): Promise<void>;
 }
 
@@ -53,7 +56,7 @@ interface Asked {
   readonly answer: Promise<string>;
 }
 
-/** Steps of all sessions have numbers of their own. */
+/** Steps of all sessions are numbered together; see SessionStep. */
 let stepsBegun = 0;
 
 export class Session {
@@ -62,7 +65,7 @@ export class Session {
   readonly #inputNames: readonly string[];
   readonly #end = new AbortController();
   #state: PartState | undefined;
-  /** The state before it, whose memory the next one may have. */
+  /** The state before it: the next one is written to its memory, so that the present one stays for a repetition. */
   #spare: PartState | undefined;
   /** True where a branch goes on from the same state, which then nobody may overwrite. */
   #isShared = false;
@@ -72,7 +75,7 @@ export class Session {
   /** The step under way, or the last one: it may be asked for again. */
   #asked: Asked | undefined;
   #isUnderWay = false;
-  /** Brain time that was paid and is not used. */
+  /** Brain time that was paid in advance and is not used. */
   creditMs = 0;
   /** Price of what was simulated before the first step. */
   startPriceMs = 0;

@@ -29,7 +29,7 @@ const MAXIMUM_RATES = 60_000;
 const SILENCE_BYTES = 64;
 const SPARE_BYTES = 256;
 
-/** Limits of documents that a session may reach by and by. */
+/** Limits of documents, which a session may reach as it goes on. */
 export interface TimelineLimits {
   readonly documentBytes: number;
   readonly brainSeconds: number;
@@ -56,7 +56,7 @@ interface Silence {
 /** A silence that begins now. */
 export type NewSilence = Pick<Silence, 'items' | 'neurons'>;
 
-/** The trial up to the end of a step. */
+/** The part of the trial that is next. Its protocol counts time from the start of the session, and has the rates of the step. */
 export interface NextStep {
   readonly protocol: ConditionProtocol;
   /** Expected from the start of the session to the end of the step. */
@@ -71,6 +71,7 @@ export class Timeline {
   #courses: ReadonlyMap<string, Course>;
   #silences: readonly Silence[];
   #inputEvents = 0;
+  /** Bytes of the document, at most. */
   #bytes: number;
 
   constructor(
@@ -144,7 +145,7 @@ export class Timeline {
    */
   next(toMs: number, rates: Readonly<Record<string, number>> = {}, silenced?: NewSilence): NextStep {
     this.checkRates(rates);
-    const silences = silenced === undefined ? this.#silences : this.#with(silenced);
+    const silences = silenced === undefined ? this.#silences : this.#silencesWith(silenced);
     const { brainSeconds, documentBytes, inputEventsPerTrial, inputEventsPerBrainSecond } = this.limits;
     const longestMs = Math.min(LONGEST_SESSION_MS, brainSeconds * MS_PER_SECOND);
     if (toMs > longestMs) throw full(`last longer than ${longestMs} ms`);
@@ -217,7 +218,7 @@ export class Timeline {
       }
     }
     if (silenced === undefined) return;
-    this.#silences = this.#with(silenced);
+    this.#silences = this.#silencesWith(silenced);
     this.#bytes += bytesOfSilence(silenced);
   }
 
@@ -227,9 +228,9 @@ export class Timeline {
     const { duration_ms: endMs } = document;
     const inputs = Object.entries(document.inputs).map(([name, input]) => {
       const { duration_ms: windowMs, ...rest } = input;
-      const isOpen = stepAt(input.delay_ms) + stepAt(windowMs!) === stepAt(endMs);
+      const lastsToEnd = stepAt(input.delay_ms) + stepAt(windowMs!) === stepAt(endMs);
       const rated = { ...rest, ...(this.#courses.has(name) && { rate_hz: this.#rateOf(name) }) };
-      return [name, isOpen ? rated : { ...rated, duration_ms: windowMs }];
+      return [name, lastsToEnd ? rated : { ...rated, duration_ms: windowMs }];
     });
     const reports = Object.entries(document.reports).map(([name, report]) => {
       const { start_ms: _start, end_ms: _end, ...rest } = report;
@@ -245,14 +246,14 @@ export class Timeline {
     };
   }
 
-  /** The document with these silenced for a moment, so that planning it says which neurons they are. */
+  /** The document with these silenced from now on: planning it resolves the selectors. */
   documentSilencing(items: readonly SetSelector[]): object {
     const silenced = { items, neurons: new Uint32Array(0) };
     // Rates have been checked, and take long to read.
     const { inputs } = this.plan.document;
     const longestMs = Math.min(LONGEST_SESSION_MS, MS_PER_SECOND * this.limits.brainSeconds);
     const durationMs = Math.min(longestMs, this.#tMs + LONGEST_STEP_MS);
-    const silence = this.#itemsOf(this.#with(silenced));
+    const silence = this.#itemsOf(this.#silencesWith(silenced));
     return { ...this.document(), inputs, silence, duration_ms: durationMs };
   }
 
@@ -263,7 +264,7 @@ export class Timeline {
     return count === 1 ? values[0]! : { times_ms: timesMs.slice(0, count), values: values.slice(0, count) };
   }
 
-  #with({ items, neurons }: NewSilence): Silence[] {
+  #silencesWith({ items, neurons }: NewSilence): Silence[] {
     const before = this.#silences
       .map((silence) => (silence.endMs === undefined ? { ...silence, endMs: this.#tMs } : silence))
       .filter(({ startMs, endMs }) => startMs < endMs!);
@@ -287,8 +288,8 @@ function eventsBetween(fromMs: number, toMs: number, { inputs }: ConditionProtoc
   const [startStep, endStep] = [stepAt(fromMs), stepAt(toMs)];
   return inputs.reduce((sum, { neurons, train }) => {
     if (train.kind === 'spikes') return sum;
-    const own = { ...train, startStep: Math.max(train.startStep, startStep) };
-    return sum + expectedEvents({ neurons, train: own }, endStep);
+    const ofPart = { ...train, startStep: Math.max(train.startStep, startStep) };
+    return sum + expectedEvents({ neurons, train: ofPart }, endStep);
   }, 0);
 }
 
@@ -298,6 +299,7 @@ function bytesOfSilence({ items }: NewSilence): number {
 
 function courseOf(input: InputDocument): Course | undefined {
   const { module, rate_hz: rate, scale = 1 } = input as RatedInput;
+  // Rates of a pattern differ between the neurons of the input.
   if (module !== 'poisson' || 'rates' in input) return undefined;
   if (typeof rate === 'number') return { timesMs: [0], values: [rate], scale };
   const { times_ms: timesMs, values } = rate as { times_ms: readonly number[]; values: readonly number[] };

@@ -50,6 +50,3 @@ export const MEMBRANE_DECAY = 0.9950124791926823;
 export const SYNAPSE_DECAY = 0.9801986733067553;
 /** The share of g that appears in v: tauSynapse / (tauMembrane - tauSynapse). */
 export const SYNAPSE_TO_MEMBRANE = 1 / 3;
-
-/** The longest run of version 1; a trial may last MAXIMUM_TRIAL_STEPS. */
-export const MAXIMUM_STEPS = 200 * STEPS_PER_MS;

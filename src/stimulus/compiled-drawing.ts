@@ -1,3 +1,11 @@
+/**
+ * Draws input events in WebAssembly, event for event as input-events.ts does, which is written to be read.
+ *
+ * trains.ts has the terms. A train is the events of one neuron from one input. It is drawn in layers, of which a higher rate
+ * has more, and anew in each epoch, so that a long trial can be drawn from any epoch on. A layer is drawn block by block of
+ * Philox: two intervals between events, and whether each event stays. Its place is the block that comes next, and the step
+ * before it. The kernel has memory that is kept (tables of intervals, ids) and memory that is lent to one trial.
+ */
 import { firstNotBelow } from '../connectome/sorted-array.js';
 import {
   givenSteps,
@@ -37,22 +45,59 @@ interface Kernel {
   keep(bytes: number): number;
   lend(bytes: number): number;
   beginTrial(durationSteps: number): void;
-  addLayer(table: number, ...more: readonly number[]): number;
+  addLayer(
+    table: number,
+    number: number,
+    epoch: number,
+    originStep: number,
+    originInPart: number,
+    firstBlock: number,
+    startStep: number,
+    endStep: number,
+    course: number,
+    changeCount: number,
+    fromHz: number,
+    toHz: number,
+    keepBelow: number,
+    noneFrom: number,
+  ): number;
   beginTrain(): void;
   addEvent(step: number, neuron: number): void;
-  addTrain(neuron: number, ...more: readonly number[]): void;
-  addTrains(neurons: number, ...more: readonly number[]): void;
-  addSparseTrains(neurons: number, ...more: readonly number[]): void;
+  addTrain(
+    neuron: number,
+    layers: number,
+    layerCount: number,
+    places: number,
+    ...counterAndKey: readonly number[]
+  ): void;
+  addTrains(
+    neurons: number,
+    neuronCount: number,
+    idWords: number,
+    layers: number,
+    layerCount: number,
+    places: number,
+    placesBytes: number,
+    ...counterAndKey: readonly number[]
+  ): void;
+  addSparseTrains(
+    neurons: number,
+    neuronCount: number,
+    idWords: number,
+    layers: number,
+    layerCount: number,
+    ...counterAndKey: readonly number[]
+  ): void;
   endTrial(): number;
 }
 
 /** As in kernel.ts. */
 const TABLE_HEAD_BYTES = 16;
 
-/** Words of the places of a train: three for each layer. */
+/** Words of a train in TrainPlaces: three for each layer, where drawing goes on in the next part. */
 const PLACES_WORDS = 3 * POISSON_LAYERS;
 
-/** In the place of the words of an id, where the kernel looks them up. */
+/** Stands for the words of an id where the kernel reads them itself. */
 const NO_ID = (): IdWords => [0, 0];
 
 /** Trains of one course in the kernel's memory. */
@@ -106,7 +151,7 @@ class Drawing {
     const layered = inputs.map(({ train }) => (train.kind === 'spikes' ? undefined : layeredTrain(train)));
     this.#begin(layered, part);
     let placesOfTrain = places === undefined ? 0 : this.#write(places, kernel.lend(places.byteLength));
-    const placesBytes = placesOfTrain && places!.BYTES_PER_ELEMENT * PLACES_WORDS;
+    const placesBytes = places === undefined ? 0 : places.BYTES_PER_ELEMENT * PLACES_WORDS;
     const firstPlaces = placesOfTrain;
     for (const { neurons, train } of inputs) if (train.kind === 'poisson') this.#knowIds(neurons, neuronId);
     const [only] = inputs;
@@ -115,7 +160,7 @@ class Drawing {
     } else {
       let words = this.#words();
       const wordsOf = (neuron: number): IdWords => {
-        // Memory that has grown meanwhile left this view without a length.
+        // Memory that grew meanwhile detached this view.
         if (words.length === 0) words = this.#words();
         return [words[2 * neuron]!, words[2 * neuron + 1]!];
       };
@@ -159,7 +204,7 @@ class Drawing {
     );
   }
 
-  /** Draws trains that have few events, all of them in one call. */
+  /** Draws an input of background, whose trains have few events, in one call. */
   drawSparse({ neurons: given, train }: Input & { train: BackgroundTrain }, part: Part, neuronId: NeuronId) {
     const neurons = isAscending(given) ? given : given.slice().sort();
     this.#knowIds(neurons, neuronId);

@@ -17,7 +17,6 @@ import { trialOf, TrialReader } from '../../src/experiments/run/readout.js';
 import type { EventTask } from '../../src/experiments/kinds/reports/event-table.js';
 import { sharedArray } from '../../src/experiments/kinds/shared-array.js';
 import type { TrialReading, TrialTask } from '../../src/experiments/plan/trial.js';
-import { MAXIMUM_STEPS } from '../../src/simulation/network.js';
 import { ReferenceEngine } from '../../src/simulation/reference-engine.js';
 import { drawInputEvents } from '../../src/stimulus/input-events.js';
 import { CodedError, ERRORS } from '../../src/errors.js';
@@ -29,6 +28,7 @@ import type { V1RunTask } from '../../src/scheduling/task.js';
 import { WORKER_FILE } from '../../src/scheduling/worker-file.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
+const LONGEST_RUN_STEPS = 2000;
 const UNCERTIFIED_SEED = 1_001;
 const CRASH_SEED = 1_002;
 const HANG_SEED = 1_003;
@@ -342,7 +342,7 @@ describe('GpuStage', () => {
       const { stage, until } = open({ opening, batchTimeoutMs });
       await until('ready');
       const { protocol } = trialTask(1);
-      const long = { ...protocol, durationSteps: 2 * MAXIMUM_STEPS };
+      const long = { ...protocol, durationSteps: 2 * LONGEST_RUN_STEPS };
       const batches = [protocol, protocol, long].map((each) =>
         stage.simulate([{ protocol: each, group: 'all' }]),
       );

@@ -3,7 +3,7 @@
  * the page loads before it.
  */
 
-/** Values of a point by name: their place in the shaders, number, and whether bytes stand for 0 to 1. */
+/** Attributes of a point: location in the shaders, components, and whether bytes stand for 0 to 1. */
 const ATTRIBUTES = {
   position: { at: 0, size: 3, isNormalized: false },
   traits: { at: 1, size: 4, isNormalized: false },
@@ -35,7 +35,7 @@ export class PointPass {
     return (this.#values.get('position')?.length ?? 0) / ATTRIBUTES.position.size;
   }
 
-  /** Sends everything to the graphics, also once more after they were lost. */
+  /** Uploads everything, also again after the context was lost. */
   restore(): void {
     const { gl } = this;
     this.#program = gl.createProgram();

@@ -77,7 +77,7 @@ export interface TrialView {
   readonly raster: EventsInTime;
   /** Events of each input alone; none unless a report of the task reads them. */
   readonly eventsOfInputs: readonly EventsInTime[];
-  /** For each neuron of the connectome a number, 0 before and after every reading. */
+  /** Scratch space, a number for each neuron of the connectome: 0 before and after every reading. */
   readonly marks: Uint32Array;
   /** Samples of the recording that the kind of the report wants; see Trial.membranes. */
   readonly samples?: Float64Array | undefined;
@@ -101,7 +101,7 @@ export interface SumOptions {
   readonly inputNames: readonly string[];
 }
 
-/** Its functions are declared as methods, which TypeScript compares so that a kind of special tasks is one of any task. */
+/** Functions are declared as methods, whose parameters are bivariant: a kind of special tasks is then one of any task. */
 interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts extends ReportCounts> {
   /** Schema of such a report in a document; see reportSchema. */
   readonly schema: SchemaOf<ReportDocument>;
@@ -111,6 +111,7 @@ interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts
   readonly label: string;
   /** True where a worker has to draw the events of each input alone. */
   readonly readsInputs?: true;
+  /** Neurons of such a report at most, where that is fewer than a brain has. */
   readonly mostNeurons?: number;
   /** Recording that the engine makes for it, and how many samples a trial has then. The GPU records nothing. */
   recordingOf?(task: Task): MembraneRecording & { readonly samples: number };
@@ -118,7 +119,7 @@ interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts
   checkWindow?(document: ReportDocument, window: ReportWindow, path: JsonPath): void;
   /** Members of its task beside neurons and window. */
   taskOf?(report: PlannedReport, maximumRows: number): Omit<Task, keyof ReportTask>;
-  /** Costs what the spikes cost, not what the report names. */
+  /** Its time must grow with the spikes of the trial, not with the neurons that the report names. */
   read(task: Task, trial: TrialView): Reading;
   /** The reading of two parts of a trial, as if they had been read at once. @param second follows the first */
   join(task: Task, first: Reading, second: Reading): Reading;

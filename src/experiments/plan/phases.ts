@@ -2,9 +2,9 @@
 import type { Grid } from './sweep.js';
 
 /**
- * The conditions of each phase, ascending, as far as results from a condition on need them. A phase begins when the one
- * before it is done: then the baselines are known that decide on its conditions. The first conditions of a level are a
- * phase of their own; what they take says how many of the others make a chunk.
+ * The indices of each phase, ascending, as far as results from a condition on need them. A phase begins when the one before it
+ * is done. Each level (Grid.levelOf) comes after the baselines that decide which of its conditions are run. Its first, middle
+ * and last index are a phase of their own: the time that these take says how many of the others make a chunk.
  */
 export function phasesOf(grid: Pick<Grid, 'neededFrom' | 'levelOf'>, from: number): number[][] {
   const levels: number[][] = [];

@@ -5,8 +5,8 @@
  * places stay unused.
  *
  * Two numbers are told apart here and in all that plans and runs. The _index_ counts the grid: a condition has one, and each of
- * its controls, which are run like conditions, has one behind it. The _condition_ is the number that answers have, which
- * count no controls. Without controls both are the same.
+ * its controls, which are run like conditions, has one behind it. The _condition_ is the number that answers have, as their
+ * member `index`, and that counts no controls. Without controls both are the same.
  */
 import type { GroupLabel } from '../document/document.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
@@ -95,7 +95,7 @@ export class Grid {
     return index - this.placesOf(index)[axis]! * this.strides[axis]!;
   }
 
-  /** The index with the same values and no group on any axis: its responders are swept. */
+  /** The index with the same values and no group on any axis: its spikes say which groups an axis of responders has. */
   originOf(index: number): number {
     return this.placesOf(index).reduce(
       (origin, place, axis) => (this.isOfGroups(axis) ? origin - place * this.strides[axis]! : origin),

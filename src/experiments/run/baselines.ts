@@ -24,15 +24,16 @@ export type Decision =
 
 /**
  * Why a lesion of a group without spikes changes nothing: trains depend on the seed, the trial, the input and the
- * neuron, so baseline and lesion have the same input events; and the two differ in what is delivered of the group's
- * spikes alone. There is none before the first one, so every step is the same, and so there is never a first one. That
+ * neuron, so baseline and lesion have the same input events; and they differ only in whether the group's spikes are
+ * delivered. There is none before the first one, so every step is the same, and so there is never a first one. That
  * includes delivered events, so a trial that the event budget ends does so at the same step, and neurons that are
  * stimulated, which count like all others. It holds for each trial on its own, so the counts of all trials must be 0; and
  * whatever else is edited, as baseline and lesion share it: constants, connections, windows of other silenced neurons.
  */
 export class Baselines {
-  /** Groups of an axis and its baseline, and whether each has spiked. */
+  /** Groups of an axis of responders, by the index of its baseline and the axis. */
   readonly #responders = new Map<string, readonly SweptGroup[]>();
+  /** Groups of an axis that have spiked, by the same. */
   readonly #spiked = new Map<string, readonly boolean[]>();
   /** All neurons, as an axis of responders divides them. */
   readonly #divisions = new Map<ResponderAxis, Groups>();
@@ -45,7 +46,7 @@ export class Baselines {
     const control = grid.controlOf(index);
     if (control > 0) {
       const decision = this.decide(index - control);
-      // Controls of what is not run are none.
+      // A condition that is not run has no controls.
       return decision.kind === 'unchanged' ? { kind: 'absent' } : decision;
     }
     const places = grid.placesOf(index);
@@ -62,7 +63,7 @@ export class Baselines {
       if (group === undefined) return { kind: 'absent' };
       values.push(group);
     }
-    // Spikes of such a condition decide on no other: those with the same group on this axis are idle as well.
+    // Spikes of such a condition decide on no other: those with the same group on this axis change nothing as well.
     if (this.plan.isIdleAt(index, values)) return { kind: 'unchanged', values };
     for (const [at, axis] of grid.axes.entries()) {
       const place = places[at]!;

@@ -5,7 +5,7 @@ import { groupKindOf } from '../kinds/report-kinds.js';
 import { roundedMeanSd } from '../kinds/rounded.js';
 import type { Groups } from '../plan/groups.js';
 import type { Control } from '../kinds/report-answers.js';
-import { controlOf } from './controls.js';
+import { compareWithControls } from './controls.js';
 import type { ConditionResult, GroupResult, GroupResults } from './result.js';
 import type { ConditionCounts } from './condition-counts.js';
 
@@ -44,7 +44,7 @@ export function conditionResult(
         );
         const hasControls = place >= 0 && controls.length > 0;
         const control = hasControls
-          ? controlOf(kind.controlled!, groups, report, inControls, counts)
+          ? compareWithControls(kind.controlled!, groups, report, inControls, counts)
           : undefined;
         return [name, new CountedGroups(groups, report, values, complete, control)];
       }),

@@ -6,7 +6,7 @@ import type { ConditionTask, TrialReading } from '../plan/trial.js';
 import type { Baselines } from './baselines.js';
 import { ConditionSum } from './condition-counts.js';
 import type { ConditionOutcome, RunOutcome } from './outcomes.js';
-import type { KeptRows } from './pages.js';
+import type { RowFilter } from './pages.js';
 import { inOneGo, type Turn } from './turn.js';
 
 /**
@@ -37,7 +37,7 @@ export interface ExperimentProgress {
 /** Part of the conditions that is wanted. */
 export interface RunExtent extends ConditionExtent {
   /** Decides which trials' rows are kept; without it all are. */
-  readonly rows?: KeptRows;
+  readonly rows?: RowFilter;
   /** The first trial of the first condition; given where nothing but rows is wanted. */
   readonly fromTrial?: number;
 }

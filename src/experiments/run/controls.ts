@@ -8,8 +8,8 @@ import type { Groups } from '../plan/groups.js';
 import type { ConditionCounts } from './condition-counts.js';
 
 /**
- * The number of other values that are at least as far as one from the mean of all. They are whole, and multiplied by how
- * many they are, so that nothing is rounded and equal distances are equal.
+ * The number of other values that are at least as far from the mean of all as one of them. They are whole, and
+ * scaled by how many they are, so that nothing is rounded and equal distances are equal.
  */
 export function countAsFar(value: number, others: Float64Array): number {
   const sum = others.reduce((all, each) => all + each, value);
@@ -38,24 +38,28 @@ export function falseDiscoveryRates(counts: Uint32Array): Float64Array {
 }
 
 /**
- * @param counts of a report in a condition
+ * Compares a report in a condition with its controls, group by group. A control in which a trial was stopped counts as one
+ * that is as far from the mean: so p is never too small.
+ * @param comparison of the kind of the report
+ * @param counts in the condition
  * @param controls the same in its controls, in the order of their seeds, from 1 on; undefined where a trial was stopped
  * @returns what controls say of each group
  */
-export function controlOf(
-  kind: NonNullable<GroupKind['controlled']>,
+export function compareWithControls(
+  comparison: NonNullable<GroupKind['controlled']>,
   groups: Groups,
   counts: GroupCounts,
   controls: readonly (GroupCounts | undefined)[],
-  { spikes: { length: trials }, stoppedAtStep }: ConditionCounts,
+  { spikes, stoppedAtStep }: ConditionCounts,
 ): (group: number) => Control {
+  const trials = spikes.length;
   const isComplete = stoppedAtStep === undefined;
   const incomplete = controls.flatMap((control, at) => (control === undefined ? [at + 1] : []));
   const complete = controls.filter((control) => control !== undefined);
   /** Totals of groups that spiked in the condition or in any complete control: of the condition, then of the controls. */
   const totals = new Map<number, Float64Array>();
   [counts, ...complete].forEach((each, at) => {
-    const ofRows = kind.totalsOf(each, trials);
+    const ofRows = comparison.totalsOf(each, trials);
     each.groups.forEach((group, row) => {
       const ofGroup = getOrInsert(totals, group, () => new Float64Array(1 + complete.length));
       ofGroup[at] = ofRows[row]!;
@@ -68,10 +72,10 @@ export function controlOf(
   const tests = new Uint32Array(1 + ofAll);
   for (const ofGroup of totals.values()) tests[rankOf(ofGroup)]!++;
   tests[ofAll]! += groups.count - totals.size;
-  const rates = falseDiscoveryRates(tests);
+  const qOfRank = falseDiscoveryRates(tests);
   return (group) => {
     const ofGroup = totals.get(group) ?? silent;
-    const unit = kind.unitOf(groups.sizes[group]!, counts, trials);
+    const unit = comparison.unitOf(groups.sizes[group]!, counts, trials);
     const inControls = ofGroup.subarray(1);
     const { mean, sd } = meanSd(inControls);
     const rank = rankOf(ofGroup);
@@ -82,7 +86,7 @@ export function controlOf(
       values: controls.map((control) => (control === undefined ? null : rounded(inControls[next++]! / unit))),
       incomplete,
       p: isComplete ? rank / ofAll : null,
-      q: isComplete ? rates[rank]! : null,
+      q: isComplete ? qOfRank[rank]! : null,
     };
   };
 }

@@ -5,7 +5,7 @@ import type { ConditionCounts } from './condition-counts.js';
 import type { EventTable } from './result.js';
 
 /** Decides which rows of tables are kept. */
-export interface KeptRows {
+export interface RowFilter {
   /** The first trial that did not fit, once there is one. */
   readonly next?: PageStart | undefined;
   /** Tells whether no trial of a condition, nor of any after it, is kept. */
@@ -45,15 +45,15 @@ export interface PageLimit {
 }
 
 /** One page, while it fills. Which trials stand on it depends on its start, its limit and the rows of the trials alone. */
-export class Page implements KeptRows {
+export class Page implements RowFilter {
   #rows = 0;
   #next: PageStart | undefined;
 
-  /** @param isContinued whether there are pages before it */
+  /** @param hasEarlierPages whether the answer began on another one */
   constructor(
     private readonly start: PageStart,
     private readonly limit: PageLimit,
-    private readonly isContinued: boolean,
+    private readonly hasEarlierPages: boolean,
   ) {}
 
   /** The first trial that did not fit: the page is full. */
@@ -75,7 +75,7 @@ export class Page implements KeptRows {
     return true;
   }
 
-  /** The same of a condition that has been run: the rows of the trials that stand on the page follow one another. */
+  /** Cuts a condition that has been run down to the rows of the trials that stand on the page, which follow one another. */
   cut(counts: ConditionCounts, trials: number): ConditionCounts {
     const tables = counts.reports.filter((report) => 'table' in report);
     let [first, end] = [0, 0];
@@ -105,8 +105,8 @@ export class Page implements KeptRows {
    * Tells whether a condition that was run counts in the totals. Each counts on the page on which it begins, and one before all
    * pages on the first: so the totals of the pages add up to those of the whole answer.
    */
-  counts(condition: number): boolean {
-    if (!this.isContinued) return true;
+  isInTotals(condition: number): boolean {
+    if (!this.hasEarlierPages) return true;
     const { start } = this;
     return condition > start.condition || (condition === start.condition && start.trial === 0);
   }
@@ -138,7 +138,7 @@ function rowsUpTo(trials: Uint8Array, trial: number): number {
   return firstNotBelow(trials, trial + 1);
 }
 
-/** A copy where these are not all: nobody holds the others then. */
+/** Copied where these are not all, so that the memory of the others is freed. */
 function rowsOf(table: EventTable, from: number, to: number): EventTable {
   if (from === 0 && to === table.steps.length) return table;
   return {
@@ -146,12 +146,12 @@ function rowsOf(table: EventTable, from: number, to: number): EventTable {
     trials: table.trials.slice(from, to),
     steps: table.steps.slice(from, to),
     neurons: table.neurons.slice(from, to),
-    columns: table.columns.map((own) => ({ ...own, values: own.values.slice(from, to) })),
+    columns: table.columns.map((column) => ({ ...column, values: column.values.slice(from, to) })),
   };
 }
 
 /** Keeps all rows of every condition, as a job does: its pages are made when its results are read. */
-export class WholeConditions implements KeptRows {
+export class WholeConditions implements RowFilter {
   #condition = -1;
   #rows = 0;
 

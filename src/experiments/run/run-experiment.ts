@@ -130,7 +130,7 @@ async function* eventsOf(
         ? { measured: await turn(() => cut({ ...counts, index: condition }, false)), controls: [] }
         : undefined;
     if (page?.endsBefore(condition) === true) break;
-    if (page?.counts(condition) !== false) {
+    if (page?.isInTotals(condition) !== false) {
       brainMs += cost.brainMs;
       inputEvents += cost.inputEvents;
       synapticEvents += cost.synapticEvents;

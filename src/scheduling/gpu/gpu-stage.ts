@@ -3,13 +3,16 @@
  * batches that it computes sooner, and hands back what it could not do. It takes protocols, whatever version they come
  * from. Results never depend on it.
  */
-import { MAXIMUM_STEPS } from '../../simulation/network.js';
-import type { Protocol } from '../../stimulus/protocol.js';
+import { FIELDS } from '../../presets/fields.js';
+import { type Protocol, STEPS_PER_MS } from '../../stimulus/protocol.js';
 import { CodedError, ERRORS } from '../../errors.js';
 import { Activity, type Load } from './activity.js';
 import { BatchPlan, batchLoad, costOf, type BatchTimes, type Cost } from './batch-plan.js';
 import { BATCHES_IN_FLIGHT, streamMs } from './batch-stream.js';
 import { GpuHost, type BatchResult, type GpuDescription, type HostOpening } from './gpu-host.js';
+
+/** Longest run of version 1: batches of longer trials have more time. */
+const LONGEST_RUN_STEPS = STEPS_PER_MS * Math.max(...FIELDS.duration_ms.enum);
 
 export type GpuState =
   | { readonly name: 'off'; readonly reason: string }
@@ -241,7 +244,7 @@ export class GpuStage {
   #timeoutMsOf(tasks: readonly BatchTask[]): number {
     const { batchTimeoutMs } = this.options;
     const steps = Math.max(...tasks.map(({ protocol }) => protocol.durationSteps));
-    return batchTimeoutMs * Math.max(1, steps / MAXIMUM_STEPS);
+    return batchTimeoutMs * Math.max(1, steps / LONGEST_RUN_STEPS);
   }
 
   /** Called once for each host that ends without being asked to. */

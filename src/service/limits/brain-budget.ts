@@ -9,11 +9,14 @@ export interface Charge {
   readonly settle: NonNullable<WindowReading['settle']>;
 }
 
-/** Budget of each client for any minute, in brain seconds by the price list. Counted in whole milliseconds. */
+/**
+ * Budget of each client for any minute in brain seconds: simulated time, or more where experiments/plan/prices.ts says that
+ * computing takes longer. Counted in whole milliseconds.
+ */
 export class BrainBudget {
   /**
    * @param perMinuteS 0 for no limit
-   * @param window of as much
+   * @param window the sliding window that counts it, with the same limit
    */
   constructor(
     private readonly perMinuteS: number,

@@ -1,6 +1,7 @@
 /**
- * A trial between two parts: what the next part needs, in shared memory, bound to no engine. Equal trials have equal
- * bytes, wherever they were cut and whoever computed their parts.
+ * A trial between two parts: what the next part needs, in shared memory, bound to no engine. A part is a stretch of steps that
+ * is simulated in one go (engine.advance). Equal trials have equal bytes, wherever they were cut and whoever computed their
+ * parts, which tests compare.
  */
 import { type Kernel, REGISTERS, viewOf } from './kernel-exports.js';
 
@@ -12,6 +13,7 @@ const SPIKE_WORDS = 2;
 /** A state begins with doubles: the step that comes next, the lengths of two lists, and the registers. */
 const FIRST_REGISTER = 3;
 const HEAD_LENGTH = FIRST_REGISTER + REGISTERS.length;
+/** More than HEAD_LENGTH doubles. */
 const HEAD_BYTES = 128;
 
 /** Spikes that may not have arrived yet, or whose neurons may be refractory: those of the last steps. */
@@ -25,7 +27,7 @@ interface SpikeHistory {
   readonly spikes: Uint32Array;
 }
 
-/** A trial that has begun, as an engine has it beside the memory of its kernel. */
+/** The rest of a trial that has begun, beside what is in the memory of the kernel. */
 export interface OpenTrial {
   /** The step that comes next. */
   readonly step: number;
@@ -36,7 +38,7 @@ export class TrialState {
   readonly #head: Float64Array;
 
   /**
-   * @param historySteps after so many, a spike has arrived and its neuron is not refractory any more
+   * @param historySteps the delay or the refractory period, whichever is longer
    * @param buffer another thread's state; a new one is a trial at rest, of which no step was simulated
    */
   constructor(
@@ -47,12 +49,12 @@ export class TrialState {
     this.#head = new Float64Array(buffer, 0, HEAD_LENGTH);
   }
 
-  /** Steps that were simulated. */
+  /** The step that comes next. */
   get step(): number {
     return this.#head[0]!;
   }
 
-  /** All that it is. */
+  /** Bytes in use. */
   get bytes(): Uint8Array {
     return new Uint8Array(this.buffer, 0, this.#lists().end);
   }
@@ -112,8 +114,8 @@ export class TrialState {
 /** Memory grows with what is written, up to whatever the lists can hold. */
 function newBuffer(neuronCount: number, historySteps: number): SharedArrayBuffer {
   const fixedBytes = HEAD_BYTES + 4 * STEP_SPIKES_WORDS * (historySteps + 1);
-  // A neuron has two doubles, is listed once, a candidate three times at most, waits once, and spikes in every other step.
-  const entries = neuronCount * (4 + 5 + Math.ceil((historySteps + 1) / 2));
+  // Words of a neuron: u and h, one in the list, up to three as a candidate, one waiting, and spikes in every other step.
+  const entries = neuronCount * (4 + 1 + 3 + 1 + Math.ceil((historySteps + 1) / 2));
   const buffer = new SharedArrayBuffer(fixedBytes, { maxByteLength: fixedBytes + 4 * entries });
   const head = new Float64Array(buffer, 0, HEAD_LENGTH);
   for (const growth of ['growthOfU', 'growthOfH'] as const) head[placeOf(growth)] = 1;

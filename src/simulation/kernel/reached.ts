@@ -1,8 +1,8 @@
 /**
- * Neurons that a trial in parts has reached: a few per cent of a brain. It is taken elsewhere, and the network put to rest,
- * in a fraction of the time that going through all neurons takes, because cache lines of neurons are marked.
+ * Neurons that a trial in parts has reached: a few per cent of a brain. A byte for each cache line of neurons marks those that
+ * may hold one that is not at rest, so that saving a trial, and clearing it, visits marked lines alone.
  *
- * Invariant: unless a trial was interrupted, every neuron that is not at rest is in a marked line.
+ * Invariant between parts: every neuron that is not at rest is in a marked line, unless a part was interrupted.
  */
 import {
   BackgroundEvent,
@@ -23,18 +23,18 @@ import {
 
 /** Marks that are looked at together. */
 const MARKS_AT_ONCE: usize = 16;
-/** Visiting this many targets takes about as long as clearing the state of a whole brain. */
-const FEW_CONNECTIONS: u32 = 100_000;
+/** Visiting more targets takes longer than going through the whole brain. */
+const MOST_VISITED_CONNECTIONS: u32 = 100_000;
 
 /** False from the beginning of a trial to its end, and between the parts of one. */
 export let allAtRest: bool = true;
-/** False from the beginning of a trial or part to its end: one that was interrupted leaves neurons anywhere. */
-let areMarked: bool = true;
+/** False from the beginning of a trial or part to its end: an interrupted one leaves neurons in lines without a mark. */
+let areMarksComplete: bool = true;
 
 /** To be called at the beginning of a trial or part. */
 export function leaveRest(): void {
   allAtRest = false;
-  areMarked = false;
+  areMarksComplete = false;
 }
 
 class Line {
@@ -81,7 +81,7 @@ function endOfMarks(): usize {
  * @param spikedCount neurons that spiked, in the list of spiking ones
  */
 export function putToRest(spikedCount: u32, events: u32, backgroundEvents: u32): void {
-  if (connectionsOfSpiked(spikedCount) > FEW_CONNECTIONS) {
+  if (connectionsOfSpiked(spikedCount) > MOST_VISITED_CONNECTIONS) {
     clearNeurons();
   } else {
     const endOfSpiked = Entry.at(spikingNeurons, spikedCount);
@@ -98,23 +98,23 @@ export function putToRest(spikedCount: u32, events: u32, backgroundEvents: u32):
     }
   }
   allAtRest = true;
-  areMarked = true;
+  areMarksComplete = true;
 }
 
 /**
- * Marks what a part can have reached: the targets of its spikes and of those before it that had not arrived, and neurons
- * with input events.
+ * Marks what a part can have reached: neurons that spiked, the targets of their spikes and of earlier ones that had not arrived,
+ * and neurons with input events.
  * @param spikedCount neurons that spiked in the part, in the list of spiking ones
  * @param firstSpike of the part
  */
 export function markReached(spikedCount: u32, firstSpike: u32, events: u32, backgroundEvents: u32): void {
-  areMarked = true;
+  areMarksComplete = true;
   const endOfEarlier = Spike.at(firstSpike);
   let connections = connectionsOfSpiked(spikedCount);
   for (let spike = Spike.at(0); spike != endOfEarlier; spike = spike.next) {
     connections += Row.of(spike.neuron).connectionCount;
   }
-  if (connections > FEW_CONNECTIONS) {
+  if (connections > MOST_VISITED_CONNECTIONS) {
     memory.fill(marks, 1, endOfMarks() - marks);
     return;
   }
@@ -158,9 +158,9 @@ export function listReached(): u32 {
   let reached = Entry.at(reachedNeurons, 0);
   let state = changetype<Neuron>(reachedStates);
   const end = endOfMarks();
-  for (let sixteen = marks; sixteen < end; sixteen += MARKS_AT_ONCE) {
-    for (let bits = Line.bitsAt(sixteen); bits != 0; bits &= bits - 1) {
-      const mark = sixteen + ctz(bits);
+  for (let group = marks; group < end; group += MARKS_AT_ONCE) {
+    for (let bits = Line.bitsAt(group); bits != 0; bits &= bits - 1) {
+      const mark = group + ctz(bits);
       const line = Line.ofMark(mark);
       const first = reached;
       for (let at = line; at < line + CACHE_LINE_BYTES; at += offsetof<Neuron>()) {
@@ -179,23 +179,23 @@ export function listReached(): u32 {
   return reached.indexIn(reachedNeurons);
 }
 
-/** Puts all neurons to rest but for so many that the host has listed. */
+/** Puts all neurons to rest, then restores those that the host has listed, with their states. @param count how many */
 export function restoreReached(count: u32): void {
   const marksEnd = endOfMarks();
-  if (areMarked) {
-    for (let sixteen = marks; sixteen < marksEnd; sixteen += MARKS_AT_ONCE) {
-      const bits = Line.bitsAt(sixteen);
+  if (areMarksComplete) {
+    for (let group = marks; group < marksEnd; group += MARKS_AT_ONCE) {
+      const bits = Line.bitsAt(group);
       if (bits == 0) continue;
       for (let rest = bits; rest != 0; rest &= rest - 1) {
-        Line.clear(Line.ofMark(sixteen + ctz(rest)));
+        Line.clear(Line.ofMark(group + ctz(rest)));
       }
-      v128.store(sixteen, i8x16.splat(0));
+      v128.store(group, i8x16.splat(0));
     }
   } else {
     clearNeurons();
     memory.fill(marks, 0, marksEnd - marks);
   }
-  areMarked = true;
+  areMarksComplete = true;
   allAtRest = count == 0;
   const end = Entry.at(reachedNeurons, count);
   let state = changetype<Neuron>(reachedStates);

@@ -17,7 +17,7 @@ import {
   rateWords,
   ratesCourse,
   topRateHz,
-} from '../rates.js';
+} from '../input-rates.js';
 import { steadyWork, varyingWork } from '../train-work.js';
 
 /** Rows of a pattern; each is resolved. */
