@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { compileDrawingKernel } from '../scheduling/kernel-file.js';
-import { compiledDrawing, newPlaces } from './compiled-drawing.js';
+import { compiledDrawing, newCursors } from './compiled-drawing.js';
 import { drawInputEvents } from './input-events.js';
 import type { Input, RateTable } from './protocol.js';
 
@@ -117,7 +117,7 @@ it('compiledDrawing draws part by part what it draws at once, whatever was drawn
           neurons,
           train: 'endStep' in train ? { ...train, endStep: train.endStep + firstStep } : train,
         }));
-        const places = newPlaces(protocolInputs);
+        const cursors = newCursors(protocolInputs);
         let startStep = firstStep;
         for (const durationSteps of partLengths) {
           const part = {
@@ -133,8 +133,8 @@ it('compiledDrawing draws part by part what it draws at once, whatever was drawn
             durationSteps,
           };
           const expected = drawInputEvents(part, neuronId);
-          expect(draw(part, neuronId, places)).toEqual(expected);
-          // A part more, and one of another trial, with no places.
+          expect(draw(part, neuronId, cursors)).toEqual(expected);
+          // A part more, and one of another trial, with no cursors.
           if (durationSteps % 2 === 0) expect(draw(part, neuronId)).toEqual(expected);
           events += expected.steps.length;
           startStep += durationSteps;

@@ -3,8 +3,8 @@
  *
  * trains.ts has the terms. A train is the events of one neuron from one input. It is drawn in layers, of which a higher rate
  * has more, and anew in each epoch, so that a long trial can be drawn from any epoch on. A layer is drawn block by block of
- * Philox: two intervals between events, and whether each event stays. Its place is the block that comes next, and the step
- * before it. The kernel has memory that is kept (tables of intervals, ids) and memory that is lent to one trial.
+ * Philox: two intervals between events, and whether each event stays. Its cursor is the block that comes next, and the step
+ * before it: so the next part of a trial goes on where the last one ended. The kernel has memory that is kept (tables of intervals, ids) and memory that is lent to one trial.
  */
 import { firstNotBelow } from '../connectome/sorted-array.js';
 import {
@@ -15,7 +15,7 @@ import {
   type DrawInputEvents,
   type InputEvents,
   type Part,
-  type TrainPlaces,
+  type TrainCursors,
 } from './input-events.js';
 import { WORD_RANGE, type IntervalTable } from './intervals.js';
 import {
@@ -67,7 +67,7 @@ interface Kernel {
     neuron: number,
     layers: number,
     layerCount: number,
-    places: number,
+    cursors: number,
     ...counterAndKey: readonly number[]
   ): void;
   addTrains(
@@ -76,8 +76,8 @@ interface Kernel {
     idWords: number,
     layers: number,
     layerCount: number,
-    places: number,
-    placesBytes: number,
+    cursors: number,
+    cursorBytes: number,
     ...counterAndKey: readonly number[]
   ): void;
   addSparseTrains(
@@ -94,8 +94,8 @@ interface Kernel {
 /** As in kernel.ts. */
 const TABLE_HEAD_BYTES = 16;
 
-/** Words of a train in TrainPlaces: three for each layer, where drawing goes on in the next part. */
-const PLACES_WORDS = 3 * POISSON_LAYERS;
+/** Words of a train in TrainCursors: three for each layer. */
+const CURSOR_WORDS = 3 * POISSON_LAYERS;
 
 /** Stands for the words of an id where the kernel reads them itself. */
 const NO_ID = (): IdWords => [0, 0];
@@ -116,20 +116,20 @@ export function compiledDrawing(module: WebAssembly.Module): DrawInputEvents {
   const drawing = new Drawing(
     new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as Kernel,
   );
-  return ({ inputs: all, durationSteps, startStep = 0 }, neuronId, places) => {
+  return ({ inputs: all, durationSteps, startStep = 0 }, neuronId, cursors) => {
     const { inputs, background } = partedInputs(all);
     const part = { startStep, endStep: startStep + durationSteps };
-    const events = { stimulated: stimulatedBy(inputs), ...drawing.draw(inputs, part, neuronId, places) };
+    const events = { stimulated: stimulatedBy(inputs), ...drawing.draw(inputs, part, neuronId, cursors) };
     if (background === undefined) return events;
     const drawn = drawing.drawSparse(background, part, neuronId);
     return { ...events, background: { ...drawn, eventMv: background.train.eventMv } };
   };
 }
 
-/** Places for the trains of a trial that is drawn in parts, before the first part; in shared memory. */
-export function newPlaces(inputs: readonly Input[]): TrainPlaces {
+/** Cursors of a trial that is drawn in parts, before the first part; in shared memory. */
+export function newCursors(inputs: readonly Input[]): TrainCursors {
   const trains = partedInputs(inputs).inputs.reduce((sum, { neurons }) => sum + neurons.length, 0);
-  return new Uint32Array(new SharedArrayBuffer(trains * PLACES_WORDS * Uint32Array.BYTES_PER_ELEMENT));
+  return new Uint32Array(new SharedArrayBuffer(trains * CURSOR_WORDS * Uint32Array.BYTES_PER_ELEMENT));
 }
 
 class Drawing {
@@ -146,36 +146,45 @@ class Drawing {
     this.#idWords = kernel.keep(2 * MAXIMUM_NEURONS * Uint32Array.BYTES_PER_ELEMENT);
   }
 
-  draw(inputs: readonly Input[], part: Part, neuronId: NeuronId, places?: TrainPlaces) {
+  draw(inputs: readonly Input[], part: Part, neuronId: NeuronId, cursors?: TrainCursors) {
     const { kernel } = this;
     const layered = inputs.map(({ train }) => (train.kind === 'spikes' ? undefined : layeredTrain(train)));
     this.#begin(layered, part);
-    let placesOfTrain = places === undefined ? 0 : this.#write(places, kernel.lend(places.byteLength));
-    const placesBytes = places === undefined ? 0 : places.BYTES_PER_ELEMENT * PLACES_WORDS;
-    const firstPlaces = placesOfTrain;
+    const address = cursors === undefined ? 0 : this.#write(cursors, kernel.lend(cursors.byteLength));
+    const cursorBytes = cursors === undefined ? 0 : cursors.BYTES_PER_ELEMENT * CURSOR_WORDS;
     for (const { neurons, train } of inputs) if (train.kind === 'poisson') this.#knowIds(neurons, neuronId);
     const [only] = inputs;
     if (inputs.length === 1 && isAscending(only!.neurons) && isOfOneRate(only!.train)) {
-      this.#addTrains(only!.neurons, layered[0]!, part, firstPlaces, placesBytes);
+      this.#addTrains(only!.neurons, layered[0]!, part, address, cursorBytes);
     } else {
-      let words = this.#words();
-      const wordsOf = (neuron: number): IdWords => {
-        // Memory that grew meanwhile detached this view.
-        if (words.length === 0) words = this.#words();
-        return [words[2 * neuron]!, words[2 * neuron + 1]!];
-      };
-      const adders = inputs.map(({ train }, at) =>
-        train.kind === 'spikes'
-          ? this.#adderOfGiven(train, part)
-          : this.#adderOf(layered[at]!, part, wordsOf),
-      );
-      forEachTrain(inputs, (neuron, input, index) => {
-        adders[input]!(neuron, index, placesOfTrain);
-        placesOfTrain += placesBytes;
-      });
+      this.#addEach(inputs, layered, part, address, cursorBytes);
     }
-    places?.set(new Uint32Array(kernel.memory.buffer, firstPlaces, places.length));
+    cursors?.set(new Uint32Array(kernel.memory.buffer, address, cursors.length));
     return this.#end();
+  }
+
+  /** Adds the trains of several inputs, neuron by neuron. @param cursor of the first train */
+  #addEach(
+    inputs: readonly Input[],
+    layered: readonly (LayeredTrain | undefined)[],
+    part: Part,
+    cursor: number,
+    cursorBytes: number,
+  ): void {
+    let words = this.#words();
+    const wordsOf = (neuron: number): IdWords => {
+      // Memory that grew meanwhile detached this view.
+      if (words.length === 0) words = this.#words();
+      return [words[2 * neuron]!, words[2 * neuron + 1]!];
+    };
+    const adders = inputs.map(({ train }, at) =>
+      train.kind === 'spikes' ? this.#adderOfGiven(train, part) : this.#adderOf(layered[at]!, part, wordsOf),
+    );
+    let next = cursor;
+    forEachTrain(inputs, (neuron, input, index) => {
+      adders[input]!(neuron, index, next);
+      next += cursorBytes;
+    });
   }
 
   /** Adds trains of one rate, all of them in one call. */
@@ -183,8 +192,8 @@ class Drawing {
     neurons: Uint32Array,
     train: LayeredTrain,
     part: Part,
-    places: number,
-    placesBytes: number,
+    cursors: number,
+    cursorBytes: number,
   ): void {
     const { kernel } = this;
     const { layers, layerCount } = this.#writeTrain(train, courseOf(train.rateHz, 0), part);
@@ -196,8 +205,8 @@ class Drawing {
       this.#idWords,
       layers,
       layerCount,
-      places,
-      placesBytes,
+      cursors,
+      cursorBytes,
       counter[2],
       key[0],
       key[1],
@@ -265,11 +274,21 @@ class Drawing {
         ? [this.#writeTrain(train, courseOf(rateHz, 0), part)]
         : coursesOf(rateHz).map((course) => this.#writeTrain(train, course, part));
     const courses = typeof rateHz === 'number' ? undefined : rateHz.courses;
-    return (neuron: number, index: number, places: number) => {
+    return (neuron: number, index: number, cursors: number) => {
       const { layers, layerCount } = trains[courses === undefined ? 0 : courses[index]!]!;
       const { counter, key } = streamOf(index, () => wordsOf(neuron));
       // Written out: a call with spread arguments takes longer than a short train.
-      kernel.addTrain(neuron, layers, layerCount, places, counter[0], counter[1], counter[2], key[0], key[1]);
+      kernel.addTrain(
+        neuron,
+        layers,
+        layerCount,
+        cursors,
+        counter[0],
+        counter[1],
+        counter[2],
+        key[0],
+        key[1],
+      );
     };
   }
 

@@ -20,7 +20,7 @@ import {
  * Where the layers of trains stand behind a part: of each its epoch, counted from 1, the block that comes next, and the
  * step before it, counted from the start of the epoch. Nothing is lost with them but the time to draw an epoch again.
  */
-export type TrainPlaces = Uint32Array;
+export type TrainCursors = Uint32Array;
 
 /** The events that the trains of a protocol give to its neurons. */
 export interface InputEvents {
@@ -49,12 +49,12 @@ export type DrawnProtocol = Pick<Protocol, 'inputs' | 'durationSteps'> & { reado
 
 /**
  * @param neuronId the connectome's; asked for the neurons of trains of the kind poisson alone
- * @param places of trains that are drawn part by part, to be handed on from each to the next: they change no event
+ * @param cursors of trains that are drawn part by part, to be handed on from each to the next: they change no event
  */
 export type DrawInputEvents = (
   protocol: DrawnProtocol,
   neuronId: (neuron: number) => string,
-  places?: TrainPlaces,
+  cursors?: TrainCursors,
 ) => InputEvents;
 
 /** Draws a protocol, written to be read; compiled-drawing.ts does the same, faster. */

@@ -2,7 +2,7 @@
  * One trial of an open experiment as a worker gets it, and what it gives back. Plain data that crosses threads. The
  * arrays that belong to a condition lie in shared memory (see sharedArray), so a task carries references and no copies.
  */
-import type { TrainPlaces } from '../../stimulus/input-events.js';
+import type { TrainCursors } from '../../stimulus/input-events.js';
 import type { Input, Protocol } from '../../stimulus/protocol.js';
 import type { ConditionTrain } from '../kinds/input-kinds.js';
 import type { ReportKind, ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
@@ -62,7 +62,7 @@ export interface TrialReading {
 export interface PartState {
   /** See simulation/cpu/trial-state.ts. */
   readonly brain: SharedArrayBuffer;
-  readonly places: TrainPlaces;
+  readonly cursors: TrainCursors;
 }
 
 /** A trial after some of its parts: what the next one needs, and the reading so far. Plain data that crosses threads. */

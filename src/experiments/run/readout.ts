@@ -4,8 +4,8 @@ import { firstNotBelow } from '../../connectome/sorted-array.js';
 import { getOrInsert } from '../../get-or-insert.js';
 import type { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
 import type { SimulationEngine, SimulationOptions, Trial } from '../../simulation/simulation.js';
-import { newPlaces } from '../../stimulus/compiled-drawing.js';
-import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/input-events.js';
+import { newCursors } from '../../stimulus/compiled-drawing.js';
+import type { DrawInputEvents, InputEvents, TrainCursors } from '../../stimulus/input-events.js';
 import { type Input, MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
@@ -58,18 +58,18 @@ export function trialInParts(
   return (task, progress, isTimeUp) => {
     const { durationSteps, constants, wiring, inputs } = task.protocol;
     const engine = engineFor(wiring);
-    const places = placesBehind(progress?.state, progress?.spare, inputs);
+    const cursors = cursorsBehind(progress?.state, progress?.spare, inputs);
     let reading = progress?.reading;
     engine.load(engine.newState(constants, progress?.state.brain));
     for (let startStep = progress?.step ?? 0; ; startStep += MAXIMUM_PART_STEPS) {
       const endStep = Math.min(startStep + MAXIMUM_PART_STEPS, durationSteps);
-      const [ofPart] = reader.part(task, { startStep, endStep }, engine, places);
+      const [ofPart] = reader.part(task, { startStep, endStep }, engine, cursors);
       reading = reading === undefined ? ofPart : joinedReading(task, reading, ofPart);
       if (endStep === durationSteps || reading.stoppedAtStep !== undefined) return reading;
       if (isTimeUp()) {
         const state = engine.newState(constants, progress?.spare?.brain);
         engine.save(state);
-        return { step: endStep, state: { brain: state.buffer, places }, spare: progress?.state, reading };
+        return { step: endStep, state: { brain: state.buffer, cursors }, spare: progress?.state, reading };
       }
     }
   };
@@ -97,8 +97,8 @@ export function sessionSteps(
       last !== undefined && last.number === step.previousNumber && last.opened === engine.opened;
     last = undefined;
     if (!isLoaded) engine.load(engine.newState(constants, step.stateBefore?.brain));
-    const places = placesBehind(step.stateBefore, step.memoryAfter, inputs);
-    const [reading, raster] = reader.part(task, step, engine, places);
+    const cursors = cursorsBehind(step.stateBefore, step.memoryAfter, inputs);
+    const [reading, raster] = reader.part(task, step, engine, cursors);
     onRaster(raster);
     const state = engine.newState(constants, step.memoryAfter?.brain);
     engine.save(state);
@@ -106,20 +106,20 @@ export function sessionSteps(
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
     // Sessions need only the number of neurons that responded.
     const { responders: _, ...read } = reading;
-    return { ...read, isPrepared, state: { brain: state.buffer, places } };
+    return { ...read, isPrepared, state: { brain: state.buffer, cursors } };
   };
 }
 
 /** Where the trains stand behind a state, copied into the memory of another one if there is one. */
-function placesBehind(
+function cursorsBehind(
   state: PartState | undefined,
   memory: PartState | undefined,
   inputs: readonly Input[],
-): TrainPlaces {
-  const places = memory?.places ?? newPlaces(inputs);
-  if (state === undefined) places.fill(0);
-  else places.set(state.places);
-  return places;
+): TrainCursors {
+  const cursors = memory?.cursors ?? newCursors(inputs);
+  if (state === undefined) cursors.fill(0);
+  else cursors.set(state.cursors);
+  return cursors;
 }
 
 function optionsOf(task: TrialTask): SimulationOptions {
@@ -155,10 +155,10 @@ export class TrialReader {
     task: TrialTask,
     { startStep, endStep }: TrialPart,
     engine: PartEngine,
-    places: TrainPlaces,
+    cursors: TrainCursors,
   ): readonly [reading: TrialReading, raster: EventsInTime] {
     const own = { startStep, durationSteps: endStep - startStep };
-    const events = this.drawEvents({ ...task.protocol, ...own }, this.#neuronId, places);
+    const events = this.drawEvents({ ...task.protocol, ...own }, this.#neuronId, cursors);
     const trial = engine.advance(events, { ...optionsOf(task), ...own });
     const { stoppedAtStep = endStep - 1 } = trial;
     // Where the budget ends the trial, nothing may tell how much longer the part would have been.

@@ -70,14 +70,14 @@ class Layer {
   /**
    * Draws it for the present train, from the first step of the epoch on, or from where the part before has ended.
    * @param isVarying whether the rate changes
-   * @param places of the layers of the train; 0 where no part comes before or after
+   * @param cursors of the layers of the train; 0 where no part comes before or after
    * @param begun where the words of the first block stand, 16 bytes apart, if they are known; otherwise 0
    */
   @inline
   draw(
     isVarying: bool,
     begun: usize,
-    places: usize,
+    cursors: usize,
     neuron: u32,
     w1: u32,
     w2: u32,
@@ -95,12 +95,12 @@ class Layer {
     const toPart = this.toPart;
     const keepBelow = this.keepBelow;
     const noneFrom = this.noneFrom;
-    const place = changetype<Place>(places + <usize>this.number * offsetof<Place>());
+    const cursor = changetype<Cursor>(cursors + <usize>this.number * offsetof<Cursor>());
     let step: u32 = 0;
     let block = this.firstBlock;
-    if (places != 0 && place.epoch == this.epoch) {
-      block = place.block;
-      step = place.step;
+    if (cursors != 0 && cursor.epoch == this.epoch) {
+      block = cursor.block;
+      step = cursor.step;
     }
     let stepBefore = step;
     for (; step < endStep; block++) {
@@ -141,11 +141,11 @@ class Layer {
         if (<f64>c3 < limit) addEvent(step - 1 + toPart, neuron);
       }
     }
-    if (places != 0 && stepBefore < step) {
+    if (cursors != 0 && stepBefore < step) {
       // The last block is drawn again: it may have an event behind the part.
-      place.epoch = this.epoch;
-      place.block = block - 1;
-      place.step = stepBefore;
+      cursor.epoch = this.epoch;
+      cursor.block = block - 1;
+      cursor.step = stepBefore;
     }
   }
 
@@ -191,9 +191,9 @@ class Layer {
   }
 }
 
-/** Where a layer of a train stands behind a part; see TrainPlaces in input-events.ts. */
+/** Where a layer of a train stands behind a part; see TrainCursors in input-events.ts. */
 @unmanaged
-class Place {
+class Cursor {
   epoch: u32;
   block: u32;
   step: u32;
@@ -303,13 +303,13 @@ export function addEvent(step: u32, neuron: u32): void {
 
 /**
  * Adds a train.
- * @param places of its layers, or 0  @param w1 with w2 and w3 the counter behind the number of the block
+ * @param cursors of its layers, or 0  @param w1 with w2 and w3 the counter behind the number of the block
  */
 export function addTrain(
   neuron: u32,
   layers: usize,
   layerCount: u32,
-  places: usize,
+  cursors: usize,
   w1: u32,
   w2: u32,
   w3: u32,
@@ -319,14 +319,14 @@ export function addTrain(
   train++;
   for (let at: u32 = 0; at < layerCount; at++) {
     const layer = Layer.at(layers, at);
-    if (layer.changeCount > 1) layer.draw(true, 0, places, neuron, w1, w2, w3, key0, key1);
-    else layer.draw(false, 0, places, neuron, w1, w2, w3, key0, key1);
+    if (layer.changeCount > 1) layer.draw(true, 0, cursors, neuron, w1, w2, w3, key0, key1);
+    else layer.draw(false, 0, cursors, neuron, w1, w2, w3, key0, key1);
   }
 }
 
 /**
  * Adds the trains of all neurons of an input, for which a call of the host for each would take as long as they do.
- * @param neurons ascending  @param idWords two words for each neuron of the brain  @param places of the first train, or 0
+ * @param neurons ascending  @param idWords two words for each neuron of the brain  @param cursors of the first train, or 0
  */
 export function addTrains(
   neurons: usize,
@@ -334,8 +334,8 @@ export function addTrains(
   idWords: usize,
   layers: usize,
   layerCount: u32,
-  places: usize,
-  placesBytes: usize,
+  cursors: usize,
+  cursorBytes: usize,
   w3: u32,
   key0: u32,
   key1: u32,
@@ -343,8 +343,8 @@ export function addTrains(
   for (let at: u32 = 0; at < neuronCount; at++) {
     const neuron = load<u32>(neurons + ((<usize>at) << 2));
     const own = idWords + ((<usize>neuron) << 3);
-    addTrain(neuron, layers, layerCount, places, load<u32>(own), load<u32>(own, 4), w3, key0, key1);
-    places += placesBytes;
+    addTrain(neuron, layers, layerCount, cursors, load<u32>(own), load<u32>(own, 4), w3, key0, key1);
+    cursors += cursorBytes;
   }
 }
 
