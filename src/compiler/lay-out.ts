@@ -39,6 +39,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
   const sides = Uint8Array.from(order, (i) => sideIndex(neurons.labels.side[i]!));
   const rows = rowsOf(brain, placeOf);
   const { minimumSynapses } = brain;
+  // A connectome without populations yet, for the selectors of these.
   const named = {
     metadata: { dataset, types, classes, wiring, minimumSynapses, stimuli: [], channels: [] },
     neuronCount: neurons.count,
@@ -67,7 +68,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     transmitterCounts: brain.transmitterCounts,
     provenance: [
       ...brain.provenance,
-      ...[brain.signRemarks?.[signRule] ?? []].flat(),
+      ...(brain.signRemarks?.[signRule] === undefined ? [] : [brain.signRemarks[signRule]]),
       ...(selected.stimuli.length + selected.channels.length === 0
         ? ['It has no stimuli and no channels.']
         : []),
@@ -94,15 +95,17 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
   };
 }
 
-/** Neurons (places in the brain, which ascend by id) in the order of the file. */
+/** Numbers of neurons in the brain, which ascend by id, in the order of the file. */
 function storageOrder({
   count,
   labels: { type, class: classes, super_class: superClass, side },
 }: NeuronColumns) {
   // A line break sorts before every character of a label, so these texts sort as their parts do; untyped ones come last.
   const keys = Array.from({ length: count }, (_, i) => {
-    const place = sideIndex(side[i]!);
-    return type[i] === '' ? `1${superClass[i]!}\n${classes[i]!}\n${place}` : `0${type[i]!}\n${place}`;
+    const sideNumber = sideIndex(side[i]!);
+    return type[i] === ''
+      ? `1${superClass[i]!}\n${classes[i]!}\n${sideNumber}`
+      : `0${type[i]!}\n${sideNumber}`;
   });
   return Uint32Array.from(keys.keys()).sort((a, b) =>
     keys[a]! < keys[b]! ? -1 : Number(keys[a]! > keys[b]!),

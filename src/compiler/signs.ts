@@ -27,7 +27,8 @@ const SIGNS_FILE = fileURLToPath(new URL('../../data/signs.json', import.meta.ur
 export type TransmitterSource = 'named' | 'mean' | 'none';
 
 /**
- * @param sources of the transmitters: the column that names them, and perhaps mean probabilities
+ * @param sources one for each neuron
+ * @param column that names transmitters; hasMeans: whether there are mean probabilities as well
  * @returns the sign of each neuron, and a sentence on how many got theirs in which way
  */
 export function assignSigns(

@@ -12,6 +12,7 @@ import {
   HEADER_BYTES,
   invalid,
   latin1,
+  LENGTH_OFFSET,
   MAGIC,
   parseMetadata,
   readSections,
@@ -20,6 +21,7 @@ import {
   SECTIONS,
   type Sections,
   storedDigest,
+  VERSION_OFFSET,
 } from './sections.js';
 
 /** The content of a file, from which its other sections are computed. */
@@ -71,14 +73,14 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
     );
   }
   const view = new DataView(buffer);
-  const version = view.getUint32(8, true);
+  const version = view.getUint32(VERSION_OFFSET, true);
   if (version !== FORMAT_VERSION) {
     throw invalid(
       `expected format version ${FORMAT_VERSION}, found ${version}; compile it again, ` +
         'npm run model:compile -- --help says how',
     );
   }
-  const length = view.getBigUint64(16, true);
+  const length = view.getBigUint64(LENGTH_OFFSET, true);
   if (length !== BigInt(bytes.length)) {
     throw invalid(`its header gives a length of ${length} bytes, found ${bytes.length}`);
   }

@@ -24,6 +24,9 @@ import {
 export const MAGIC = 'NESCONN\n';
 export const FORMAT_VERSION = 2;
 export const HEADER_BYTES = 64;
+export const VERSION_OFFSET = 8;
+const SECTION_COUNT_OFFSET = 12;
+export const LENGTH_OFFSET = 16;
 export const DIGEST_OFFSET = 32;
 export const DIGEST_BYTES = 32;
 const TABLE_ENTRY_BYTES = 32;
@@ -94,9 +97,9 @@ export function encodeSections(sections: Sections): Uint8Array<ArrayBuffer> {
   const file = new Uint8Array(end);
   const view = new DataView(file.buffer);
   file.set(encoder.encode(MAGIC), 0);
-  view.setUint32(8, FORMAT_VERSION, true);
-  view.setUint32(12, SECTION_NAMES.length, true);
-  view.setBigUint64(16, BigInt(end), true);
+  view.setUint32(VERSION_OFFSET, FORMAT_VERSION, true);
+  view.setUint32(SECTION_COUNT_OFFSET, SECTION_NAMES.length, true);
+  view.setBigUint64(LENGTH_OFFSET, BigInt(end), true);
   SECTION_NAMES.forEach((name, i) => {
     const section = sections[name];
     const entry = HEADER_BYTES + i * TABLE_ENTRY_BYTES;
@@ -114,7 +117,7 @@ export function encodeSections(sections: Sections): Uint8Array<ArrayBuffer> {
  */
 export function readSections(buffer: ArrayBuffer | SharedArrayBuffer): Sections {
   const view = new DataView(buffer);
-  const count = view.getUint32(12, true);
+  const count = view.getUint32(SECTION_COUNT_OFFSET, true);
   if (count !== SECTION_NAMES.length || HEADER_BYTES + count * TABLE_ENTRY_BYTES > buffer.byteLength) {
     throw invalid(`expected ${SECTION_NAMES.length} sections, found ${count}`);
   }

@@ -7,6 +7,7 @@ export interface JobLimits {
   readonly atOnce: number;
   /** Price of what is left of the unfinished jobs of a client. */
   readonly brainMsPerClient: number;
+  /** Compressed results of one job. */
   readonly resultBytes: number;
   /** Finished jobs. */
   readonly kept: number;
@@ -47,7 +48,7 @@ export interface JobStore {
   /**
    * Keeps the outcome of a condition. One that is there already stays, and nothing is counted twice. The job succeeds
    * with its last condition, and fails when its results need too many bytes.
-   * @param conditions of the job
+   * @param conditions how many the job has
    * @returns whether the job is still wanted
    */
   keep(id: string, condition: ComputedCondition, conditions: number): Promise<boolean>;

@@ -55,7 +55,7 @@ export class Readout {
     this.#typeResponding = new Uint32Array(typeCount);
   }
 
-  /** The rates of the run alone: all that view=drive shows. */
+  /** Counts and rates of the whole run: all that view=drive shows. */
   read(raster: Pick<SpikeRaster, 'neurons'>, durationMs: number) {
     const counts = new Uint32Array(this.#channelIds.length);
     let responding = 0;

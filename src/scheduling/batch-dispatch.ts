@@ -10,22 +10,24 @@ export class BatchDispatch {
   #endedMs = 0;
 
   /**
-   * @param trials in the order of their urgency
+   * @param trialLines in the order of their urgency
    * @param onEnd called when tasks of a batch are ready for the workers
    */
   constructor(
     private readonly stage: BatchStage,
     private readonly runs: WaitingLine<QueuedRun>,
-    private readonly trials: readonly WaitingLine<QueuedTrial>[],
+    private readonly trialLines: readonly WaitingLine<QueuedTrial>[],
     private readonly onEnd: () => void,
   ) {}
 
   /** Begins a batch where the stage takes one. */
   start(): void {
     const { stage } = this;
-    if (stage.gpuComesFirst) for (const line of this.trials) line.passGpuBy();
+    // Tasks that the GPU cannot compute go to the workers.
+    if (stage.gpuComesFirst) for (const line of this.trialLines) line.passGpuBy();
     const { room } = stage;
     if (room === 0) return;
+    // Beside another batch it takes a full one only.
     const fewest = stage.isBusy ? room : 1;
     const runs = this.runs.candidates(room);
     const ofRuns = stage.batchSizeOf(runs.map(({ batchTask }) => batchTask));
@@ -37,13 +39,14 @@ export class BatchDispatch {
     // Runs that go through the stage as soon as it is free are not kept waiting by trials.
     if (stage.gpuComesFirst ? runs.length > 0 : ofRuns > 0 && ofRuns < fewest) return;
     const trials: QueuedTrial[] = [];
-    for (const line of this.trials) trials.push(...line.candidates(room - trials.length));
+    for (const line of this.trialLines) trials.push(...line.candidates(room - trials.length));
     if (trials.length < fewest) return;
     const ofTrials = stage.batchSizeOf(trials.map(({ batchTask }) => batchTask));
-    const prepared = this.trials.reduce((sum, line) => sum + line.prepared, 0);
+    const prepared = this.trialLines.reduce((sum, line) => sum + line.prepared, 0);
     if (ofTrials >= fewest && prepared <= ofTrials) void this.#simulate(trials.slice(0, ofTrials));
   }
 
+  /** Never rejects, as the stage does not: what it could not do is undefined. */
   async #simulate(tasks: readonly QueuedTask[]): Promise<void> {
     for (const task of tasks) task.line.beginSimulation(task);
     const startedMs = performance.now();

@@ -8,7 +8,10 @@ import type { Outcome, ResultOf, Task, WorkerData } from './task.js';
  */
 const WORKER_HEAP_MB = 256;
 
-/** A starting worker is before its first task, also after a restart. A closed worker refuses every task. */
+/**
+ * `starting`: it has ended, and its successor is not there yet, or failed (isPresent). The first worker counts as ready at
+ * once; ExperimentPool probes it. A closed worker refuses every task.
+ */
 export type WorkerState = 'ready' | 'starting' | 'closed';
 
 interface PoolWorkerOptions {
@@ -117,7 +120,7 @@ export class PoolWorker {
     return outcome.result;
   }
 
-  /** Ends the worker during its task, which is rejected; a new one replaces it. */
+  /** Ends the worker: its tasks are rejected, also the one ahead. A new one replaces it. */
   restart(): void {
     for (const thread of this.#piscina.threads) void thread.terminate();
   }

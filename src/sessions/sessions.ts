@@ -27,6 +27,7 @@ interface Kept {
 }
 
 export class Sessions {
+  /** Steps that were answered, for the metrics; the controller reports them. */
   readonly steps = new Subject<StepReport>();
   readonly #kept = new Map<string, Kept>();
   readonly #shares = new ClientShares();
@@ -54,7 +55,7 @@ export class Sessions {
     return this.#shares.take(client, 1);
   }
 
-  /** @param onEnd told once it has ended, however that was */
+  /** @param onEnd called once when it has ended, however that was: it gives back the place that admit took */
   keep(session: Session, onEnd: () => void): void {
     const idle = setTimeout(() => {
       if (session.isUnderWay) idle.refresh();

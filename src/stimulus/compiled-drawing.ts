@@ -3,8 +3,8 @@
  *
  * trains.ts has the terms. A train is the events of one neuron from one input. It is drawn in layers, of which a higher rate
  * has more, and anew in each epoch, so that a long trial can be drawn from any epoch on. A layer is drawn block by block of
- * Philox: two intervals between events, and whether each event stays. Its cursor is the block that comes next, and the step
- * before it: so the next part of a trial goes on where the last one ended. The kernel has memory that is kept (tables of intervals, ids) and memory that is lent to one trial.
+ * Philox: two intervals between events, and whether each event stays. The cursor of a layer is its epoch, its last block, which
+ * the next part draws again, and the step before that. The kernel has memory that is kept (tables of intervals, ids) and memory that is lent to one trial.
  */
 import { firstNotBelow } from '../connectome/sorted-array.js';
 import {
@@ -137,13 +137,13 @@ class Drawing {
   readonly #tables = new Map<IntervalTable, number>();
   /** Words that stand for the ids of neurons, two for each that is known; asking for those of a whole brain takes long. */
   readonly #idWords: number;
-  readonly #known = new Uint8Array(MAXIMUM_NEURONS);
+  readonly #known = new Uint8Array(NEURON_RANGE);
   #knownBy: NeuronId | undefined;
 
   constructor(private readonly kernel: Kernel) {
     kernel.layOut(MAXIMUM_TRIAL_STEPS);
     // Memory that is never written takes no space.
-    this.#idWords = kernel.keep(2 * MAXIMUM_NEURONS * Uint32Array.BYTES_PER_ELEMENT);
+    this.#idWords = kernel.keep(2 * NEURON_RANGE * Uint32Array.BYTES_PER_ELEMENT);
   }
 
   draw(inputs: readonly Input[], part: Part, neuronId: NeuronId, cursors?: TrainCursors) {
@@ -353,7 +353,7 @@ class Drawing {
   }
 
   #words(): Uint32Array {
-    return new Uint32Array(this.kernel.memory.buffer, this.#idWords, 2 * MAXIMUM_NEURONS);
+    return new Uint32Array(this.kernel.memory.buffer, this.#idWords, 2 * NEURON_RANGE);
   }
 
   #end(): Pick<InputEvents, 'steps' | 'neurons'> {
@@ -404,9 +404,9 @@ function forEachTrain(
 }
 
 /** Neurons of a brain, and of an input. */
-const MAXIMUM_NEURONS = 2 ** 18;
+const NEURON_RANGE = 2 ** 18;
 /** Neuron, input and index in one exact number. */
-const INPUT_STRIDE = MAXIMUM_NEURONS;
+const INPUT_STRIDE = NEURON_RANGE;
 const NEURON_STRIDE = INPUT_STRIDE * 2 ** 16;
 
 function isAscending(neurons: Uint32Array): boolean {

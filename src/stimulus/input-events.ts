@@ -17,8 +17,8 @@ import {
 } from './trains.js';
 
 /**
- * Where the layers of trains stand behind a part: of each its epoch, counted from 1, the block that comes next, and the
- * step before it, counted from the start of the epoch. Nothing is lost with them but the time to draw an epoch again.
+ * Where the layers of trains stand behind a part: of each its epoch, counted from 1, its last block, which the next part draws
+ * again, and the step before that, counted from the start of the epoch. Nothing is lost with them but the time to draw an epoch again.
  */
 export type TrainCursors = Uint32Array;
 

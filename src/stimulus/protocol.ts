@@ -10,7 +10,7 @@ export const MAXIMUM_TRIAL_STEPS = 5000 * STEPS_PER_MS;
 export const LONGEST_TRIAL_STEPS = 600_000 * STEPS_PER_MS;
 /** 1 s: the longest part of a trial that is cut. */
 export const MAXIMUM_PART_STEPS = 1000 * STEPS_PER_MS;
-/** The highest rate of a Poisson train. */
+/** The highest rate of a Poisson train, and the end of its last layer (trains.ts): a higher one has to be the end of a further layer. */
 export const MAXIMUM_RATE_HZ = 500;
 /** The highest rate of a train of background. */
 export const MAXIMUM_BACKGROUND_RATE_HZ = 40;

@@ -52,8 +52,8 @@ export function shareOf({ fromHz, toHz }: Layer, rateHz: number): number {
 
 /**
  * A train begins anew in each epoch, with random numbers of its own. This changes nothing in its distribution, since
- * intervals have no memory, and the events of any minute are found without those before it. Times of the first epoch, and
- * so trials of up to 5 s, have the numbers that they would have without others.
+ * intervals have no memory, and the events of any minute are found without those before it. The first epoch is as
+ * long as the longest trial that is simulated whole, 5 s.
  */
 export interface Epoch {
   readonly number: number;
@@ -66,14 +66,14 @@ const EPOCH_STEPS = 10_000;
 /** The number of an epoch stands in the block's number above that of the block in the epoch: no train has 2^15 blocks in one. */
 const EPOCH_SHIFT = 15;
 
-/** The epochs that some steps belong to, as far as these reach. */
+/** The epochs that some steps belong to; the last one ends with them. */
 export function epochsIn(startStep: number, endStep: number): Epoch[] {
   const epochs: Epoch[] = [];
   let number = Math.max(0, Math.floor((startStep - FIRST_EPOCH_STEPS) / EPOCH_STEPS) + 1);
   for (let start = startStep; start < endStep; number++) {
     const end = FIRST_EPOCH_STEPS + number * EPOCH_STEPS;
-    const startStep = number === 0 ? 0 : end - EPOCH_STEPS;
-    epochs.push({ number, startStep, endStep: Math.min(end, endStep) });
+    const origin = number === 0 ? 0 : end - EPOCH_STEPS;
+    epochs.push({ number, startStep: origin, endStep: Math.min(end, endStep) });
     start = end;
   }
   return epochs;
@@ -103,7 +103,7 @@ export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'
  */
 const POISSON_RATES_HZ = [31.25, 62.5, 125, 250, MAXIMUM_RATE_HZ];
 const BACKGROUND_RATES_HZ = [0.5, 2, 8, MAXIMUM_BACKGROUND_RATE_HZ];
-/** The most layers of a train that has no few events. */
+/** Layers of a Poisson train; one of background has no cursors. */
 export const POISSON_LAYERS = POISSON_RATES_HZ.length;
 /** The number of a layer stands in the top three bits of the block's number. */
 const LAYER_SHIFT = 29;

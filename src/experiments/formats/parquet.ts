@@ -22,6 +22,7 @@ export class ParquetEncoder implements TableEncoder {
     this.#writer = new ParquetWriter({
       writer: this.#bytes,
       schema: [{ name: 'root', num_children: columns.length }, ...columns.map(schemaElement)],
+      codec: 'SNAPPY',
       kvMetadata: this.#metadata,
       createdBy: 'neural-experiment-service',
     });

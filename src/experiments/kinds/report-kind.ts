@@ -111,6 +111,8 @@ interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts
   readonly label: string;
   /** True where a worker has to draw the events of each input alone. */
   readonly readsInputs?: true;
+  /** True where no session can have such a report. */
+  readonly isOfWholeTrials?: true;
   /** Neurons of such a report at most, where that is fewer than a brain has. */
   readonly mostNeurons?: number;
   /** Recording that the engine makes for it, and how many samples a trial has then. The GPU records nothing. */

@@ -7,7 +7,7 @@ import { hasMember, isObject } from '../../schema/forms.js';
 import { invalid, refused } from '../../schema/json-path.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { type DocumentLimits, parseDocument } from '../document/parse-document.js';
-import { groupKindOf } from '../kinds/report-kinds.js';
+import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import { planInParts } from './plan.js';
 import { priceMs, type Work } from './prices.js';
@@ -19,8 +19,6 @@ const REFUSED = {
   sweep: 'a session is one trial of one condition',
   controls: 'a session is one trial of one condition',
 };
-/** A histogram is what the steps themselves are. */
-const TYPES: readonly string[] = ['rate', 'latency', 'spikes', 'inputs', 'membrane'];
 /** Groups of all reports: they are written in every step. */
 const MAXIMUM_GROUPS = 2_000;
 /** The duration of the document of a session that begins at rest: it ends before the first step could. */
@@ -78,8 +76,9 @@ export function parseSessionDocument(
   }
   for (const [name, report] of Object.entries(whole.reports)) {
     const path = ['reports', name];
-    if (!TYPES.includes(report.type)) {
-      throw refused([...path, 'type'], report.type, `one of ${TYPES.join(', ')} in a session`);
+    if (kindOf(report).isOfWholeTrials) {
+      const types = Object.keys(REPORT_KINDS).filter((type) => !kindOf({ type }).isOfWholeTrials);
+      throw refused([...path, 'type'], report.type, `one of ${types.join(', ')} in a session`);
     }
     if (report.start_ms === 0 && report.end_ms === whole.duration_ms) continue;
     const member = report.start_ms === 0 ? 'end_ms' : 'start_ms';

@@ -60,7 +60,8 @@ export class Grid {
     readonly controls = 0,
   ) {
     const lengths = axes.map(lengthOf);
-    const product = (from: number) => lengths.slice(from).reduce((sum, length) => sum * length, 1 + controls);
+    const product = (from: number) =>
+      lengths.slice(from).reduce((size, length) => size * length, 1 + controls);
     this.strides = lengths.map((_, axis) => product(axis + 1));
     this.size = product(0);
   }
@@ -103,12 +104,12 @@ export class Grid {
     );
   }
 
-  /** @returns the place of an axis, -1 where nothing sweeps the parameter */
+  /** @returns the number of the axis of a parameter, -1 where nothing sweeps it */
   axisOf(parameter: string): number {
     return this.axes.findIndex(({ name }) => name === parameter);
   }
 
-  /** @returns the value of a parameter at an index, undefined where no axis sets it to one */
+  /** @returns a function that gives the value of a parameter at an index, or undefined where no axis sets it to a value */
   valuesAt(index: number): (parameter: string) => number | undefined {
     const places = this.placesOf(index);
     return (parameter) => {
@@ -118,7 +119,7 @@ export class Grid {
     };
   }
 
-  /** The first trial to run of a condition where an answer starts at one: those that decide others run all trials. */
+  /** The first trial to run where an answer starts at a later one: indices that decide others run all trials. */
   firstTrial(index: number, fromTrial: number): number {
     return this.decidesOthers(index) ? 0 : fromTrial;
   }
@@ -166,7 +167,7 @@ export class Grid {
   }
 
   /**
-   * Indices of the conditions from one on with their controls, and of those before it whose spikes decide which of these are
+   * Indices of the conditions from a given one on with their controls, and of those before it whose spikes decide which of these are
    * run, ascending.
    * @param hasControls whether controls are needed
    */

@@ -71,10 +71,12 @@ export function compareWithControls(
     1 + incomplete.length + countAsFar(ofGroup[0]!, ofGroup.subarray(1));
   const tests = new Uint32Array(1 + ofAll);
   for (const ofGroup of totals.values()) tests[rankOf(ofGroup)]!++;
+  // Groups that are silent everywhere: all totals are equally far from the mean.
   tests[ofAll]! += groups.count - totals.size;
   const qOfRank = falseDiscoveryRates(tests);
   return (group) => {
     const ofGroup = totals.get(group) ?? silent;
+    // Divides a total to have the unit of the measure.
     const unit = comparison.unitOf(groups.sizes[group]!, counts, trials);
     const inControls = ofGroup.subarray(1);
     const { mean, sd } = meanSd(inControls);

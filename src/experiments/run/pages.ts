@@ -75,7 +75,10 @@ export class Page implements RowFilter {
     return true;
   }
 
-  /** Cuts a condition that has been run down to the rows of the trials that stand on the page, which follow one another. */
+  /**
+   * Cuts a finished condition to the rows of the trials that stand on the page, which follow one another.
+   * @param counts whose index is the number of the condition
+   */
   cut(counts: ConditionCounts, trials: number): ConditionCounts {
     const tables = counts.reports.filter((report) => 'table' in report);
     let [first, end] = [0, 0];
@@ -122,7 +125,7 @@ export function tooManyRows(condition: number, trial: number, rows: number, limi
   );
 }
 
-/** The first rows of each table are the same, however many are kept. */
+/** Keeps the first rows of each table, which are the same however many are kept. */
 export function firstRows(counts: ConditionCounts, rows: number): ConditionCounts {
   return withTables(counts, (table) =>
     table.steps.length <= rows ? table : { ...rowsOf(table, 0, rows), truncated: true },

@@ -113,6 +113,7 @@ async function* eventsOf(
   const runaways: number[] = [];
   const truncated: number[] = [];
   for await (const [index, outcome] of begin()) {
+    // Counts and parameters of an answer have the number of the condition as their index.
     const [condition, control] = [grid.conditionOf(index), grid.controlOf(index)];
     // The job was ended, or had to make room for others, after its results began to be read.
     if (outcome === undefined && !isPartial) {

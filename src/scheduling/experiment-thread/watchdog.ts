@@ -1,4 +1,7 @@
-/** Time that a thread has been computing a piece of work, in memory that another thread reads. */
+/**
+ * Time that a thread has been computing a piece of work, in memory that another thread reads: experiment-thread.ts ends one
+ * that takes too long.
+ */
 export class Watchdog {
   readonly #startedMs: Float64Array;
   readonly #work: Float64Array;
@@ -19,7 +22,7 @@ export class Watchdog {
     this.#startedMs[0] = 0;
   }
 
-  /** The work that is being computed, and since when; of a thread that has ended, the one it ended in. */
+  /** Id of the ThreadWork that is being computed, and for how long; of a thread that has ended, the one it ended in. */
   get current(): { readonly work: number; readonly ms: number } | undefined {
     const startedMs = this.#startedMs[0]!;
     return startedMs > 0 ? { work: this.#work[0]!, ms: nowMs() - startedMs } : undefined;

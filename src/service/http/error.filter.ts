@@ -10,7 +10,7 @@ const DEFAULT_RETRY_AFTER_S = 1;
 /** Statuses of faults of a body. */
 const BODY_STATUSES: readonly number[] = [400, 413, 415, 422];
 
-/** Turns every exception, from any layer, into an error response. */
+/** Turns every exception of a route into an error response; server.ts and connections.ts answer what no route is found for. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   readonly #log = new Logger(ErrorFilter.name);

@@ -51,7 +51,7 @@ export class Limits {
   readonly overriddenPairs: number = 1_000_000;
   /** Numbers of groups in an answer: for each condition and group 10, and one per trial and bin. */
   readonly groupNumbers: number = 10_000_000;
-  /** Membrane potentials in an answer, on all of its pages. */
+  /** Membrane potentials in an answer, on all of its pages, and in a step of a session. */
   readonly samples: number = 2_000_000;
   /** Rows of spikes, input events and membrane potentials on a page of JSON or NDJSON. */
   readonly jsonRows: number = 200_000;

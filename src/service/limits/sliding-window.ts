@@ -63,15 +63,16 @@ export class MemoryWindow implements SlidingWindow {
     const leavesInMs = (startMs: number) => windowMs + slotMs - (nowMs - startMs);
     const spending = this.#spendingOf.memo(client);
     const { startsMs, amounts } = spending;
-    const live = startsMs.findIndex((startMs) => leavesInMs(startMs) > 0);
-    const left = live < 0 ? startsMs.length : live;
-    startsMs.splice(0, left);
-    for (const spent of amounts.splice(0, left)) spending.total -= spent;
-    let free = limit - spending.total;
+    const firstLive = startsMs.findIndex((startMs) => leavesInMs(startMs) > 0);
+    const expired = firstLive < 0 ? startsMs.length : firstLive;
+    startsMs.splice(0, expired);
+    for (const spent of amounts.splice(0, expired)) spending.total -= spent;
+    const free = limit - spending.total;
     if (amount > free) {
-      const remaining = free;
-      const last = amounts.findIndex((spent) => (free += spent) >= amount);
-      return { allowed: false, remaining, resetMs: leavesInMs(startsMs[last]!) };
+      // It fits once so many of the oldest amounts have left.
+      let leaving = 0;
+      for (let room = free; room < amount; leaving++) room += amounts[leaving]!;
+      return { allowed: false, remaining: free, resetMs: leavesInMs(startsMs[leaving - 1]!) };
     }
     const startMs = this.#slotAt(nowMs);
     add(spending, startMs, amount);

@@ -26,7 +26,7 @@ const MARKS_AT_ONCE: usize = 16;
 /** Visiting more targets takes longer than going through the whole brain. */
 const MOST_VISITED_CONNECTIONS: u32 = 100_000;
 
-/** False from the beginning of a trial to its end, and between the parts of one. */
+/** False from the beginning of a whole trial to its end, and from the first part of another one until all is put to rest. */
 export let allAtRest: bool = true;
 /** False from the beginning of a trial or part to its end: an interrupted one leaves neurons in lines without a mark. */
 let areMarksComplete: bool = true;
@@ -37,6 +37,7 @@ export function leaveRest(): void {
   areMarksComplete = false;
 }
 
+/** A cache line of four neurons, and its mark. */
 class Line {
   /** Address of its mark. */
   @inline
@@ -76,17 +77,17 @@ function endOfMarks(): usize {
 }
 
 /**
- * Ends a trial that was simulated whole. Only neurons that got an input event, spiked or were the target of a spike can differ
+ * Ends a trial that was simulated whole, which sets no marks. Only neurons that got an input event, spiked or were the target of a spike can differ
  * from rest.
  * @param spikedCount neurons that spiked, in the list of spiking ones
  */
-export function putToRest(spikedCount: u32, events: u32, backgroundEvents: u32): void {
+export function putToRest(spikedCount: u32, eventCount: u32, backgroundCount: u32): void {
   if (connectionsOfSpiked(spikedCount) > MOST_VISITED_CONNECTIONS) {
     clearNeurons();
   } else {
     const endOfSpiked = Entry.at(spikingNeurons, spikedCount);
-    for (let q: u32 = 0; q < events; q++) InputEvent.neuronOf(q).rest();
-    for (let q: u32 = 0; q < backgroundEvents; q++) BackgroundEvent.neuronOf(q).rest();
+    for (let q: u32 = 0; q < eventCount; q++) InputEvent.neuronOf(q).rest();
+    for (let q: u32 = 0; q < backgroundCount; q++) BackgroundEvent.neuronOf(q).rest();
     for (let spiked = Entry.at(spikingNeurons, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
       spiked.neuron.rest();
       const row = Row.of(spiked.neuron);
@@ -107,7 +108,7 @@ export function putToRest(spikedCount: u32, events: u32, backgroundEvents: u32):
  * @param spikedCount neurons that spiked in the part, in the list of spiking ones
  * @param firstSpike of the part
  */
-export function markReached(spikedCount: u32, firstSpike: u32, events: u32, backgroundEvents: u32): void {
+export function markReached(spikedCount: u32, firstSpike: u32, eventCount: u32, backgroundCount: u32): void {
   areMarksComplete = true;
   const endOfEarlier = Spike.at(firstSpike);
   let connections = connectionsOfSpiked(spikedCount);
@@ -124,8 +125,8 @@ export function markReached(spikedCount: u32, firstSpike: u32, events: u32, back
     markTargets(spiked.neuron);
   }
   for (let spike = Spike.at(0); spike != endOfEarlier; spike = spike.next) markTargets(spike.neuron);
-  for (let q: u32 = 0; q < events; q++) Line.mark(InputEvent.neuronOf(q));
-  for (let q: u32 = 0; q < backgroundEvents; q++) Line.mark(BackgroundEvent.neuronOf(q));
+  for (let q: u32 = 0; q < eventCount; q++) Line.mark(InputEvent.neuronOf(q));
+  for (let q: u32 = 0; q < backgroundCount; q++) Line.mark(BackgroundEvent.neuronOf(q));
 }
 
 function connectionsOfSpiked(spikedCount: u32): u32 {

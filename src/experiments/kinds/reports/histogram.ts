@@ -101,6 +101,8 @@ export const histogram = {
     }),
   }),
   label: 'rate in bins of time',
+  // Steps of a session are bins themselves.
+  isOfWholeTrials: true,
   tables: [RATES, BINS],
   course: {
     name: 'rates in time',

@@ -66,7 +66,7 @@ interface RunInFlight {
  */
 @Injectable()
 export class RunService {
-  /** Every simulation that was finished, once, however many waited for it. */
+  /** Every simulation that was finished, once, however many waited for it, but for warm-ups. */
   readonly simulated = new Subject<Timings>();
   readonly #inFlight = new Map<string, RunInFlight>();
   readonly #cache: LRUCache<string, RunResult> | undefined;
@@ -91,7 +91,7 @@ export class RunService {
     return this.#cache?.size ?? 0;
   }
 
-  /** @throws CodedError STIMULUS_UNAVAILABLE, or one with status 503 as in the table */
+  /** @throws CodedError STIMULUS_UNAVAILABLE, or one whose status is 503 (src/errors.ts) */
   async run(order: RunOrder): Promise<RunAnswer> {
     const { connectome } = this.health.modelForRuns();
     presetOf(connectome.metadata, order.experiment.stimulus);
