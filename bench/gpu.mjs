@@ -1,7 +1,10 @@
 /**
- * npm run bench:gpu: the same trials on the GPU, on one CPU worker and on as many workers as the machine has cores, in one
- * sitting, so that the three can be compared. Each takes protocols and returns spikes; the GPU does it in a process of its
- * own with all its threads, as in the service. Compares spikes before it measures anything, and measures nothing where they
+ * npm run bench:gpu: the same trials on the GPU, on one CPU worker and on as many workers as the machine has cores, in
+ * one
+ * sitting, so that the three can be compared. Each takes protocols and returns spikes; the GPU does it in a process of
+ * its
+ * own with all its threads, as in the service. Compares spikes before it measures anything, and measures nothing where
+ * they
  * differ.
  */
 import { createHash } from 'node:crypto';
@@ -22,7 +25,8 @@ import { compiledDrawing } from '../dist/stimulus/compiled-drawing.js';
 import { v1Protocol } from '../dist/stimulus/protocol.js';
 import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
 import { protocolOf } from '../dist/presets/presets.js';
-import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/simulation/network.js';
+import { FIELDS } from '../dist/presets/fields.js';
+import { STEPS_PER_MS } from '../dist/simulation/network.js';
 import { copyOf } from '../dist/simulation/simulation.js';
 import { CodedError, describeValue } from '../dist/errors.js';
 import { streamMs } from '../dist/scheduling/gpu/batch-stream.js';
@@ -72,7 +76,7 @@ const COMMAND = {
 async function measure(options) {
   const rounds = wholeNumber('rounds', options.rounds, 10_000);
   const seeds = wholeNumber('seeds', options.seeds, 10_000);
-  const durationMs = wholeNumber('duration', options.duration, MAXIMUM_STEPS / STEPS_PER_MS);
+  const durationMs = wholeNumber('duration', options.duration, Math.max(...FIELDS.duration_ms.enum));
   const widths = widthsIn(options.widths);
   const buffer = await readConnectomeFile(options.connectome);
   const connectome = openConnectome(buffer);

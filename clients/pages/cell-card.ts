@@ -154,7 +154,7 @@ export class CardPanel {
     return `${spikesIn(run)}${kept === undefined ? '.' : `; in the kept run ${spikesIn(kept)}.`}`;
   }
 
-  /** Types are those of the release in any case; ids are real only where the wiring was measured. */
+  /** Types are those of the release in any case; ids are real unless the wiring is synthetic. */
   #links(selection: Selection, typeIndex: number): HTMLElement[] {
     const { name } = this.atlas.types[typeIndex]!;
     const links: HTMLElement[] = [];

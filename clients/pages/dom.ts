@@ -1,4 +1,4 @@
-/** The element with this id; the page's skeleton is in index.html. */
+/** The element with this id in the HTML of the page. */
 export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`index.html has no element with the id ${id}.`);

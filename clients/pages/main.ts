@@ -466,7 +466,7 @@ function select(selection: Selection | undefined): void {
   if (selection !== undefined) bringIntoView(byId('stage'));
 }
 
-/** Scrolls there unless its upper half is seen already. */
+/** Scrolls there unless its top is high in the window. */
 function bringIntoView(target: HTMLElement): void {
   const { top } = target.getBoundingClientRect();
   if (top >= -1 && top < innerHeight / 2) return;

@@ -1,6 +1,6 @@
 /**
  * The path of a run: sense, relay, and the neurons that decide what the fly does. They are lit one after the other, and
- * each can be silenced to see what the fly does without it.
+ * senses and relays can be silenced to see what the fly does without them.
  */
 import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
 import { STEPS_PER_MS } from '../../src/simulation/network.js';
@@ -23,7 +23,7 @@ const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 interface Station {
   readonly role: 'Sense' | 'Relay' | 'Decides';
   readonly types: readonly string[];
-  /** Indices of all neurons of these types, of the sense those that are stimulated. */
+  /** Indices of all neurons of these types, of the sense those that spiked. */
   readonly neurons: readonly number[];
   readonly rateHz: number;
   readonly firstMs: number | undefined;
@@ -75,7 +75,9 @@ export class PathPanel {
     }
   }
 
-  /** Follows the wiring backwards from the neurons of a channel, through those that fire, to those that are stimulated. */
+  /**
+   * Follows the wiring backwards from the neurons of a channel, through those that fire, to those that are stimulated.
+   */
   async #trace(run: Run, channel: string): Promise<Station[]> {
     const [target, sense] = [`@channel/${channel}`, `@stimulus/${run.response.stimulus}`];
     const { connections: inputs } = await service.connections({ target });

@@ -93,7 +93,7 @@ export class Results {
     this.#moveInRates(timeMs);
   }
 
-  /** Presses the button of the type that is pointed out, and shows other neurons in the raster again. */
+  /** Presses the button of the type that is pointed out; the raster stays. */
   select(selection: Selection | undefined): void {
     this.#selection = selection;
     if (this.#shown !== undefined) this.#showTypes(this.#shown);

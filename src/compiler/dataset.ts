@@ -1,6 +1,6 @@
 /**
  * The data sets that the service knows, one small file each in data/datasets: what to fetch, which column is what, what
- * values are called there, whom to cite. No code names one of them; a new data set is a new file.
+ * values are called there, whom to cite. No code but that of FlyWire names one of them; a new data set is a new file.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ export interface NeuronTable {
   readonly where?: readonly Readonly<Record<string, readonly string[]>>[];
   /** Where no transmitter is named: columns of which the largest names it, the first of equal ones. */
   readonly largest?: Readonly<Record<string, string>>;
-  /** A neuron may have several rows, of which the first counts. */
+  /** A neuron may have several rows, of which the first gives its position. */
   readonly several?: boolean;
   /** Not part of the release: read where it lies beside the tables, for neurons without a measured position. */
   readonly estimated?: boolean;

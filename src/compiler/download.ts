@@ -46,7 +46,7 @@ export interface DownloadOptions {
   readonly allowChanged?: boolean;
   /** Attempts in a row that bring no byte beyond those of the attempts before. */
   readonly attempts?: number;
-  /** Pause after the first such attempt; it doubles with each. */
+  /** Half of the pause after the first such attempt; it doubles with each. */
   readonly pauseMs?: number;
   /** A connection on which nothing arrives for so long is given up. */
   readonly stallMs?: number;
@@ -242,7 +242,10 @@ class Download {
     return this.#respond(new URL(location, url).href, offset, redirects + 1);
   }
 
-  /** Size and digest of a file, null where it is empty or damaged, as gzip shows, or its size where no digest was published. */
+  /**
+   * Size and digest of a file, null where it is empty or damaged, as gzip shows, or its size where no digest was
+   * published.
+   */
   async #checked(path: string): Promise<DownloadedFile | null> {
     const hash = createHash('sha256');
     const bytes = await sizeOf(path);

@@ -72,7 +72,7 @@ describe('a Feather file', () => {
       (row) => row.count(1),
       'row 0: expected score to be a whole number from 1 to 999999999, found ""',
     ],
-    ['no id', (row) => row.id(0), 'row 0: expected name to be a root id of 1 to 18 digits, found ""'],
+    ['no id', (row) => row.id(0), 'row 0: expected name to be an id of 1 to 20 digits, found ""'],
   ])('names the row and the column of %s', async (_, take, what) => {
     const path = writeFeather('table.feather', columns(10));
     await expect(rowsOf(path, ['name', 'score'], take)).rejects.toMatchObject({

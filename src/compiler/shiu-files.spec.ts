@@ -169,7 +169,7 @@ describe('a fault of the files', () => {
         table.types['Presynaptic_ID'] = 'STRING';
         table.columns['Presynaptic_ID'] = PAIRS.map(() => 'DNp01');
       },
-      'pairs.parquet, row 0: expected Presynaptic_ID to be a root id of 1 to 18 digits, found "DNp01".',
+      'pairs.parquet, row 0: expected Presynaptic_ID to be an id of 1 to 20 digits, found "DNp01".',
     ],
     [
       'a column that is missing',

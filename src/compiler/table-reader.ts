@@ -7,7 +7,7 @@ import type { ColumnChoice, TableRow } from './table-row.js';
 
 /** Reads the tables of one directory, whose rows refer to neurons by root id. */
 export class TableReader {
-  /** Sentences on omitted rows. */
+  /** Sentences on the tables, as on rows that were left out. */
   readonly remarks: string[] = [];
 
   /** @param sources tables that were read before; those that are read join them */

@@ -1,4 +1,6 @@
-/** Common parts of the formats of tables: columns are chosen, values taken from a row, and faults named by their place. */
+/**
+ * Common parts of the formats of tables: columns are chosen, values taken from a row, and faults named by their place.
+ */
 import { basename } from 'node:path';
 import { CodedError, describeValue } from '../errors.js';
 
@@ -87,7 +89,7 @@ export class TableRow {
     if (typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))) {
       if (value >= 0) return value;
     }
-    return this.#matching(column, ID, 'a root id of 1 to 18 digits');
+    return this.#matching(column, ID, 'an id of 1 to 20 digits');
   }
 
   /** A whole number from 1 on. */

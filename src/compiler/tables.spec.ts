@@ -172,7 +172,7 @@ describe('a fault of a table', () => {
       'an id that is no id',
       'connections.csv.gz',
       replaced('\n3,', '\n3x,'),
-      'connections.csv.gz, line 3: expected pre_root_id to be a root id of 1 to 18 digits, found "3x".',
+      'connections.csv.gz, line 3: expected pre_root_id to be an id of 1 to 20 digits, found "3x".',
     ],
     [
       'a neuron twice',

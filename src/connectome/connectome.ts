@@ -31,7 +31,10 @@ export interface Wiring {
   readonly targets: Uint32Array;
   /** Synapses of each connection, 1 to MAXIMUM_SYNAPSES_PER_CONNECTION. */
   readonly synapseCounts: Uint16Array;
-  /** +1 where the outputs of a neuron excite, -1 where they inhibit, 0 where they have no fast effect. Length neuronCount. */
+  /**
+   * +1 where the outputs of a neuron excite, -1 where they inhibit, 0 where they have no fast effect. Length
+   * neuronCount.
+   */
   readonly signs: Int8Array;
 }
 
@@ -45,7 +48,7 @@ export type CellType = ConnectomeMetadata['types'][number];
 /** Labels of a neuron in the tables, in addition to the type; empty if the tables have none. */
 export type CellClass = ConnectomeMetadata['classes'][number];
 
-/** A larger gain lets any one synapse reach threshold. */
+/** With a larger gain any five synapses, the fewest of a connection, would reach the threshold. */
 export const MAXIMUM_SYNAPSE_MV = 10;
 
 export const SIDES = ['left', 'right', 'center', ''] as const;

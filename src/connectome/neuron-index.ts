@@ -113,7 +113,7 @@ const NO_NEURONS = new Uint32Array(0);
 
 /** One for each connectome, so its neurons are indexed once. */
 export function neuronIndexOf(connectome: NamedNeurons): NeuronIndex {
-  return getOrInsert(SELECTIONS, connectome, () => new NeuronIndex(connectome));
+  return getOrInsert(INDEXES, connectome, () => new NeuronIndex(connectome));
 }
 
-const SELECTIONS = new WeakMap<NamedNeurons, NeuronIndex>();
+const INDEXES = new WeakMap<NamedNeurons, NeuronIndex>();

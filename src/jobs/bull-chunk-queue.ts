@@ -13,7 +13,7 @@ const PREFIX = 'nes:bull';
 /** A chunk whose process says nothing of it for so long is done again. */
 const LOCK_MS = 10_000;
 const STALLED_EVERY_MS = 5_000;
-/** A chunk takes a second; that many processes that die over it have died of something else, or of it. */
+/** A chunk takes half a second; that many processes that die over it have died of something else, or of it. */
 const MAX_STALLS = 20;
 /** The largest that BullMQ takes. */
 const LOWEST_PRIORITY = 2 ** 21;

@@ -14,7 +14,7 @@ export interface ChunkWork {
   hasRoom(): boolean;
   /** Rejects where the chunk is to be tried again, here or elsewhere. */
   compute(chunk: Chunk): Promise<void>;
-  /** The chunk was tried MAX_TRIES times. */
+  /** The chunk is not tried again: its job fails. */
   giveUp(chunk: Chunk, error: unknown): Promise<void>;
 }
 

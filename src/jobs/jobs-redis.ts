@@ -17,7 +17,7 @@ const RETRY_AFTER_S = 5;
 const RETRY_WHEN_FULL_AFTER_S = 60;
 /** How often it is made sure that Redis takes writes. */
 const PROBE_EVERY_MS = 5_000;
-/** Expires at once. */
+/** Expires soon. */
 const PROBE_KEY = 'nes:jobs:probe';
 const PROBE_KEPT_MS = 1_000;
 /** Answer of a Redis that has reached its maxmemory and evicts nothing, to every write. */

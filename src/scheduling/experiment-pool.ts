@@ -77,7 +77,7 @@ export class ExperimentPool {
     return this.members.reduce((sum, { restarts }) => sum + restarts, 0);
   }
 
-  /** Workers that ended since the last answered run, or were ended for taking too long, and had work to do. */
+  /** Workers that ended while they had work, since a run or trial was last answered. */
   get lostInARow(): number {
     return this.#lostInARow;
   }

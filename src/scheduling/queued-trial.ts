@@ -30,7 +30,7 @@ export class QueuedTrial extends QueuedTask<V2TrialTask, TrialReading> {
   computedMs = 0;
   /** True where it has, or had, the worker that is kept for runs, with a small event budget. */
   isOnReservedWorker = false;
-  /** True where it exceeded that budget. */
+  /** True where it is not light. */
   #isHeavy = false;
   readonly #expectedMs: number;
   /** Charge of its owner for what is not done. */

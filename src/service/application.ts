@@ -24,7 +24,7 @@ const LAST_ARRIVALS_MS = 2_000;
 /** For the last answer to leave before its connection is closed. */
 const LAST_BYTES_MS = 100;
 
-/** Choices of main.ts and tests; everything else is in the environment. */
+/** Choices of service.ts and tests; everything else is in the environment. */
 export interface ApplicationOptions extends Replacements {
   readonly requestTimeoutMs?: number;
   /** Without it nothing is logged. */

@@ -109,7 +109,7 @@ export class Session {
       const toMs = Math.min(fromMs + LONGEST_STEP_MS, plan.startMs);
       const reading = await session.#run(plan.protocol, fromMs, toMs, [], false);
       inputEvents += reading.inputEvents;
-      if (reading.isPrepared) rewiredConnections += plan.preparation?.rewiredConnections ?? 0;
+      if (reading.hadToPrepare) rewiredConnections += plan.preparation?.rewiredConnections ?? 0;
       if (reading.stoppedAtStep !== undefined) {
         const stoppedMs = (reading.stoppedAtStep + 1) / STEPS_PER_MS;
         throw stopped(stoppedMs);
@@ -223,7 +223,7 @@ export class Session {
     this.timeline.advance(toMs, next);
     const synapticEvents = reading.synapticEvents - synapticEventsBefore;
     const { inputEvents } = reading;
-    const preparation = reading.isPrepared ? this.plan.preparation : { rewiredConnections: 0 };
+    const preparation = reading.hadToPrepare ? this.plan.preparation : { rewiredConnections: 0 };
     const found = {
       ...expected,
       ...preparation,

@@ -56,7 +56,7 @@ const T_MS = integer('Where the session is, in ms from its start.', {
   minimum: 0,
   maximum: LONGEST_SESSION_MS,
 });
-const STOPPED = number('When the session exceeded the limit on synaptic events, which ended it.', {
+const STOPPED = number('When the session exceeded the limit on synaptic events, which stopped it.', {
   minimum: 0,
 });
 

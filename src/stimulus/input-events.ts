@@ -17,8 +17,10 @@ import {
 } from './trains.js';
 
 /**
- * Where the layers of trains stand behind a part: of each its epoch, counted from 1, its last block, which the next part draws
- * again, and the step before that, counted from the start of the epoch. Nothing is lost with them but the time to draw an epoch again.
+ * Where the layers of trains stand behind a part: of each its epoch, counted from 1, its last block, which the next part
+ * draws
+ * again, and the step before that, counted from the start of the epoch. Nothing is lost with them but the time to draw an
+ * epoch again.
  */
 export type TrainCursors = Uint32Array;
 
@@ -48,7 +50,7 @@ export interface BackgroundEvents {
 export type DrawnProtocol = Pick<Protocol, 'inputs' | 'durationSteps'> & { readonly startStep?: number };
 
 /**
- * @param neuronId the connectome's; asked for the neurons of trains of the kind poisson alone
+ * @param neuronId the connectome's; asked for neurons with trains of the kinds poisson and background
  * @param cursors of trains that are drawn part by part, to be handed on from each to the next: they change no event
  */
 export type DrawInputEvents = (

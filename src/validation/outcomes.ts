@@ -12,7 +12,7 @@ interface Rate extends Protocol {
   readonly reads: string;
 }
 
-/** Yes where the rate is not 0; or where it is below a share of another one. */
+/** Yes from LEAST_HZ on; or where it is below a share of another one. */
 interface Prediction extends Rate {
   readonly below?: Rate & { readonly share: number };
 }

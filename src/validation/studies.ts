@@ -99,7 +99,10 @@ export function doseResponses(subject: Subject, seeds: readonly number[]) {
   }));
 }
 
-/** @returns for each list of types the rate that is left when their outputs are silenced; an empty list is the intact brain */
+/**
+ * @returns for each list of types the rate that is left when their outputs are silenced; an empty list is the intact
+ * brain
+ */
 export function lesions(
   subject: Subject,
   { stimulus, channel }: Pathway,
@@ -113,7 +116,10 @@ export function lesions(
   });
 }
 
-/** Types that respond to a stimulus without being stimulated, by their spikes; for choosing what to silence. */
+/**
+ * Types that respond to a stimulus without being stimulated, by how many of their neurons respond; for choosing what to
+ * silence.
+ */
 export function recruitedTypes(subject: Subject, stimulus: StimulusId, seeds: readonly number[]): string[] {
   const { typeIndices, metadata } = subject.connectome;
   const stimulated = new Set(subject.connectome.stimulusNeurons(stimulus));

@@ -64,7 +64,7 @@ export function createFly(options: FlyOptions = {}): Fly {
   return new Fly(options);
 }
 
-/** A fly 0.9 high and 2.6 long that faces +z; scale `object` as needed. */
+/** A fly 1.3 high and 2.8 long that faces +z; scale `object` as needed. */
 export class Fly {
   /** Object to add to a scene, which needs lights. */
   readonly object = new Group();

@@ -300,7 +300,7 @@ function toFly({ x, z, heading }: Motion, groundX: number, groundZ: number): Vec
   return [dx * cos - dz * sin, 0, dx * sin + dz * cos];
 }
 
-/** @param arch how much higher than the straight line the way is in its middle */
+/** @param arch four times the height of the middle of the way above the straight line */
 function mix3(from: Vec3, to: Vec3, share: number, arch: number): Vec3 {
   return [
     mix(from[0], to[0], share),

@@ -8,7 +8,9 @@ import { Builder } from './builder.js';
 const BLUR_FROM = -0.55;
 const BLUR_TO = 1.15;
 
-/** Where the leading and the trailing edge of the left wing are, from its base, 0, to its tip, 1; positive is outwards. */
+/**
+ * Where the leading and the trailing edge of the left wing are, from its base, 0, to its tip, 1; positive is outwards.
+ */
 function edges(share: number): readonly [leading: number, trailing: number] {
   const round = Math.sqrt(Math.max(0, 1 - (2 * share - 1) ** 2));
   const tip = Math.min(1, (1 - share) * 6) ** 0.5;
@@ -27,7 +29,7 @@ export function wingGeometry(membrane: string, vein: string): BufferGeometry {
   for (const side of [1, -1] as const) {
     const bone = side === 1 ? 'leftWing' : 'rightWing';
     addMembrane(wings, bone, side, membrane);
-    // The edge, four veins along and two across.
+    // The edge, five veins along and two across.
     const along = (from: number, to: number, lane: (share: number) => number) =>
       addVein(wings, bone, side, from, to, lane, vein);
     along(0, 0.98, () => 0);

@@ -24,7 +24,10 @@ export class Live {
     private readonly say: (sentence: string) => void,
   ) {}
 
-  /** A few trials of a document, after those that are under way; a later one takes its place. @param price of the last check */
+  /**
+   * A few trials of a document, after those that are under way; a later one takes its place. @param price of the last
+   * check
+   */
   preview(document: Members, price: DryRun | undefined): void {
     const trials = Math.min(PREVIEW_TRIALS, price?.experiment.trials ?? PREVIEW_TRIALS);
     const seconds = price && price.cost.brain_seconds * (trials / price.experiment.trials);
@@ -64,7 +67,10 @@ export class Live {
     this.#isRunning = false;
   }
 
-  /** Waits as long as the service asks for where the brain seconds of the minute are spent. */
+  /**
+   * Waits as long as the service asks for where the brain seconds of the minute are spent or the service is
+   * unavailable.
+   */
   #heed(failure: ServiceFailure | undefined): void {
     if (failure?.kind !== 'limited' && failure?.kind !== 'unavailable') return;
     this.say(

@@ -1,4 +1,4 @@
-/** Finds cell types and published sets by the beginning of their name, and puts them into the experiment. */
+/** Finds cell types by the beginning and published sets by any part of their name, and puts them into the experiment. */
 import type { NeuronSearch as NeuronSearchResult, NodeSetList } from '#client';
 import { byId, element, grouped } from '../dom.js';
 import { asFailure, service } from '../service/client.js';

@@ -1,4 +1,4 @@
-/** Saves what is shown: the figure, and its numbers in the formats of the service, byte for byte the same. */
+/** Saves what is shown: the figure, and its numbers in the formats of the service; CSV gets a heading. */
 import type { Findings } from '../../../src/experiments/figures/figure-kind.js';
 import { type LabelledNeurons, tableMetadata, tableOf } from '../../../src/experiments/formats/tables.js';
 import { factLines, provenanceOf } from '../../../src/experiments/figures/provenance.js';

@@ -4,7 +4,7 @@
 export const THREAT = 'loom';
 /** A tap lasts at least so long, in brain time: a shorter one could fall between two steps. */
 export const SHORTEST_ACT_MS = 250;
-/** Beyond this distance, in units of the stage, nothing is near. */
+/** Beyond this distance, in halves of the canvas of the fly, nothing is near. */
 export const FAR = 1.6;
 const NEAREST = 0.2;
 /** Size of the object; at a distance of as much it covers 90 degrees of the eye. */
@@ -47,7 +47,7 @@ export class Senses {
     this.#held.delete(stimulus);
   }
 
-  /** Sets the distance of the pointer from the fly, in units of the stage; FAR where there is none. */
+  /** Sets the distance of the pointer from the fly, in halves of the canvas of the fly; FAR where there is none. */
   pointAt(distance: number): void {
     this.#pointer = Math.min(FAR, Math.max(NEAREST, distance));
   }

@@ -1676,7 +1676,7 @@ export interface components {
         readonly NodeSetList: {
             /** @description Names the model, as `id` of GET /api/v1/model. */
             readonly model: string;
-            /** @description Published lists, then channels and stimuli of version 1. */
+            /** @description All neurons, published lists, then channels and stimuli of version 1. */
             readonly node_sets: readonly components["schemas"]["NodeSet"][];
         };
         /**
@@ -1796,7 +1796,7 @@ export interface components {
             readonly model: string;
             /** @description Where the session is, in ms from its start. */
             readonly t_ms: number;
-            /** @description When the session exceeded the limit on synaptic events, which ended it. */
+            /** @description When the session exceeded the limit on synaptic events, which stopped it. */
             readonly stopped_at_ms?: number;
             /** @description Rates of inputs of module poisson that are one number for all of their neurons. */
             readonly rates_hz: {
@@ -1817,7 +1817,7 @@ export interface components {
             readonly input_events: number;
             /** @description Synaptic events delivered. */
             readonly synaptic_events: number;
-            /** @description When the session exceeded the limit on synaptic events, which ended it. */
+            /** @description When the session exceeded the limit on synaptic events, which stopped it. */
             readonly stopped_at_ms?: number;
             /** @description With drive=true: drives of an animated body in the step, as version 1 has them. */
             readonly drive?: {

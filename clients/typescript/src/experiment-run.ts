@@ -15,7 +15,7 @@ export type ExperimentAnswer = Schemas['ExperimentAnswer'];
 export type ExperimentHead = Schemas['ExperimentHead'];
 /** A condition that is done. */
 export type Condition = Schemas['Condition'];
-/** Progress of the experiment; comes at least every 5 s. */
+/** Progress of the experiment; comes where no other line came for 5 s. */
 export type ExperimentProgress = Schemas['ExperimentProgress'];
 /** The last line: cost, warnings, what to cite. */
 export type ExperimentTotals = Schemas['ExperimentTotals'];
@@ -62,7 +62,8 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
   }
 
   /**
-   * The lines as they come: the head, conditions in order with progress between them, the totals. Where the rows of spikes
+   * The lines as they come: the head, conditions in order with progress between them, the totals. Where the rows of
+   * events
    * do not fit into one answer, the pages that follow are asked for, and their lines are those of one answer.
    * @throws ServiceError where the service refuses or the experiment fails; InterruptedError
    */

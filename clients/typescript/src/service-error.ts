@@ -46,7 +46,7 @@ export class ServiceError extends Error {
     this.suggestions = suggestions;
   }
 
-  /** True where the same request may succeed later: the rate limit, or a model that is not available. */
+  /** True where the same request may succeed later: the rate limit, or whatever else has the status 429 or 503. */
   get isTemporary(): boolean {
     return this.status === 429 || this.status === 503;
   }

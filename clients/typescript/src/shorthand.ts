@@ -46,7 +46,7 @@ export interface RateRow {
   readonly rate_hz: unknown;
 }
 
-/** Names before a default can be derived from the selector, and where no part of it is allowed in a name. */
+/** Names of inputs without one, and of reports where no part of the selector is allowed in a name. */
 const UNNAMED_INPUT = 'stimulus';
 const UNNAMED_REPORT = 'report';
 const LONGEST_NAME = 64;

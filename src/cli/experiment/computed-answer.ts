@@ -39,7 +39,7 @@ interface ComputedAnswer extends CollectedAnswer {
   readonly seconds: number;
 }
 
-/** Tables of spikes may fill the memory: those of so many conditions are kept for the plot. */
+/** Tables of events may fill the memory: those of so many conditions are kept for the plot. */
 const CONDITIONS_WITH_TABLES = 4;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -59,7 +59,8 @@ export class Interrupted extends Error {
 }
 
 /**
- * Computes all of an experiment. The first signal ends that; a second one ends the process at once, as it does by default.
+ * Computes all of an experiment. The first signal ends that; a second one ends the process at once, as it does by
+ * default.
  * @param keepsEvents whether all of the answer is kept in memory
  * @throws CodedError for what fails, where the experiment has no such table, or a file cannot be written; Interrupted.
  *   Unfinished files are gone then.

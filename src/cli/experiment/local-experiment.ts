@@ -10,7 +10,7 @@ import type { ReadConnectome } from '../read-connectome.js';
 import { DOCUMENT_LIMITS } from './document.js';
 import type { ExperimentSource, SourceOptions } from './source.js';
 
-/** No limits: only the caller waits, and may end the command. */
+/** No limits but on conditions: only the caller waits, and may end the command. */
 const LIMITS = {
   conditions: DOCUMENT_LIMITS.conditions,
   selectedNeurons: Infinity,

@@ -26,6 +26,6 @@ export interface ExperimentSource {
    * @throws CodedError for a document that is refused, before the head
    */
   events(options: SourceOptions): AsyncGenerator<ExperimentEvent, void, void>;
-  /** Labels of neurons in files of spikes, by their index. */
+  /** Labels of neurons in answers, by their index. */
   neurons(): Promise<LabelledNeurons>;
 }

@@ -24,7 +24,7 @@ type ListedNodeSet = Static<typeof NODE_SET>;
 const LIST = object('The sets of neurons that every selector can name.', {
   model: text('Names the model, as `id` of GET /api/v1/model.'),
   node_sets: listOf(
-    'Published lists, then channels and stimuli of version 1.',
+    'All neurons, published lists, then channels and stimuli of version 1.',
     ref<ListedNodeSet>('NodeSet'),
   ),
 });

@@ -29,7 +29,7 @@ export function parameterLabel(parameter: string): string {
   );
 }
 
-/** A number of an edit: `Weight of direct`, `Synapse (mV)`, `Minimum synapses`. */
+/** A number of an edit: `Weight of direct`, `Synapse (mV)`. */
 function numberLabel(parameter: string): string {
   const [edit, ...path] = parameter.split('.');
   const member = path.pop();

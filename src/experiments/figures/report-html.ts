@@ -302,7 +302,7 @@ function cited(text: string): Html {
   return `${escaped(before)}<a href="https://doi.org/${doi}">${doi}</a>${escaped(after)}`;
 }
 
-/** At most two decimals; numbers of a document are as they are. */
+/** At most two decimals, or two digits below 0.01. */
 function shortNumber(value: number): string {
   return String(Math.abs(value) < 0.01 ? Number(value.toPrecision(2)) : Number(value.toFixed(2)));
 }

@@ -6,7 +6,7 @@ import { tableMetadata, tableOf, type Table, type TableRequest, type TableEncode
 
 /**
  * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes.
- * It holds one condition at a time.
+ * It holds one condition at a time, or a row group of Parquet.
  */
 export interface AnswerWriter {
   /**

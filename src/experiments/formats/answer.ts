@@ -29,7 +29,7 @@ export interface AnswerOrder {
 /** How an answer that is made in turns is handed on. */
 export interface AnswerMaking {
   readonly turn: Turn;
-  /** Pieces of bytes are at least so large, but for the last; those of NDJSON end where lines end. */
+  /** Pieces of bytes are at least so large, but for the last and, in NDJSON, those at the end of an event. */
   readonly pieceBytes: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A kind of report is one object in one file of `reports`; REPORT_KINDS lists them, and nothing else knows one by its
+ * A kind of report is one object in one file of `reports`; REPORT_KINDS lists them, and little else knows one by its
  * name. There are two shapes: values of groups of neurons (GroupKind), and tables with a row for each event (EventKind).
  * On its way to an answer a report is, in this order,
  *
@@ -40,7 +40,7 @@ export type ReportReading = object;
 /** Counts of all trials of a condition. Plain data, which jobs keep. */
 export type ReportCounts = GroupCounts | EventTable;
 
-/** Counts of groups of neurons: a row for each one with a spike in any trial, in the order in which they first spiked. */
+/** Counts of groups of neurons: a row for each one with a spike in any trial, by the first such trial, then by neuron. */
 export interface GroupCounts extends ReportWindow {
   /** The group of each row. */
   readonly groups: Uint32Array;
@@ -121,7 +121,10 @@ interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts
   checkWindow?(document: ReportDocument, window: ReportWindow, path: JsonPath): void;
   /** Members of its task beside neurons and window. */
   taskOf?(report: PlannedReport, maximumRows: number): Omit<Task, keyof ReportTask>;
-  /** Its time must grow with the spikes of the trial, not with the neurons that the report names. */
+  /**
+   * Its time should grow with the spikes of the trial rather than with the neurons of the report; tables mark each of
+   * these.
+   */
   read(task: Task, trial: TrialView): Reading;
   /** The reading of two parts of a trial, as if they had been read at once. @param second follows the first */
   join(task: Task, first: Reading, second: Reading): Reading;
@@ -152,7 +155,9 @@ export interface GroupKind<
   valuesOf(counts: Counts, trials: number): GroupValues<Own>;
 }
 
-/** The number of a group that lists and figures show: its mean over the trials and their population standard deviation. */
+/**
+ * The number of a group that lists and figures show: its mean over the trials and their population standard deviation.
+ */
 export interface Measure {
   readonly label: string;
   readonly unit: string;
@@ -204,7 +209,9 @@ export interface GroupColumn {
   valueOf(row: GroupRow): number;
 }
 
-/** Is a table with a row for each event: trial, time, neuron, and columns of its own. Its rows are divided among pages. */
+/**
+ * Is a table with a row for each event: trial, time, neuron, and columns of its own. Its rows are divided among pages.
+ */
 export interface EventKind<
   Task extends ReportTask = ReportTask,
   Reading extends ReportReading = ReportReading,
@@ -218,7 +225,9 @@ export interface EventKind<
   readonly takesNames?: true;
   /** Columns of its own: labels stand before the neuron, numbers last. */
   columnsOf?(inputNames: readonly string[]): readonly TableColumn[];
-  /** The member of the cost of a dry run that says how many rows there may be, its schema, and how it is said in a list. */
+  /**
+   * The member of the cost of a dry run that says how many rows there may be, its schema, and how it is said in a list.
+   */
   readonly cost: {
     readonly member: string;
     readonly schema: SchemaOf<number>;
@@ -226,7 +235,10 @@ export interface EventKind<
   };
   /** Rows of one trial, as far as they are known before. */
   expectedRows(trial: ExpectedTrial): number;
-  /** Tells whether its spikes are read as a response, so that a warning says where they are the stimulus; by default not. */
+  /**
+   * Tells whether its spikes are read as a response, so that a warning says where they are the stimulus; by default
+   * not.
+   */
   isReadout?(report: PlannedReport, neuronCount: number): boolean;
 }
 

@@ -46,7 +46,7 @@ function checkBrainTime({ cost, trials, grid }: ExperimentPlan, limits: Experime
 }
 
 /** Refuses the condition that exceeds its limit most. */
-function checkInputEvents({ cost }: ExperimentPlan, limits: ExperimentLimits) {
+function checkInputEvents({ cost, grid }: ExperimentPlan, limits: ExperimentLimits) {
   const { inputEventsPerTrial, inputEventsPerBrainSecond = 0 } = limits;
   let worst = { index: -1, events: 0, allowed: 1 };
   cost.conditions.forEach((condition, index) => {
@@ -57,7 +57,7 @@ function checkInputEvents({ cost }: ExperimentPlan, limits: ExperimentLimits) {
   const { index, events, allowed } = worst;
   if (events <= allowed) return;
   throw tooExpensive(
-    `A trial of condition ${index} has ${Math.round(events)} input events on average; at most ${allowed} are allowed.`,
+    `A trial of condition ${grid.conditionOf(index)} has ${Math.round(events)} input events on average; at most ${allowed} are allowed.`,
     `With ${share(allowed, events)} of the neurons, of the rates or of the duration it would fit.`,
     '/inputs',
   );
@@ -74,12 +74,15 @@ function checkGroups({ groupNumbers: most }: ExperimentLimits, work: WholeWork) 
   );
 }
 
-function checkOverrides({ cost }: ExperimentPlan, { overriddenPairs: most = Infinity }: ExperimentLimits) {
+function checkOverrides(
+  { cost, grid }: ExperimentPlan,
+  { overriddenPairs: most = Infinity }: ExperimentLimits,
+) {
   cost.conditions.forEach((condition, index) => {
     const pairs = condition?.preparation.editedPairs ?? 0;
     if (pairs <= most) return;
     throw tooExpensive(
-      `The overrides of condition ${index} name ${pairs} connections; at most ${most} are allowed.`,
+      `The overrides of condition ${grid.conditionOf(index)} name ${pairs} connections; at most ${most} are allowed.`,
       'With smaller sets of neurons they would fit; constants change the weights of all connections.',
       '/connection_overrides',
     );

@@ -148,6 +148,16 @@ describe('what an experiment costs', () => {
     expect(refusal({ inputs: INPUT, trials: 1 }, { inputEventsPerTrial: 6 })).toMatchObject({
       message: expect.stringContaining('With less than 1 % of the neurons,'),
     });
+    // Numbers of conditions count no controls.
+    const compared = {
+      inputs: INPUT,
+      trials: 1,
+      sweep: [{ set: `inputs.${Object.keys(INPUT)[0]}.rate_hz`, values: [0, 100] }],
+      controls: { shuffle: 'weights', count: 20 },
+    };
+    expect(refusal(compared, { inputEventsPerTrial: 600 })).toMatchObject({
+      message: expect.stringContaining('A trial of condition 1 has 1200 input events'),
+    });
     const reports = { s: { node_set: 'S_sugar', group_by: ['neuron'], type: 'histogram', bin_ms: 100 } };
     // 12 neurons: 10 numbers, one trial and ten bins each.
     expect(() => planOf(connectome, { reports, trials: 1 }, { groupNumbers: 252 })).not.toThrow();

@@ -21,11 +21,16 @@ export const CORE_MS_PER_BRAIN_SECOND = 20;
 export const BOUGHT_BY_BRAIN_SECOND = {
   /** Trials, however short: handing them over and reading them. */
   trials: 100,
-  /** Trains of events that are drawn: for each trial, input and neuron one, and one more for each second of its window. */
+  /**
+   * Trains of events that are drawn: for each trial, input and neuron one, and one more for each second of its window.
+   */
   trains: 16_000,
   inputEvents: 130_000,
   synapticEvents: 6_500_000,
-  /** Conditions whose connections are overridden: 10 ms each, and 1 us for each connection, as several workers prepare them. */
+  /**
+   * Conditions whose connections are overridden: 10 ms each, and 1 us for each connection, as several workers prepare
+   * them.
+   */
   editedConditions: 2,
   editedPairs: 20_000,
   /** Connections of conditions that are rewired: 45 ns each, as one worker prepares a wiring. */
@@ -34,7 +39,7 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   samples: 2_000_000,
   /** Groups that are written, for each condition and report. */
   groups: 3_300,
-  /** Their numbers: for each group one for each trial and bin. */
+  /** Their numbers: for each group one for each trial, bin and control. */
   groupNumbers: 80_000,
   /** Spikes, input events and membrane potentials that are written as rows of tables. */
   tableRows: 13_000,

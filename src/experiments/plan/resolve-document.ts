@@ -27,7 +27,7 @@ export interface ResolvedDocument {
   readonly sources: readonly string[];
 }
 
-/** Selectors under one name in the answer: all selectors of `silence`, one of anything else. */
+/** Selectors under one name in the answer: several of `silence` and of a pattern, one of anything else. */
 interface Use extends SelectorUse {
   /** The name of an input with several selectors. */
   readonly input?: string;

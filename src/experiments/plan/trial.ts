@@ -102,7 +102,7 @@ export interface SessionStep {
 export interface StepReading extends TrialReading {
   readonly state: PartState;
   /** Tells whether the worker had to prepare the network of the session first. */
-  readonly isPrepared: boolean;
+  readonly hadToPrepare: boolean;
   /** As in an answer of version 1, by name. */
   readonly drives?: Readonly<Record<string, number>>;
 }

@@ -9,7 +9,10 @@ import { allGroups } from './groups.js';
 import type { ExperimentPlan } from './plan.js';
 import type { ResolvedDocument } from './resolve-document.js';
 
-/** Number, in release 783, of pairs of neurons with 5 synapses or more (Dorkenwald et al. 2024, doi:10.1038/s41586-024-07558-y). */
+/**
+ * Number, in release 783, of pairs of neurons with 5 synapses or more (Dorkenwald et al. 2024,
+ * doi:10.1038/s41586-024-07558-y).
+ */
 const RELEASE = { release: 783, minimumSynapses: 5, pairs: 2_700_513 };
 
 /** More responding neurons than any stimulus of the release is known to recruit: activity that feeds itself. */
@@ -19,7 +22,7 @@ const LISTED_AT_MOST = 10;
 /** The highest q that is taken for a finding, as a rule. */
 const MAXIMUM_Q = 0.05;
 
-/** The warnings that need no trial, in the order of WARNING_CODES. */
+/** The warnings that need no trial, in the order of their codes in run/result.ts. */
 export function warningsBefore(
   { connectome, inputs, reports, grid, isRewired }: ExperimentPlan,
   { missing, substituted }: ResolvedDocument,

@@ -10,7 +10,7 @@ import type { ConditionParameters } from './result.js';
 
 /** Counts of all trials of a condition. Plain data: groups without a spike take no space. */
 export interface ConditionCounts extends ConditionParameters {
-  /** The last step of the first trial that the event budget ended. */
+  /** The earliest last step of the trials that the event budget ended. */
   readonly stoppedAtStep?: number;
   readonly spikes: readonly number[];
   readonly responding: readonly number[];

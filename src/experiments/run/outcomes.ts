@@ -39,7 +39,7 @@ export type RunOutcome = ConditionOutcome & { readonly kind: 'run' };
 
 /** A fast one: further levels take much longer and save little. */
 const DEFLATE_LEVEL = 1;
-/** Marks a column of numbers in JSON, as a member that is a text; labels, which may be called so, are no lists. */
+/** Marks a column of numbers in JSON, as a member that is a list; labels, which may be called so, are texts. */
 const COLUMN = '$column';
 const COLUMN_TYPES = { Uint8Array, Uint16Array, Uint32Array, Float64Array } as const;
 type Column = InstanceType<(typeof COLUMN_TYPES)[keyof typeof COLUMN_TYPES]>;

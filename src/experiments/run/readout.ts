@@ -1,4 +1,7 @@
-/** From the spikes of a trial to what its reports ask for. Reading costs what the spikes cost, not what reports name. */
+/**
+ * From the spikes of a trial to what its reports ask for. Reading costs what the spikes cost; tables also mark their
+ * neurons.
+ */
 import type { Connectome } from '../../connectome/connectome.js';
 import { firstNotBelow } from '../../connectome/sorted-array.js';
 import { getOrInsert } from '../../get-or-insert.js';
@@ -76,7 +79,8 @@ export function trialInParts(
 }
 
 /**
- * Work of a worker on a step of a session. The new state is written to other memory than the old one, so that the step can
+ * Work of a worker on a step of a session. The new state is written to other memory than the old one, so that the step
+ * can
  * be repeated. The old one is loaded only if the engine no longer has it.
  * @param networks the engine of each, and whether it is prepared
  * @param onRaster is given the spikes before the next step overwrites them
@@ -91,7 +95,7 @@ export function sessionSteps(
   let last: { readonly number: number; readonly opened: KernelEngine['opened'] } | undefined;
   return (task, step, onRaster) => {
     const { constants, wiring, inputs } = task.protocol;
-    const isPrepared = !networks.has(wiring);
+    const hadToPrepare = !networks.has(wiring);
     const engine = networks.engineFor(wiring);
     const isLoaded =
       last !== undefined && last.number === step.previousNumber && last.opened === engine.opened;
@@ -106,7 +110,7 @@ export function sessionSteps(
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
     // Sessions need only the number of neurons that responded.
     const { responders: _, ...read } = reading;
-    return { ...read, isPrepared, state: { brain: state.buffer, cursors } };
+    return { ...read, hadToPrepare, state: { brain: state.buffer, cursors } };
   };
 }
 

@@ -141,7 +141,7 @@ describe('steps of sessions', () => {
       );
       // The first of two steps, again and again.
       states[at] = stateBefore === undefined ? { stateBefore: reading.state, previousNumber: number } : {};
-      return reading.isPrepared;
+      return reading.hadToPrepare;
     });
     expect(prepared).toEqual([false, true, false, false, true, false, false, true, false]);
   });

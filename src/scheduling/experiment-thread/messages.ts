@@ -8,7 +8,7 @@ import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.
 import type { ConditionTask } from '../../experiments/plan/trial.js';
 
 export interface DocumentLimits extends ExperimentLimits {
-  /** Root ids that a document may name. */
+  /** Types and root ids that a document may name. */
   readonly ids: number;
 }
 

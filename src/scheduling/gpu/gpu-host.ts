@@ -109,7 +109,7 @@ export class GpuHost {
   /**
    * Starts a host, compiles its kernels and checks them against the CPU.
    * @param signal ends the process, now or later
-   * @throws CodedError as `adapter`
+   * @throws CodedError as open in gpu-host.process.ts
    */
   static async open(opening: HostOpening, signal?: AbortSignal): Promise<[GpuHost, GpuDescription]> {
     const host = new GpuHost(signal);
@@ -181,7 +181,8 @@ export class GpuHost {
 }
 
 /**
- * The arrays of a message are views of its one buffer. Sent to a worker, each would take a copy of the whole buffer along:
+ * The arrays of a message are views of its one buffer. Sent to a worker, each would take a copy of the whole buffer
+ * along:
  * 32 times 4 MB for a batch of busy trials.
  */
 function sharedTrial(trial: Trial): Trial {

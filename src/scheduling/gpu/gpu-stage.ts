@@ -71,7 +71,7 @@ const BATCHES_AHEAD = BATCHES_IN_FLIGHT + 1;
 const MEASURING_TIMEOUT_MS = 180_000;
 
 export class GpuStage {
-  /** Protocols by outcome, since the service began. */
+  /** Protocols by outcome, since this stage began. */
   readonly runs = { certified: 0, repeated: 0, lost: 0 };
   #state: GpuState = { name: 'starting' };
   #host: GpuHost | undefined;
@@ -102,7 +102,8 @@ export class GpuStage {
   }
 
   /**
-   * True while it computes another batch. It then takes a full one only: tasks that do not fill it would wait in it, while
+   * True while it computes another batch. It then takes a full one only: tasks that do not fill it would wait in it,
+   * while
    * more may come before its turn, or a worker be free.
    */
   get isBusy(): boolean {

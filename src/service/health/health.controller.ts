@@ -23,7 +23,10 @@ export class HealthController {
     reply.header('cache-control', 'no-store').send({ status: 'alive' });
   }
 
-  /** 200 if runs are accepted, possibly with degraded parts; 503 while the model loads, has failed or the service drains. */
+  /**
+   * 200 if runs are accepted, possibly with degraded parts; 503 while the model loads or warms up, has failed, or the
+   * service drains.
+   */
   @Get('readyz')
   ready(@Res() reply: FastifyReply): void {
     const { id, connectome, workers, gpu } = this.health.modelWhenReady();

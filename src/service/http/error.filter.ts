@@ -10,7 +10,7 @@ const DEFAULT_RETRY_AFTER_S = 1;
 /** Statuses of faults of a body. */
 const BODY_STATUSES: readonly number[] = [400, 413, 415, 422];
 
-/** Turns every exception of a route into an error response; server.ts and connections.ts answer what no route is found for. */
+/** Turns exceptions of hooks and routes into error responses; server.ts and connections.ts answer what no hook sees. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   readonly #log = new Logger(ErrorFilter.name);

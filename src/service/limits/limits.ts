@@ -38,7 +38,7 @@ const DOCUMENTS_FOR_EACH = 8;
 export class Limits {
   readonly conditions: number = 2_000;
   readonly conditionsPerJob: number = 20_000;
-  /** Root ids that a document may name. */
+  /** Types and root ids that a document may name. */
   readonly ids: number = 10_000;
   /** Neurons that all selectors of a document may select together. */
   readonly selectedNeurons: number = 1_000_000;

@@ -148,7 +148,7 @@ export class Metrics {
 
   #countExperiment(request: FastifyRequest, status: number): void {
     const report = experimentReports.get(request);
-    // An experiment that was refused before its query was read is counted under an empty format.
+    // An experiment that was refused before its format was known is counted under an empty one.
     const outcome = report === undefined ? 'refused' : outcomeOf(report, status);
     this.#counters.nes_experiments_total.inc({ format: report?.format ?? '', outcome, status });
     this.#counters.nes_experiment_trials_total.inc(report?.trials ?? 0);

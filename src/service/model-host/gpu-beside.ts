@@ -14,7 +14,7 @@ const LOG = new Logger('Gpu');
 const SHARE_OF_TIMEOUT = 1 / 3;
 
 /**
- * The GPU that helps a pool of workers, not yet started; undefined where the environment wants none.
+ * The GPU that helps a pool of workers, not yet started; undefined where gpuRefusal says why not.
  * @param connectome held by the workers
  */
 export function gpuBeside(

@@ -51,7 +51,7 @@ const PREVIEW = /(<meta property="og:image" content=")(?=\/)/;
 /** The last of the head: links to what the browser shall ask for before the script does stand there. */
 const HEAD_END = '</head>';
 
-/** The pages for people. Their files are few and small, some 2.5 MB: they are read and compressed once. */
+/** The pages for people. Their files are few and small, some 4 MB: they are read and compressed once. */
 @ApiExcludeController()
 @Controller()
 export class PagesController {
@@ -99,7 +99,9 @@ export class PagesController {
     send(asset, reply);
   }
 
-  /** A link to the first part of the brain, which the page needs before anything else is drawn; none without a model. */
+  /**
+   * A link to the first part of the brain, which the page needs before anything else is drawn; none until it is ready.
+   */
   #ahead(): string {
     const { state } = this.health;
     if (state.name !== 'ready') return '';

@@ -100,7 +100,7 @@ export class KernelEngine implements SimulationEngine {
     return this.#simulate(events, { ...options, startStep: 0 });
   }
 
-  /** A trial at rest that can be simulated in parts with these constants. */
+  /** A trial that can be simulated in parts with these constants: that of the buffer, or one at rest. */
   newState(constants: Partial<NetworkConstants> = {}, buffer?: SharedArrayBuffer): TrialState {
     return new TrialState(
       this.wiring.neuronCount,

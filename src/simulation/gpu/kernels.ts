@@ -17,7 +17,8 @@
  *   silenced   [trial][slot]              neurons, ascending
  *   inputs     [row][trial][slot]         row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
  *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
- *   active     [word], [word][trial]      24 bits: neurons that spiked in any trial; and how many spikes they have in each
+ *   active     [word], [word][trial]      24 bits: neurons that spiked in any trial; and how many spikes they have in
+ * each
  *   masks      [group], [block][trial]    24 bits: connections of the group whose source was active; and how many spikes
  *              the neurons of a block of words have in each trial
  *   arrivals   what arrives in a window, in one array, because a kernel can bind no more: masks; then row 0 of inputs
@@ -27,7 +28,8 @@
  *
  * A status is the bits of the spikes in the window (18) + code * 2^18 + flag * 2^23, with a minus where the neuron is
  * silenced. Codes: 1 + the steps that the neuron is still refractory after the window, FREE if none; STIMULATED for a
- * neuron that gets events and has no refractory period; IDLE for one whose state is 0. A status of 0 does not occur: a GPU
+ * neuron that gets events and has no refractory period; IDLE for one whose state is 0. A status of 0 does not occur: a
+ * GPU
  * that has refused its work gives back zeros. The flag stays once it is set: v came too close to the threshold, or the
  * state left its range.
  */
@@ -81,7 +83,8 @@ const forEachSpike = (statements: string) => `
   }`;
 
 /**
- * Runs the statements for each connection of `groups` groups from `group` on, but at most a chunk, whose source has spiked
+ * Runs the statements for each connection of `groups` groups from `group` on, but at most a chunk, whose source has
+ * spiked
  * in the window and is not silenced: connection `k` of `group + g`, and `sent`, the status of its source.
  */
 const forEachActiveConnection = (masks: string, statements: string) => `
@@ -100,10 +103,10 @@ const forEachActiveConnection = (masks: string, statements: string) => `
     }
   }`;
 
-const STEPS_WITH_EVENT =
+const BITS_OF_EVENTS =
   'arrivals[this.constants.eventsAt + (((layer + 1) << this.constants.slotsShift) | slot)]';
 
-/** Finds the slot of a stimulated neuron, and how many steps have an input event, summed over layers. */
+/** Finds the slot of a stimulated neuron, and a number above 0 where any step has an input event. */
 const FIND_INPUT_EVENTS = `
   let slot = trial * this.constants.stimulatedSlots;
   let events = 0;
@@ -111,7 +114,7 @@ const FIND_INPUT_EVENTS = `
     let end = slot + this.constants.stimulatedSlots - 1;
     ${search('slot', 'end', 'arrivals[this.constants.eventsAt + (middle | 0)]')}
     for (let layer = 0; layer < this.constants.layers; layer++) {
-      events = events + ${STEPS_WITH_EVENT};
+      events = events + ${BITS_OF_EVENTS};
     }
   }`;
 
@@ -120,7 +123,7 @@ const COUNT_EVENTS_OF_STEP = `
   let eventsOfStep = 0;
   if (events > 0.5) {
     for (let layer = 0; layer < this.constants.layers; layer++) {
-      const bits = ${STEPS_WITH_EVENT};
+      const bits = ${BITS_OF_EVENTS};
       eventsOfStep = eventsOfStep + ((bits >> step) & 1);
     }
   }`;
@@ -144,7 +147,8 @@ const ADD_TO_STEP = `
 
 /**
  * Adds up what arrives at a neuron in a window, in up to two passes over its connections, or over the sums of a hub. The
- * first pass adds `all` synapses, without their signs, and what else the kernel needs to know in any case. If that does not
+ * first pass adds `all` synapses, without their signs, and what else the kernel needs to know in any case. If that does
+ * not
  * suffice, the second adds the synapses of each step, which takes longer.
  */
 const addArrivals = (kernel: {
@@ -249,7 +253,7 @@ export const restingStatuses = `function restingStatuses(silenced, inputs) {
   return status;
 }`;
 
-/** states before the first window. The argument is not read: gpu.js wants one. */
+/** states before the first window. The argument does not matter: gpu.js wants one. */
 export const restingStates = `function restingStates(statuses) {
   return statuses[0] * 0;
 }`;

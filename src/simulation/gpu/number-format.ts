@@ -37,7 +37,7 @@ export const UNIT_MV = (SYNAPSE_MV * SYNAPSE_TO_MEMBRANE) / 2 ** 32;
 /** An input event in synapses: what it adds to u over what a synapse adds to u. */
 export const INPUT_EVENT_SYNAPSES = Math.round(INPUT_EVENT_MV / (SYNAPSE_MV * SYNAPSE_TO_MEMBRANE));
 
-/** mV as an exact fraction of a microvolt, since 0.275 is not a double. */
+/** mV as a whole number of microvolts, since 0.275 is not a double. */
 const MICROVOLTS_PER_MV = 1000;
 const microvolts = (mv: number) => BigInt(Math.round(mv * MICROVOLTS_PER_MV));
 const SYNAPSES_PER_MEMBRANE_SYNAPSE = BigInt(Math.round(1 / SYNAPSE_TO_MEMBRANE));
@@ -164,6 +164,6 @@ export function potentialBound(uHigh: number, hHigh: number, exciting: number): 
 /** The slack of 64 is more than what the low floats and every rounding can add, and more than the margin. */
 export const QUIET_BELOW = Number(THRESHOLD_UNITS >> 20n) - 64;
 
-/** A run in which v comes this close to the threshold is computed again by the reference arithmetic. */
+/** A run in which v comes this close to the threshold is computed again on the CPU. */
 export const MARGIN_MV = 1e-8;
 export const MARGIN_UNITS = Math.ceil(MARGIN_MV / UNIT_MV);

@@ -31,7 +31,7 @@ export interface BatchShape {
   /** Trials side by side, a power of two. */
   readonly width: number;
   readonly windows: number;
-  /** Slots for the stimulated and the silenced neurons of a trial: powers of two, greater than their number. */
+  /** Slots for the stimulated and the silenced neurons of a trial: powers of two, not less than their number. */
   readonly stimulated: number;
   readonly silenced: number;
   /** Events that a neuron may get in one step. */

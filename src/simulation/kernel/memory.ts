@@ -14,7 +14,7 @@ export const DIGIT_BITS: u32 = 9;
 const CURSORS_BYTES: usize = sizeof<u32>() << DIGIT_BITS;
 /** log2 of the bytes of a neuron. */
 export const NEURON_SHIFT: u32 = 4;
-/** Bits of a neuron's address; ADDRESS_BITS in cpu/kernel-engine.ts. */
+/** Bits of a neuron's address; ADDRESS_BITS in cpu/kernel-exports.ts. */
 export const ADDRESS_BITS: u32 = 2 * DIGIT_BITS + NEURON_SHIFT;
 export const ADDRESS_MASK: u32 = (1 << ADDRESS_BITS) - 1;
 
@@ -22,7 +22,7 @@ export const ADDRESS_MASK: u32 = (1 << ADDRESS_BITS) - 1;
 export const NEURONS: usize = 0;
 /** Begins where the addresses of neurons end, which makes it a constant. */
 const VISITS: usize = 1 << ADDRESS_BITS;
-/** Filled by the host once. */
+/** Filled by the host. */
 export let connections: usize;
 export let rows: usize;
 /** Filled by the host when connections are overridden. */
@@ -41,11 +41,11 @@ let partFactors: usize;
 let factors: usize;
 export let spikeCounts: usize;
 export let halfSorted: usize;
+export let spikingNeurons: usize;
+let cursors: usize;
 /** Used by the kernel, and by the host where a trial has parts. */
 export let candidates: usize;
 export let waitingNeurons: usize;
-export let spikingNeurons: usize;
-let cursors: usize;
 /** Neurons of a trial in parts that are not at rest, and u and h of each, for its host; reached.ts lists them. */
 export let reachedNeurons: usize;
 export let reachedStates: usize;
@@ -283,7 +283,8 @@ export class OverriddenPair {
 }
 
 /**
- * The number of the last visit to a neuron. Each step is one visit, and so is each review, so that a neuron listed twice is
+ * The number of the last visit to a neuron. Each step is one visit, and so is each review, so that a neuron listed twice
+ * is
  * processed once. Visits are numbered from 1 through all trials; after the last number all are forgotten.
  */
 export class Visit {

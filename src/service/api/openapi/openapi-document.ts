@@ -4,7 +4,7 @@ import { published } from '../../../schema/json-schema.js';
 import { apiPath, type ApiVersion } from '../../http/api-versions.js';
 import { SAME_ORIGIN } from '../../http/public-address.js';
 
-/** The description of a version of the API, except for operations and schemas, which come from its controllers. */
+/** The description of a version of the API, except for its operations, which come from its controllers. */
 export interface VersionDescription {
   readonly version: ApiVersion;
   /** The version in full, such as 1.0.0. */
@@ -15,7 +15,7 @@ export interface VersionDescription {
   readonly tags: Readonly<Record<string, string>>;
   /** An example for each member of a response that is not an object, by schema. */
   readonly examples?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Schemas of answers. Operations refer to them by name. */
+  /** Schemas of requests and answers. Operations refer to them by name. */
   readonly schemas: Readonly<Record<string, object>>;
 }
 

@@ -4,7 +4,7 @@ import { QUERY_FIELDS } from '../../../presets/fields.js';
 import { trialExperiment } from '../../../presets/presets.js';
 import type { LoadedModel } from '../../health/model-health.js';
 
-/** With half as many, the first run of a client takes up to twice as long as its tenth; see docs/performance.md. */
+/** With half as many, the first run of a client takes up to twice as long as its tenth. */
 const ROUNDS = 8;
 /** On a machine that needs longer, it is better to be ready than to be warm. */
 const LONGEST_MS = 5_000;

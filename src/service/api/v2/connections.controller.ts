@@ -14,7 +14,7 @@ import { sendAnswer } from './answer-bytes.js';
 import { answerFormat, linkTo, shortText, wholeNumber, word } from './results-query.js';
 
 const EVERYBODY = PUBLISHED_PREFIX + ALL_NEURONS;
-/** Half of what the headers of a request may have: the other end may be as long. */
+/** Less than half of what the headers of a request may have: the other end may be as long. */
 const LONGEST_SELECTOR = 6000;
 const ROWS_OF_A_PAGE = 10_000;
 const CONNECTION_FORMATS = ['json', ...TABLE_FORMATS] as const;

@@ -20,7 +20,7 @@ export interface ExperimentReport {
   work: Readonly<Work>;
 }
 
-/** Those of requests whose body arrived as text. */
+/** Those of requests that reached the route. */
 export const experimentReports = new WeakMap<FastifyRequest, ExperimentReport>();
 
 /** Opens the report of a request; whoever serves it fills in the rest. */

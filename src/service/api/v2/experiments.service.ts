@@ -166,7 +166,7 @@ export class ExperimentsService {
   }
 }
 
-/** An experiment under way. All but a table of spikes is computed as its bytes are read. */
+/** An experiment under way. All but a table of events is computed as its bytes are read. */
 export class RunningExperiment {
   readonly #endTask: () => void;
   #isOver = false;

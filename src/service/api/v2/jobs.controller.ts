@@ -46,7 +46,7 @@ export class JobsController {
     const format = answerFormat(query.format, request, ALL_FORMATS);
     const job = await this.jobs.state(id);
     const order = answerOrder(query, format, job.record.from);
-    // Writing results takes as much of this thread as writing an answer.
+    // Writing results takes as much as writing an answer.
     const leave = this.admission.admit(siteOf(request));
     whenEnded(request, leave);
     try {

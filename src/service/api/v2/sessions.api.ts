@@ -11,7 +11,7 @@ const STATUS = {
   session: NAME,
   t_ms: 60,
   rates_hz: { sugar: 80 },
-  model: 'flywire-783-synthetic',
+  model: 'fafb-783-synthetic-corrected-0123456789ab',
   idle_s: 60,
 };
 const DOCUMENT = {
