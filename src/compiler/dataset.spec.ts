@@ -418,7 +418,7 @@ describe('a network of a laboratory', () => {
       'pre,post,weight\n1,2,5\n',
       'id\nAVAL\n',
       {},
-      'n.csv, line 2: expected id to be an id of 1 to 20 digits, found "AVAL".',
+      'n.csv, line 2: expected id to be a root id of 1 to 18 digits, found "AVAL".',
     ],
     [
       'a position of words',
