@@ -46,11 +46,10 @@ export class Notices {
   }
 
   /**
-   * Shows why a call failed, with a button to try again where that can help. During the wait that the service asks for,
-   * the button counts down, disabled unless `automatic`. The seconds are hidden from screen readers, which would
-   * otherwise
-   * read the whole alert again at each change.
-   * When the browser is online again, the call is repeated or, where only the reader may do that, the message goes.
+   * Shows why a call failed, with a button to try again where that can help. During the wait that the service asks for, the
+   * button counts down, disabled unless `automatic`. The seconds are hidden from screen readers, which would otherwise read
+   * the whole alert again at each change. When the browser is online again, the call is repeated or, where only the reader
+   * may do that, the message goes.
    * @param automatic tries again by itself when the countdown ends
    * @param onOver told when it ends
    */

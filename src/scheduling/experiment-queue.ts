@@ -7,20 +7,16 @@
  *
  * With two workers or more, one is kept for runs. The only trials that it computes are light ones, of sessions or of
  * clients for whom no other worker computes, with an event budget that ends them after a few milliseconds. A trial that
- * exceeds the budget was
- * not light: its result is discarded, and another worker computes it again. So a run waits for a few milliseconds at
- * most,
- * and results never depend on where they were computed.
+ * exceeds the budget was not light: its result is discarded, and another worker computes it again. So a run waits for a few
+ * milliseconds at most, and results never depend on where they were computed.
  *
- * Each worker has the task that it computes and one that is queued ahead, so that it need not wait for this thread
- * between two tasks (see worker-slot.ts). All others wait here, so the queue has a length and no client fills it alone. A
- * task
- * can be withdrawn until a worker begins it. A run is never queued ahead behind a trial; if a run waits, the trials
- * that are queued ahead are withdrawn, so it waits for one trial at most. So do trials that somebody waits for, behind
- * those of background work.
+ * Each worker has the task that it computes and one that is queued ahead, so that it need not wait for this thread between
+ * two tasks (see worker-slot.ts). All others wait here, so the queue has a length and no client fills it alone. A task can
+ * be withdrawn until a worker begins it. A run is never queued ahead behind a trial; if a run waits, the trials that are
+ * queued ahead are withdrawn, so it waits for one trial at most. So do trials that somebody waits for, behind those of
+ * background work.
  *
- * Where there is a GPU, it simulates waiting tasks in batches, runs before trials (see batch-dispatch.ts); the workers
- * then
+ * Where there is a GPU, it simulates waiting tasks in batches, runs before trials (see batch-dispatch.ts); the workers then
  * only write the responses, or read the trials.
  *
  * Invariant: a run waits, or is queued ahead, only while every worker is busy, or while every run goes through the GPU
@@ -319,8 +315,7 @@ export class ExperimentQueue {
   }
 
   /**
-   * The next trial that finds a worker, and that worker. Preparing a rewired network takes longer than many trials. So
-   * its
+   * The next trial that finds a worker, and that worker. Preparing a rewired network takes longer than many trials. So its
    * trials go to the worker that has it, also some out of turn, and to another one that has had nothing else to do for as
    * long.
    */

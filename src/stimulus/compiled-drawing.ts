@@ -45,49 +45,12 @@ interface Kernel {
   keep(bytes: number): number;
   lend(bytes: number): number;
   beginTrial(durationSteps: number): void;
-  addLayer(
-    table: number,
-    number: number,
-    epoch: number,
-    originStep: number,
-    originInPart: number,
-    firstBlock: number,
-    startStep: number,
-    endStep: number,
-    course: number,
-    changeCount: number,
-    fromHz: number,
-    toHz: number,
-    keepBelow: number,
-    noneFrom: number,
-  ): number;
+  addLayer(table: number, ...more: readonly number[]): number;
   beginTrain(): void;
   addEvent(step: number, neuron: number): void;
-  addTrain(
-    neuron: number,
-    layers: number,
-    layerCount: number,
-    cursors: number,
-    ...counterAndKey: readonly number[]
-  ): void;
-  addTrains(
-    neurons: number,
-    neuronCount: number,
-    idWords: number,
-    layers: number,
-    layerCount: number,
-    cursors: number,
-    cursorBytes: number,
-    ...counterAndKey: readonly number[]
-  ): void;
-  addSparseTrains(
-    neurons: number,
-    neuronCount: number,
-    idWords: number,
-    layers: number,
-    layerCount: number,
-    ...counterAndKey: readonly number[]
-  ): void;
+  addTrain(neuron: number, ...more: readonly number[]): void;
+  addTrains(neurons: number, ...more: readonly number[]): void;
+  addSparseTrains(neurons: number, ...more: readonly number[]): void;
   endTrial(): number;
 }
 

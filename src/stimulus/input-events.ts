@@ -18,9 +18,8 @@ import {
 
 /**
  * Where the layers of trains stand behind a part: of each its epoch, counted from 1, its last block, which the next part
- * draws
- * again, and the step before that, counted from the start of the epoch. Nothing is lost with them but the time to draw an
- * epoch again.
+ * draws again, and the step before that, counted from the start of the epoch. Nothing is lost with them but the time to
+ * draw an epoch again.
  */
 export type TrainCursors = Uint32Array;
 

@@ -100,8 +100,8 @@ export function doseResponses(subject: Subject, seeds: readonly number[]) {
 }
 
 /**
- * @returns for each list of types the rate that is left when their outputs are silenced; an empty list is the intact
- * brain
+ * @returns for each list of types the rate that is left when their outputs are silenced; an empty list is the
+ *   intact brain
  */
 export function lesions(
   subject: Subject,

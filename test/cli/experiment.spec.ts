@@ -3,22 +3,20 @@
  * those that signals end and one that reads standard input.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runBuilt, startBuilt } from '../support/commands.js';
-import { complete, DOCUMENT, experiment, SCREEN } from '../support/experiment-command.js';
+import {
+  complete,
+  directory,
+  DOCUMENT,
+  experiment,
+  file,
+  inDirectory,
+  screenFile,
+} from '../support/experiment-command.js';
 import { startGateway } from '../support/gateway.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { until } from '../support/service-process.js';
-
-const directory = mkdtempSync(join(tmpdir(), 'open-experiments-'));
-afterAll(() => rmSync(directory, { recursive: true }));
-const inDirectory = (name: string) => join(directory, name);
-
-const file = inDirectory('document.json');
-writeFileSync(file, JSON.stringify(DOCUMENT));
-const screenFile = inDirectory('screen.json');
-writeFileSync(screenFile, JSON.stringify(SCREEN));
 
 /** Computes what is small enough for one request. */
 let service: Service;

@@ -1,17 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { PAPER } from '../../src/experiments/figures/draw.js';
 import { escaped } from '../../src/experiments/figures/svg.js';
-import { DOCUMENT, experiment, SCREEN } from '../support/experiment-command.js';
-
-const directory = mkdtempSync(join(tmpdir(), 'plots-'));
-afterAll(() => rmSync(directory, { recursive: true }));
-const inDirectory = (name: string) => join(directory, name);
-const file = inDirectory('document.json');
-writeFileSync(file, JSON.stringify(DOCUMENT));
-const screenFile = inDirectory('screen.json');
-writeFileSync(screenFile, JSON.stringify(SCREEN));
+import { DOCUMENT, experiment, file, inDirectory, screenFile } from '../support/experiment-command.js';
 
 describe('npm run experiment -- DOCUMENT.json --plot', () => {
   /** The plot, which has to be the same twice, with the answer as a table and as JSON. */

@@ -28,9 +28,7 @@ const KILLED = 137;
 /** Building and running images has a command of its own. */
 const describeOnDemand: typeof describeWith =
   process.env['CONTAINERS'] === undefined
-    ? (_, name, body) =>
-        // In the suite it would take minutes; the summary lists it as skipped.
-        describe.skip(`${name} (npm run test:container)`, body)
+    ? (_, name, body) => describe.skip(`${name} (npm run test:container)`, body) // It builds images, which takes minutes: on demand, and in CI.
     : describeWith;
 
 describeOnDemand(['podman'], 'containers', () => {

@@ -1,8 +1,7 @@
 /** Pages of tables over real HTTP: those of a service with small limits against the answer of one with large ones. */
-import { tableFromIPC } from 'apache-arrow';
-import { parquetReadObjects } from 'hyparquet';
 import { startReadyService, type Answer, type Service } from '../support/service.js';
 import { until } from '../support/service-process.js';
+import { READERS } from '../support/table-rows.js';
 
 const PATH = '/api/v2/experiments';
 const HEADERS = { 'content-type': 'application/json' };
@@ -33,20 +32,6 @@ afterAll(async () => {
   await large.stop();
 });
 
-const READERS: Record<string, (bytes: Buffer) => Promise<string[]>> = {
-  csv: (bytes) => Promise.resolve(bytes.toString().split('\r\n').slice(1, -1)),
-  arrow: (bytes) =>
-    Promise.resolve(
-      tableFromIPC(bytes)
-        .toArray()
-        .map((row: { toJSON(): object }) => Object.values(row.toJSON()).join(',')),
-    ),
-  parquet: async (bytes) => {
-    const rows = await parquetReadObjects({ file: Uint8Array.from(bytes).buffer });
-    return rows.map((row) => Object.values(row).join(','));
-  },
-};
-
 const bytesOf = async (answer: Answer) => Buffer.from(await answer.arrayBuffer());
 
 /** The bodies of an answer and of those that its links name. */
@@ -76,13 +61,13 @@ async function finishedJob(service: Service, document: object, query = ''): Prom
   return location;
 }
 
-describe.each(['csv', 'arrow', 'parquet'])('a table of spikes as %s', (format) => {
+describe.each(['csv', 'arrow', 'parquet'] as const)('a table of spikes as %s', (format) => {
   it.each(['spikes', 'inputs'])('has pages, which together have all of its rows: %s', async (table) => {
     const query = `?format=${format}&table=${table}`;
-    const all = await READERS['csv']!(await bytesOf(await posted(large)(`?format=csv&table=${table}`)));
+    const all = await READERS.csv(await bytesOf(await posted(large)(`?format=csv&table=${table}`)));
     const pages = await linked(posted(small), query);
     expect(pages.length).toBeGreaterThan(table === 'spikes' ? 1 : 0);
-    const rows = await Promise.all(pages.map((page) => READERS[format]!(page)));
+    const rows = await Promise.all(pages.map((page) => READERS[format](page)));
     expect(rows.flat()).toEqual(all);
     const location = await finishedJob(small, DOCUMENT);
     expect(await linked((next) => small.get(`${location}/results${next}`), query)).toEqual(pages);
@@ -143,7 +128,7 @@ it('nothing is cut unless the request allows it, and then it is said', async () 
     const table = await ask('?format=csv&table=spikes&truncate=true');
     expect([table.headers.get('spikes-truncated'), table.headers.get('link')]).toEqual(['true', null]);
     // Three tables of four conditions share the limit.
-    expect(await READERS['csv']!(await bytesOf(table))).toHaveLength(4 * Math.floor(1000 / 12));
+    expect(await READERS.csv(await bytesOf(table))).toHaveLength(4 * Math.floor(1000 / 12));
     const { conditions, warnings, next_page: next } = await (await ask('?truncate=true')).json();
     expect(next).toBeUndefined();
     expect(conditions[3].reports.spikes).toMatchObject({ truncated: true });

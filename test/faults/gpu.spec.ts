@@ -6,9 +6,7 @@ import { IS_FULL, observed } from './extent.js';
 const RUNS = 30;
 const describeInFull: typeof describeWith = IS_FULL
   ? describeWith
-  : (_, name, body) =>
-      // In the short extent test/e2e/gpu.slow.spec.ts covers the same; the summary lists this as skipped.
-      describe.skip(`${name} (npm run test:faults)`, body);
+  : (_, name, body) => describe.skip(`${name} (npm run test:faults)`, body); // In the short extent test/e2e/gpu.slow.spec.ts covers the same.
 
 describeInFull(['gpu'], 'the process of the GPU', () => {
   let service: ServiceProcess;

@@ -1,4 +1,7 @@
 /** npm run experiment on the small brain, in this process. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runCommand, type CommandResult } from './commands.js';
 import { smallConnectomeFile } from './small-connectome.js';
 
@@ -17,13 +20,23 @@ export const DOCUMENT = {
   },
   sweep: [{ set: 'inputs.sugar.rate_hz', values: [0, 100, 200] }],
 };
-export const SCREEN = {
+const SCREEN = {
   inputs: { sugar: { node_set: 'S_sugar', rate_hz: 150 } },
   duration_ms: 100,
   trials: 2,
   reports: { walk: { node_set: 'C_walk' } },
   sweep: [{ each: ['S_*', 'C_*'], group_by: ['type'], as: 'silence' }],
 };
+
+export const directory = mkdtempSync(join(tmpdir(), 'experiment-command-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+export const inDirectory = (name: string) => join(directory, name);
+/** DOCUMENT, as a file. */
+export const file = inDirectory('document.json');
+writeFileSync(file, JSON.stringify(DOCUMENT));
+/** SCREEN, as a file. */
+export const screenFile = inDirectory('screen.json');
+writeFileSync(screenFile, JSON.stringify(SCREEN));
 
 /** Arguments that say on which brain; with one worker where nothing else is said, as each takes longer to start than to run. */
 export function complete(args: readonly string[]): string[] {

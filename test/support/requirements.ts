@@ -77,8 +77,7 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
       throw new Error(`REQUIRE asks for ${demanded.join(', ')}, which this machine does not have`);
     });
   } else {
-    // A machine without a program can still run the rest; the name says what is missing, the summary lists it.
-    describe.skip(`${name} (needs ${missing.join(', ')})`, body);
+    describe.skip(`${name} (needs ${missing.join(', ')})`, body); // This machine lacks them; REQUIRE makes it a failure.
   }
 }
 

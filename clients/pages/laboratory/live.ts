@@ -25,8 +25,8 @@ export class Live {
   ) {}
 
   /**
-   * A few trials of a document, after those that are under way; a later one takes its place. @param price of the last
-   * check
+   * A few trials of a document, after those that are under way; a later one takes its place.
+   * @param price of the last check
    */
   preview(document: Members, price: DryRun | undefined): void {
     const trials = Math.min(PREVIEW_TRIALS, price?.experiment.trials ?? PREVIEW_TRIALS);

@@ -62,8 +62,7 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
   }
 
   /**
-   * The lines as they come: the head, conditions in order with progress between them, the totals. Where the rows of
-   * events
+   * The lines as they come: the head, conditions in order with progress between them, the totals. Where the rows of events
    * do not fit into one answer, the pages that follow are asked for, and their lines are those of one answer.
    * @throws ServiceError where the service refuses or the experiment fails; InterruptedError
    */

@@ -5,8 +5,8 @@ import type { Format, TableFormat } from './formats.js';
 import { tableMetadata, tableOf, type Table, type TableRequest, type TableEncoder } from './tables.js';
 
 /**
- * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes.
- * It holds one condition at a time, or a row group of Parquet.
+ * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes. It holds one condition at
+ * a time, or a row group of Parquet.
  */
 export interface AnswerWriter {
   /**

@@ -1,8 +1,7 @@
 /** Pages of tables against the same experiment without any limit, which has all rows in one piece. */
-import { tableFromIPC } from 'apache-arrow';
-import { parquetReadObjects } from 'hyparquet';
 import { localTrials, planOf } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
+import { READERS } from '../../../test/support/table-rows.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
 import { inOneGo } from '../run/turn.js';
 import {
@@ -124,21 +123,6 @@ interface Body {
 async function jsonOf(answer: Answer): Promise<Body> {
   return JSON.parse((await bytesOf(answer)).toString()) as Body;
 }
-
-/** Rows of one table, in an order of columns that the formats share. */
-const READERS: Record<'csv' | 'arrow' | 'parquet', (bytes: Buffer) => Promise<string[]>> = {
-  csv: (bytes) => Promise.resolve(bytes.toString().split('\r\n').slice(1, -1)),
-  arrow: (bytes) =>
-    Promise.resolve(
-      tableFromIPC(bytes)
-        .toArray()
-        .map((row: { toJSON(): object }) => Object.values(row.toJSON()).join(',')),
-    ),
-  parquet: async (bytes) => {
-    const rows = await parquetReadObjects({ file: Uint8Array.from(bytes).buffer });
-    return rows.map((row) => Object.values(row).join(','));
-  },
-};
 
 /** A page has the rows of a condition report by report, and so has the whole table. */
 function byReport(rows: readonly string[]): string[] {

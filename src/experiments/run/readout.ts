@@ -79,8 +79,7 @@ export function trialInParts(
 }
 
 /**
- * Work of a worker on a step of a session. The new state is written to other memory than the old one, so that the step
- * can
+ * Work of a worker on a step of a session. The new state is written to other memory than the old one, so that the step can
  * be repeated. The old one is loaded only if the engine no longer has it.
  * @param networks the engine of each, and whether it is prepared
  * @param onRaster is given the spikes before the next step overwrites them

@@ -109,8 +109,8 @@ export class ExperimentThread {
   /**
    * Begins work on a document that a client sent. To be ended by whoever begins it.
    * @param text undefined where every default is wanted
-   * @throws CodedError QUEUE_FULL where too many wait for their turn already, TOO_EXPENSIVE where it has ended the thread
-   * twice
+   * @throws CodedError QUEUE_FULL where too many wait for their turn already, TOO_EXPENSIVE where it has
+   *   ended the thread twice
    */
   openDocument(client: string, text: string | undefined): ThreadWork {
     const subject = text === undefined ? undefined : hash('sha256', text);

@@ -53,8 +53,7 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 /**
  * Opens the adapter and compares a trial on this very connectome with the CPU's, spike by spike.
  * @throws CodedError GPU_UNAVAILABLE when there is no adapter to be used, or it computes something else; GPU_FAILED, and
- * what
- *   is wrong with the connectome file
+ *   what is wrong with the connectome file
  */
 async function open(opening: HostOpening): Promise<GpuDescription> {
   const { connectomeFile, digest, workerFile = WORKER_FILE, ...wanted } = opening;

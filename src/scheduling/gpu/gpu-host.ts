@@ -181,8 +181,7 @@ export class GpuHost {
 }
 
 /**
- * The arrays of a message are views of its one buffer. Sent to a worker, each would take a copy of the whole buffer
- * along:
+ * The arrays of a message are views of its one buffer. Sent to a worker, each would take a copy of the whole buffer along:
  * 32 times 4 MB for a batch of busy trials.
  */
 function sharedTrial(trial: Trial): Trial {

@@ -102,8 +102,7 @@ export class GpuStage {
   }
 
   /**
-   * True while it computes another batch. It then takes a full one only: tasks that do not fill it would wait in it,
-   * while
+   * True while it computes another batch. It then takes a full one only: tasks that do not fill it would wait in it, while
    * more may come before its turn, or a worker be free.
    */
   get isBusy(): boolean {

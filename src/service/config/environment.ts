@@ -1,7 +1,6 @@
 /**
- * The environment, read once, checked and frozen. Nothing else in the service knows a variable of process.env; the name
- * of a
- * variable, its default, what it allows and its meaning stand here alone.
+ * The environment, read once, checked and frozen. Nothing else in the service knows a variable of process.env; the name of
+ * a variable, its default, what it allows and its meaning stand here alone.
  */
 import { availableParallelism } from 'node:os';
 import { isIP } from 'node:net';

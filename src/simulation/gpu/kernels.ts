@@ -17,8 +17,7 @@
  *   silenced   [trial][slot]              neurons, ascending
  *   inputs     [row][trial][slot]         row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
  *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
- *   active     [word], [word][trial]      24 bits: neurons that spiked in any trial; and how many spikes they have in
- * each
+ *   active     [word], [word][trial]      24 bits: neurons that spiked in any trial; and how many spikes they have in each
  *   masks      [group], [block][trial]    24 bits: connections of the group whose source was active; and how many spikes
  *              the neurons of a block of words have in each trial
  *   arrivals   what arrives in a window, in one array, because a kernel can bind no more: masks; then row 0 of inputs
@@ -28,8 +27,7 @@
  *
  * A status is the bits of the spikes in the window (18) + code * 2^18 + flag * 2^23, with a minus where the neuron is
  * silenced. Codes: 1 + the steps that the neuron is still refractory after the window, FREE if none; STIMULATED for a
- * neuron that gets events and has no refractory period; IDLE for one whose state is 0. A status of 0 does not occur: a
- * GPU
+ * neuron that gets events and has no refractory period; IDLE for one whose state is 0. A status of 0 does not occur: a GPU
  * that has refused its work gives back zeros. The flag stays once it is set: v came too close to the threshold, or the
  * state left its range.
  */
@@ -83,8 +81,7 @@ const forEachSpike = (statements: string) => `
   }`;
 
 /**
- * Runs the statements for each connection of `groups` groups from `group` on, but at most a chunk, whose source has
- * spiked
+ * Runs the statements for each connection of `groups` groups from `group` on, but at most a chunk, whose source has spiked
  * in the window and is not silenced: connection `k` of `group + g`, and `sent`, the status of its source.
  */
 const forEachActiveConnection = (masks: string, statements: string) => `
@@ -147,8 +144,7 @@ const ADD_TO_STEP = `
 
 /**
  * Adds up what arrives at a neuron in a window, in up to two passes over its connections, or over the sums of a hub. The
- * first pass adds `all` synapses, without their signs, and what else the kernel needs to know in any case. If that does
- * not
+ * first pass adds `all` synapses, without their signs, and what else the kernel needs to know in any case. If that does not
  * suffice, the second adds the synapses of each step, which takes longer.
  */
 const addArrivals = (kernel: {

@@ -1,9 +1,8 @@
 /**
  * The factors of each step. u and h (see kernel.ts) are stored multiplied by a growth that cancels their decay, so
- * converting them to mV, and mV to them, takes a different factor in every step. The factors are the same in all
- * trials with the same constants. They are kept in a table, and each is computed once, for the first trial that is so
- * long.
- * A trial in parts may be longer than the table: it computes the factors of each part again, from the growth at its
+ * converting them to mV, and mV to them, takes a different factor in every step. The factors are the same in all trials
+ * with the same constants. They are kept in a table, and each is computed once, for the first trial that is so long. A
+ * trial in parts may be longer than the table: it computes the factors of each part again, from the growth at its
  * beginning.
  *
  * After 3.5 s the growth would exceed the range of doubles. Before that, u and h of all neurons and their growth are

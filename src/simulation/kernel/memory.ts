@@ -283,8 +283,7 @@ export class OverriddenPair {
 }
 
 /**
- * The number of the last visit to a neuron. Each step is one visit, and so is each review, so that a neuron listed twice
- * is
+ * The number of the last visit to a neuron. Each step is one visit, and so is each review, so that a neuron listed twice is
  * processed once. Visits are numbered from 1 through all trials; after the last number all are forgotten.
  */
 export class Visit {
