@@ -8,6 +8,7 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/faults/'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^#platform$': '<rootDir>/src/engine/platform.node.ts',
     '^#client$': '<rootDir>/clients/typescript/src/client.ts',
     '^webgpu$': '<rootDir>/test/support/webgpu-binding.ts',
   },

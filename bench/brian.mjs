@@ -1,9 +1,9 @@
 /**
- * npm run bench:brian: the same wiring and the same input events through Brian 2 and through the kernel, in turn.
+ * npm run bench:brian simulates the same wiring and input events with Brian 2 and with the kernel, in turn.
  *
- * Brian 2 runs in a Python process of its own (brian2_runs.py), which gets the wiring and the input events through
+ * Brian 2 runs in a separate Python process (brian2_runs.py), which gets the wiring and the input events through
  * files and then simulates on demand. Its time is that of the simulation loop: importing, building 2.3 million
- * synapses and compiling are left out. A row counts the spikes that one has and the other has not.
+ * synapses and compiling are excluded. A row counts the spikes that only one of them has.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,18 +12,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../dist/cli/command.js';
-import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
-import { openConnectome } from '../dist/connectome/format.js';
-import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
-import { compareSpikes } from '../dist/simulation/golden.js';
-import { NETWORK, STEPS_PER_MS } from '../dist/simulation/network.js';
-import { copyOf } from '../dist/simulation/simulation.js';
-import { rasterDigest } from '../dist/presets/readout.js';
-import { CodedError } from '../dist/errors.js';
-import { MAXIMUM_TRIAL_STEPS } from '../dist/stimulus/protocol.js';
-import { compileKernel } from '../dist/scheduling/kernel-file.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
+import { openConnectome } from '../dist/engine/connectome/format.js';
+import { KernelEngine } from '../dist/engine/simulation/cpu/kernel-engine.js';
+import { DEFAULT_EXPERIMENT } from '../dist/experiments/presets/experiment.js';
+import { compareSpikes } from '../dist/tools/golden/golden.js';
+import { NETWORK, STEPS_PER_MS } from '../dist/engine/simulation/network.js';
+import { copyOf } from '../dist/engine/simulation/simulation.js';
+import { rasterDigest } from '../dist/experiments/presets/readout.js';
+import { CodedError } from '../dist/engine/errors.js';
+import { MAX_WHOLE_TRIAL_STEPS } from '../dist/engine/stimulus/protocol.js';
+import { compileKernel } from '../dist/workers/pool/kernel-file.js';
 import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
@@ -34,7 +34,7 @@ await runCommand({
   name: 'bench:brian',
   summary: 'Runs the same wiring and input events through Brian 2 and through the kernel.',
   options: {
-    connectome: { value: 'FILE', required: true, help: 'What is simulated.' },
+    connectome: { value: 'FILE', required: true, help: 'The connectome to simulate.' },
     stimuli: { value: 'LIST', default: 'sugar,loom,food', help: 'Comma list of stimuli.' },
     duration: {
       value: 'MS',
@@ -43,10 +43,10 @@ await runCommand({
     },
     rounds: { value: 'N', default: '5', help: 'How often Brian 2 runs each stimulus.' },
     python: { value: 'FILE', help: 'A Python that has Brian 2; looked for by default.' },
-    json: { help: 'Print the rows as JSON alone.' },
+    json: { help: 'Print the rows as JSON, and nothing else.' },
   },
   async run(options) {
-    const durationMs = wholeNumber('duration', options.duration, MAXIMUM_TRIAL_STEPS / STEPS_PER_MS);
+    const durationMs = wholeNumber('duration', options.duration, MAX_WHOLE_TRIAL_STEPS / STEPS_PER_MS);
     const rounds = wholeNumber('rounds', options.rounds, 1000);
     const python = pythonWithBrian(options.python);
     const connectome = openConnectome(await readConnectomeFile(options.connectome));
@@ -124,7 +124,7 @@ async function measure(directory, python, connectome, cases, steps, rounds) {
       for (const each of cases) {
         brian.stdin.write(`${each.stimulus}\n`);
         const { value: answer, done } = await answers.next();
-        if (done) throw new Error('Brian 2 ended before it answered; what it said stands above');
+        if (done) throw new Error('Brian 2 ended before it answered; its output stands above');
         const brianMs = Number(answer);
         for (let run = 0; run < KERNEL_RUNS_A_ROUND; run++) {
           const [ms, raster] = timed(() => kernel.simulate(each.inputEvents, { durationSteps: steps }));

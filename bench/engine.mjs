@@ -1,25 +1,25 @@
 /**
- * npm run bench:engine: how long the kernel takes for each stimulus and duration, and for golden runs, beside the
+ * npm run bench:engine measures the kernel for each stimulus and duration, and for golden runs, beside the
  * reference engine.
  *
- * All cases are measured in turn, round after round, so that a machine which slows down for a while slows all of
+ * The cases take turns in each round, so that a temporary slowdown of the machine affects all of
  * them. A row is printed with the digest of its raster: equal digests mean equal results, on any machine.
  */
 import { basename } from 'node:path';
-import { runCommand } from '../dist/cli/command.js';
-import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
-import { openConnectome } from '../dist/connectome/format.js';
-import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
-import { FIELDS } from '../dist/presets/fields.js';
-import { goldenReader } from '../dist/simulation/golden.js';
-import { STEPS_PER_MS } from '../dist/simulation/network.js';
-import { copyOf } from '../dist/simulation/simulation.js';
-import { rasterDigest } from '../dist/presets/readout.js';
-import { ReferenceEngine } from '../dist/simulation/reference-engine.js';
-import { MAXIMUM_TRIAL_STEPS } from '../dist/stimulus/protocol.js';
-import { readGoldenFile } from '../dist/cli/golden.js';
-import { compileKernel } from '../dist/scheduling/kernel-file.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
+import { openConnectome } from '../dist/engine/connectome/format.js';
+import { KernelEngine } from '../dist/engine/simulation/cpu/kernel-engine.js';
+import { DEFAULT_EXPERIMENT } from '../dist/experiments/presets/experiment.js';
+import { FIELDS } from '../dist/experiments/presets/fields.js';
+import { goldenReader } from '../dist/tools/golden/golden.js';
+import { STEPS_PER_MS } from '../dist/engine/simulation/network.js';
+import { copyOf } from '../dist/engine/simulation/simulation.js';
+import { rasterDigest } from '../dist/experiments/presets/readout.js';
+import { ReferenceEngine } from '../dist/engine/simulation/reference-engine.js';
+import { MAX_WHOLE_TRIAL_STEPS } from '../dist/engine/stimulus/protocol.js';
+import { readGoldenFile } from '../dist/tools/cli/golden.js';
+import { compileKernel } from '../dist/workers/pool/kernel-file.js';
 import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
@@ -34,7 +34,7 @@ await runCommand({
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What is simulated.',
+      help: 'The connectome to simulate.',
     },
     stimuli: { value: 'LIST', help: 'Comma list of stimuli; all of them by default.' },
     durations: {
@@ -43,7 +43,7 @@ await runCommand({
       help: 'Comma list of durations in ms.',
     },
     rounds: { value: 'N', default: '30', help: 'How often each case is run.' },
-    json: { help: 'Print the rows as JSON alone.' },
+    json: { help: 'Print the rows as JSON, and nothing else.' },
   },
   positionals: {
     usage: '[GOLDEN.csv.gz...]',
@@ -54,7 +54,7 @@ await runCommand({
     const stimuli = options.stimuli?.split(',') ?? connectome.metadata.stimuli.map(({ id }) => id);
     const durationsMs = options.durations
       .split(',')
-      .map((each) => wholeNumber('durations', each, MAXIMUM_TRIAL_STEPS / STEPS_PER_MS));
+      .map((each) => wholeNumber('durations', each, MAX_WHOLE_TRIAL_STEPS / STEPS_PER_MS));
     const trials = [...stimulusCases(connectome, stimuli, durationsMs), ...goldenCases(connectome, files)];
     const rows = measure(connectome, trials, wholeNumber('rounds', options.rounds, 10_000));
     printRows(rows, options.json);

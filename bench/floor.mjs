@@ -1,19 +1,19 @@
 /**
- * npm run bench:floor: how near the kernel is to a loop that only delivers.
+ * npm run bench:floor compares the kernel with a loop that only delivers synaptic events.
  *
- * The floor does what every simulation of this network has to, and nothing else: for each synaptic event it reads
- * the connection and adds its weight to the two numbers of the target. The spikes are given, nothing is compared,
- * nothing is remembered. As in the kernel, connections come in pairs with the addresses of their targets; the loop
+ * The floor does only the work that every simulation of this network needs: for each synaptic event it reads
+ * the connection and adds its weight to the two numbers of the target. The spikes are given, and nothing is
+ * compared or stored. As in the kernel, connections come in pairs with the addresses of their targets; the loop
  * takes two pairs a turn. It is compiled by the same compiler and measured in turn with the kernel.
  */
 import asc from 'assemblyscript/asc';
-import { runCommand } from '../dist/cli/command.js';
-import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
-import { openConnectome } from '../dist/connectome/format.js';
-import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
-import { DELAY_STEPS, STEPS_PER_MS } from '../dist/simulation/network.js';
-import { compileKernel } from '../dist/scheduling/kernel-file.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
+import { openConnectome } from '../dist/engine/connectome/format.js';
+import { KernelEngine } from '../dist/engine/simulation/cpu/kernel-engine.js';
+import { DEFAULT_EXPERIMENT } from '../dist/experiments/presets/experiment.js';
+import { DELAY_STEPS, STEPS_PER_MS } from '../dist/engine/simulation/network.js';
+import { compileKernel } from '../dist/workers/pool/kernel-file.js';
 import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
@@ -58,7 +58,7 @@ class Floor {
     const turns = (i) => Math.ceil((rowStart[i + 1] - rowStart[i]) / WORDS_A_TURN);
     const starts = new Uint32Array(neuronCount + 1);
     for (let i = 0; i < neuronCount; i++) starts[i + 1] = starts[i] + WORDS_A_TURN * turns(i);
-    // The beginning of a memory is left to the compiler.
+    // The compiler uses the beginning of the memory.
     let end = 4096;
     const place = (bytes) => (end = (end + bytes + 15) & ~15) - ((bytes + 15) & ~15);
     this.rows = place(4 * (neuronCount + 1));
@@ -73,7 +73,7 @@ class Floor {
     this.loop = exports.deliver;
     new Uint32Array(this.memory.buffer, this.rows, neuronCount + 1).set(starts);
     const words = new Int32Array(this.memory.buffer, this.words, starts[neuronCount]);
-    // Padding of a row goes to a neuron behind the last one.
+    // Padding of a row goes to an extra neuron after the last one.
     words.fill(neuronCount << NEURON_SHIFT);
     const maxSynapses = 2 ** (31 - ADDRESS_BITS) - 1;
     for (let i = 0; i < neuronCount; i++) {
@@ -84,7 +84,7 @@ class Floor {
     }
   }
 
-  /** Takes over the spikes that arrive before the run ends. */
+  /** Loads the spikes that arrive before the run ends. */
   take({ steps, neurons }, durationSteps) {
     const arriving = neurons.filter((_, q) => steps[q] + DELAY_STEPS < durationSteps);
     new Uint32Array(this.memory.buffer, this.spikes, arriving.length).set(arriving);
@@ -103,12 +103,12 @@ await runCommand({
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What is simulated.',
+      help: 'The connectome to simulate.',
     },
     stimuli: { value: 'LIST', default: 'sugar,loom,food', help: 'Comma list of stimuli.' },
     duration: { value: 'MS', default: '100', help: 'Duration of a run.' },
     rounds: { value: 'N', default: '50', help: 'How often each case is run.' },
-    json: { help: 'Print the rows as JSON alone.' },
+    json: { help: 'Print the rows as JSON, and nothing else.' },
   },
   async run(options) {
     const connectome = openConnectome(await readConnectomeFile(options.connectome));

@@ -1,10 +1,10 @@
 /**
  * `npm run bench:gpu:archive -- --connectome FILE [--golden FILE] --out gpu-bench.tar.gz`
  *
- * Puts all that bench:gpu needs into one archive below 60 MiB, to be unpacked on a machine with a GPU that has
- * no Node, no compiler and no network: a stripped node, the built engine, its packages, one connectome. There:
+ * Packs everything for bench:gpu into one archive below 60 MiB, for a machine with a GPU but without Node, compiler
+ * and network: a stripped node, the built engine, its packages, one connectome. On that machine:
  *   tar -xf gpu-bench.tar.gz && gpu-bench/run.sh [options of bench:gpu]
- * The Vulkan driver is the machine's own; the loader (libvulkan.so.1) comes along where this machine has one.
+ * The Vulkan driver is the machine's own; the archive has the loader (libvulkan.so.1) if this machine has one.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -20,9 +20,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { runCommand } from '../dist/cli/command.js';
+import { runCommand } from '../dist/tools/cli/command.js';
 
-const LARGEST_BYTES = 60 * 2 ** 20;
+const MAX_BYTES = 60 * 2 ** 20;
 const PACKAGES = ['ajv', 'gpu.js', 'webgpu', 'piscina'];
 
 const repository = resolve(import.meta.dirname, '..');
@@ -34,13 +34,13 @@ await runCommand({
   summary:
     'Puts all that bench:gpu needs into one archive, for a machine without Node, compiler and network.',
   options: {
-    connectome: { value: 'FILE', required: true, help: 'What is simulated there.' },
+    connectome: { value: 'FILE', required: true, help: 'The connectome to simulate there.' },
     golden: { value: 'FILE', help: 'A golden run that is compared and measured as well.' },
     out: { value: 'FILE', required: true, help: 'The archive, such as gpu-bench.tar.gz.' },
     vulkan: {
       value: 'FILE',
       default: '/usr/lib/x86_64-linux-gnu/libvulkan.so.1',
-      help: 'The Vulkan loader that goes along where there is one.',
+      help: 'The Vulkan loader that goes along if there is one.',
     },
   },
   run: writeArchive,
@@ -50,18 +50,10 @@ async function writeArchive(options) {
   const work = mkdtempSync(join(tmpdir(), 'gpu-bench-'));
   root = join(work, 'gpu-bench');
   ['gpu', 'measure'].forEach((each) => copy(`bench/${each}.mjs`));
-  copy('dist/cli/command.js');
-  copy('dist/cli/progress.js');
-  copy('dist/cli/text.js');
-  copy('dist/errors.js');
-  copy('dist/connectome');
-  copy('dist/simulation');
-  copy('dist/stimulus');
-  copy('dist/presets');
-  copy('dist/with-timeout.js');
-  copy('dist/scheduling/gpu');
-  copy('dist/scheduling/kernel-file.js');
-  copy('dist/scheduling/transfer.js');
+  ['command', 'progress', 'text'].forEach((each) => copy(`dist/tools/cli/${each}.js`));
+  ['engine', 'experiments/presets', 'tools/golden', 'workers/gpu', 'workers/pool'].forEach((each) =>
+    copy(`dist/${each}`),
+  );
   packagesBelow(PACKAGES).forEach(copy);
   writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
   cpSync(options.connectome, join(root, basename(options.connectome)));
@@ -96,7 +88,7 @@ exec bin/node bench/gpu.mjs --connectome ${basename(options.connectome)} ${golde
   rmSync(work, { recursive: true });
   const { size } = statSync(options.out);
   console.log(`${options.out}: ${(size / 2 ** 20).toFixed(1)} MiB`);
-  if (size > LARGEST_BYTES) throw new Error(`expected at most ${LARGEST_BYTES} bytes, found ${size}`);
+  if (size > MAX_BYTES) throw new Error(`expected at most ${MAX_BYTES} bytes, found ${size}`);
 }
 
 function copy(path) {

@@ -1,11 +1,7 @@
 /**
- * npm run bench:gpu: the same trials on the GPU, on one CPU worker and on as many workers as the machine has cores, in
- * one
- * sitting, so that the three can be compared. Each takes protocols and returns spikes; the GPU does it in a process of
- * its
- * own with all its threads, as in the service. Compares spikes before it measures anything, and measures nothing where
- * they
- * differ.
+ * npm run bench:gpu runs the same trials on the GPU, on one CPU worker, and on one worker for each core. Each takes
+ * protocols and returns spikes. The GPU runs in a separate process with all its threads, as in the service. Spikes are
+ * compared first; nothing is measured if they differ.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,28 +10,27 @@ import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
-import { runCommand } from '../dist/cli/command.js';
-import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
-import { openConnectome } from '../dist/connectome/format.js';
-import { viewConnectome } from '../dist/connectome/sections.js';
-import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
-import { requestGpuAdapter } from '../dist/simulation/gpu/adapter.js';
-import { goldenReader } from '../dist/simulation/golden.js';
-import { compiledDrawing } from '../dist/stimulus/compiled-drawing.js';
-import { v1Protocol } from '../dist/stimulus/protocol.js';
-import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
-import { protocolOf } from '../dist/presets/presets.js';
-import { FIELDS } from '../dist/presets/fields.js';
-import { STEPS_PER_MS } from '../dist/simulation/network.js';
-import { copyOf } from '../dist/simulation/simulation.js';
-import { CodedError, describeValue } from '../dist/errors.js';
-import { streamMs } from '../dist/scheduling/gpu/batch-stream.js';
-import { GpuHost } from '../dist/scheduling/gpu/gpu-host.js';
-import { compileDrawingKernel, compileKernel } from '../dist/scheduling/kernel-file.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
+import { openConnectome } from '../dist/engine/connectome/format.js';
+import { viewConnectome } from '../dist/engine/connectome/sections.js';
+import { KernelEngine } from '../dist/engine/simulation/cpu/kernel-engine.js';
+import { requestGpuAdapter } from '../dist/engine/simulation/gpu/adapter.js';
+import { goldenReader } from '../dist/tools/golden/golden.js';
+import { compiledDrawing } from '../dist/engine/stimulus/compiled-drawing.js';
+import { v1Protocol } from '../dist/engine/stimulus/protocol.js';
+import { DEFAULT_EXPERIMENT, protocolOf } from '../dist/experiments/presets/experiment.js';
+import { FIELDS } from '../dist/experiments/presets/fields.js';
+import { STEPS_PER_MS } from '../dist/engine/simulation/network.js';
+import { copyOf } from '../dist/engine/simulation/simulation.js';
+import { CodedError, describeValue } from '../dist/engine/errors.js';
+import { GpuHost } from '../dist/workers/gpu/gpu-host.js';
+import { BATCHES_IN_FLIGHT } from '../dist/workers/gpu/gpu-stage.js';
+import { compileDrawingKernel, compileKernel } from '../dist/workers/pool/kernel-file.js';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
 
 const MAX_BATCH = 128;
-/** A batch may compile its kernels, and a slow adapter has to show how slow it is. */
+/** Long enough to compile kernels, and to measure a slow adapter. */
 const BATCH_TIMEOUT_MS = 3_600_000;
 
 const COMMAND = {
@@ -45,7 +40,7 @@ const COMMAND = {
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What is simulated.',
+      help: 'The connectome to simulate.',
     },
     stimuli: {
       value: 'LIST',
@@ -68,7 +63,7 @@ const COMMAND = {
       help: 'Trials of a case that are compared spike by spike.',
     },
     rounds: { value: 'N', default: '5', help: 'How often each case is run.' },
-    json: { help: 'Print the result as JSON alone.' },
+    json: { help: 'Print the result as JSON, and nothing else.' },
   },
   run: measure,
 };
@@ -139,13 +134,13 @@ async function measure(options) {
     const found = await onGpu(compared);
     const expected = compared.map((protocol) => copyOf(onCpu(protocol)));
     expected.forEach((raster) => digest.update(raster.steps).update(raster.neurons));
-    // Spikes of Brian 2 count for more than those of the CPU engine.
+    // If there are spikes of Brian 2, compare with them and not with the CPU engine.
     if (golden) expected[0] = { ...expected[0], ...golden.spikes };
     return {
       case: name,
       runs: found.length,
       spikes: expected.reduce((sum, { steps }) => sum + steps.length, 0),
-      // Without a certificate: the CPU would simulate it again.
+      // Trials without a certificate, which the CPU would simulate again.
       repeats: found.filter((trial) => trial === undefined).length,
       mismatches: found.filter((trial, i) => trial !== undefined && !equal(trial, expected[i])).length,
     };
@@ -213,7 +208,7 @@ function givenInputs({ stimulated, steps, neurons }) {
   }));
 }
 
-/** @returns what draws and simulates a protocol on the CPU */
+/** @returns a function that draws and simulates a protocol on the CPU */
 function simulatorOf(connectome) {
   const engine = new KernelEngine(compileKernel(), connectome);
   const draw = compiledDrawing(compileDrawingKernel());
@@ -224,7 +219,7 @@ function simulatorOf(connectome) {
     );
 }
 
-/** A worker of the CPU: simulates what it is sent. */
+/** A CPU worker: simulates the protocols that it receives. */
 function serve() {
   const simulate = simulatorOf(viewConnectome(workerData));
   parentPort.on('message', (protocol) => parentPort.postMessage(copyOf(simulate(protocol))));
@@ -302,6 +297,28 @@ async function timed(work) {
   const startedMs = performance.now();
   await work();
   return performance.now() - startedMs;
+}
+
+/**
+ * @param rounds number of timed batches; there may be more, because batches in flight may end together
+ * @param simulate one batch; called before anything is timed as often as batches may be in flight, so that all is
+ *   compiled that they need
+ * @returns the time of a batch in ms, while others are in flight, as they are under load
+ */
+async function streamMs(rounds, simulate) {
+  const inFlight = (work) => Promise.all(Array.from({ length: BATCHES_IN_FLIGHT }, work));
+  await inFlight(simulate);
+  const endsMs = [];
+  const timed = Math.ceil(rounds / BATCHES_IN_FLIGHT) * BATCHES_IN_FLIGHT;
+  let left = timed + 1;
+  const oneAfterTheOther = async () => {
+    while (left-- > 0) {
+      await simulate();
+      endsMs.push(performance.now());
+    }
+  };
+  await inFlight(oneAfterTheOther);
+  return (endsMs.at(-1) - endsMs[0]) / timed;
 }
 
 async function medianMs(rounds, work) {

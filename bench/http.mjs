@@ -1,14 +1,14 @@
 /**
- * npm run bench:http: latency and throughput of a whole service, over HTTP on the loopback.
+ * npm run bench:http measures latency and throughput of a whole service, over HTTP on the loopback.
  *
- * The service is a process of its own with the rate limit off and one worker, unless WORKERS is set.
+ * The service is a separate process without rate limit and with one worker, unless WORKERS is set.
  * "uncached" sends another seed with every request, "cached" the same request again and again. All clients
- * share the machine with the service, so these are lower bounds of what it can do. --beside compares runs alone with
- * runs beside open experiments that want all of the machine.
+ * share the machine with the service, so the results are lower bounds. --beside compares runs alone with
+ * runs beside open experiments that would use the whole machine.
  */
 import autocannon from 'autocannon';
 import { createHash } from 'node:crypto';
-import { runCommand } from '../dist/cli/command.js';
+import { runCommand } from '../dist/tools/cli/command.js';
 import { median, percentile, printRows, rounded, wholeNumber } from './measure.mjs';
 import { startService } from './service.mjs';
 
@@ -19,7 +19,7 @@ const CASES = ['drive', 'full'].flatMap((view) =>
     ),
   ),
 );
-/** Cases that stand for all: many clients, one client, and answers from the cache. */
+/** Representative cases: many clients, one client, and answers from the cache. */
 const BRIEF_CASES = [
   { view: 'drive', encoding: 'identity', cached: false, connections: 16 },
   { view: 'drive', encoding: 'identity', cached: false, connections: 1 },
@@ -46,7 +46,7 @@ await runCommand({
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What is served.',
+      help: 'The connectome to serve.',
     },
     stimulus: { value: 'ID', default: 'sugar', help: 'The stimulus of every request.' },
     seconds: { value: 'N', default: '5', help: 'How long each case is measured.' },
@@ -62,7 +62,7 @@ await runCommand({
     beside: {
       help: 'Instead: the p50 of runs alone and beside open experiments, in turn, with two workers.',
     },
-    json: { help: 'Print the rows as JSON alone.' },
+    json: { help: 'Print the rows as JSON, and nothing else.' },
   },
   async run(options) {
     const extent =
@@ -149,7 +149,7 @@ async function measure(url, { view, encoding, cached, connections }, extent, fix
   };
 }
 
-/** The p50 of runs alone and beside open experiments, one after the other in each round; the rows are medians. */
+/** The p50 of runs without and with open experiments, one after the other in each round; the rows are medians. */
 async function measureBeside(url, extent, rounds, body) {
   let nextSeed = FIRST_SEED;
   const next = () => body(nextSeed++);
@@ -232,7 +232,7 @@ function summary(rounds) {
   };
 }
 
-/** By Server-Timing: this process is new as well, and its own first request slow. */
+/** Uses Server-Timing, because this process is new too and its own first request is slow. */
 async function timeOnServer(url, body) {
   const answer = await fetch(`${url}/api/v1/run?view=full`, {
     method: 'POST',

@@ -1,9 +1,9 @@
 /**
- * npm run bench:jobs: a job computed by one process without a queue, and by one, two and three processes that share it,
- * each time with the same number of workers in all; and what the queue costs for each chunk and each condition.
+ * npm run bench:jobs computes a job in one process without a queue, and in one, two and three processes that share it,
+ * always with the same total number of workers. It also measures the queue's cost for each chunk and condition.
  *
- * Processes, Redis and this command share one machine, so it shows what sharing costs and not what more machines give.
- * The cases take turns in every round, and each is compared with the first one of its round.
+ * Processes, Redis and this command share one machine. So the result is the cost of sharing, not the gain of more
+ * machines. The cases take turns in every round, and each is compared with the first one of its round.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,9 +11,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { runCommand } from '../dist/cli/command.js';
-import { BullChunkQueue } from '../dist/jobs/bull-chunk-queue.js';
-import { RedisJobStore } from '../dist/jobs/redis-job-store.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { BullChunkQueue } from '../dist/service/jobs/bull-chunk-queue.js';
+import { RedisJobStore } from '../dist/service/jobs/redis-job-store.js';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
 import { freePort, startService } from './service.mjs';
 
@@ -22,7 +22,7 @@ const PROCESSES = [1, 2, 3];
 const WORKERS_STEP = 6;
 const POLL_MS = 50;
 const CHUNKS = 2_000;
-/** Size of the outcome of a condition with a few groups. */
+/** Size of a condition result with a few groups. */
 const OUTCOME_BYTES = 600;
 
 const screen = (conditions) => ({
@@ -40,7 +40,7 @@ await runCommand({
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What is served.',
+      help: 'The connectome to serve.',
     },
     workers: { value: 'N', default: '6', help: 'Workers in all, a multiple of 6.' },
     conditions: { value: 'N', default: '600', help: 'Of 5 trials of 200 ms each.' },
@@ -100,8 +100,8 @@ async function secondsOf(url, document) {
 }
 
 /**
- * Cost of a chunk that takes no time, and of a condition that is kept: in wall time, and in processor time of Redis
- * and of this process, which does not depend on what else the machine does.
+ * Cost of an empty chunk and of a stored condition: in wall time, and in processor time of Redis and of this process,
+ * which does not depend on other load of the machine.
  */
 async function queueCost(url) {
   const redis = new Redis(url, { maxRetriesPerRequest: null });
@@ -135,7 +135,7 @@ async function queueCost(url) {
     brainMsPerClient: 1e9,
     resultBytes: 1e9,
     kept: 9,
-    keptMs: 60_000,
+    storedForMs: 60_000,
   });
   const record = { id: 'bench', client: 'bench', brainMs: 1, conditions: CHUNKS, createdMs: Date.now() };
   await store.create(record);
@@ -174,7 +174,7 @@ async function cpuTimes(redis) {
   };
 }
 
-/** Processes that share the workers out. */
+/** Starts processes that divide the workers among them. */
 async function startGroup(name, count, { connectome, total, variables = {} }) {
   const services = await Promise.all(
     Array.from({ length: count }, () =>

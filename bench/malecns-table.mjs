@@ -20,21 +20,21 @@ import {
   vectorFromArray,
 } from 'apache-arrow';
 import { AsyncByteQueue } from 'apache-arrow/io/stream';
-import { PHILOX_STREAM, PhiloxSequence } from '../dist/stimulus/philox.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../dist/engine/stimulus/philox.js';
 
 const WORD = 2 ** 32;
 const ROWS_PER_BATCH = 65_536;
 const FIRST_ID = 10_001;
 /** More partners of one neuron would take long to draw: each has to be another. */
-const MOST_PARTNERS = 1500;
+const MAX_PARTNERS = 1500;
 const FIRST_FRAGMENT = 2_000_000;
 const FRAGMENTS = 1_500_000_000;
 /** Some 24.4 % of the pairs between neurons have 5 synapses or more and 10.8 % have 10 or more, as in the data set. */
 const WEIGHT_EXPONENT = -1 / 0.88;
 /** With this bound the mean is that of the data set, 4.9, of which few pairs have up to 2,591. */
-const LARGEST_WEIGHT = 40;
+const MAX_WEIGHT = 40;
 const TYPES = 11_751;
-/** With the shares of the data set, where fewer inhibit, a wiring at random feeds itself. */
+/** With the shares of the data set, in which fewer neurons inhibit, a random wiring feeds itself. */
 const TRANSMITTERS = [...Array(54).fill('acetylcholine'), ...Array(45).fill('gaba'), 'dopamine'];
 
 /**
@@ -74,10 +74,10 @@ export function writeMaleCns(dir, { neurons, pairs, rows, seed, like }) {
   const { pre, post, weight } = pairsLike(like, neurons, pairs, unit);
   // The heaviest first, as in the data set; fragments have few synapses.
   const byWeight = new Uint32Array(pairs);
-  const starts = new Uint32Array(LARGEST_WEIGHT + 2);
-  for (const each of weight) starts[LARGEST_WEIGHT - each + 1]++;
-  for (let w = 0; w < LARGEST_WEIGHT; w++) starts[w + 1] += starts[w];
-  for (let k = 0; k < pairs; k++) byWeight[starts[LARGEST_WEIGHT - weight[k]]++] = k;
+  const starts = new Uint32Array(MAX_WEIGHT + 2);
+  for (const each of weight) starts[MAX_WEIGHT - each + 1]++;
+  for (let w = 0; w < MAX_WEIGHT; w++) starts[w + 1] += starts[w];
+  for (let k = 0; k < pairs; k++) byWeight[starts[MAX_WEIGHT - weight[k]]++] = k;
   const fragmentShare = (rows - pairs) / rows;
   let next = 0;
   let left = rows;
@@ -110,7 +110,7 @@ function pairsLike({ outDegrees, inDegrees }, neurons, pairs, unit) {
     const sums = new Float64Array(neurons);
     let sum = 0;
     for (let i = 0; i < neurons; i++)
-      sums[i] = sum += Math.min(degrees[i % degrees.length], MOST_PARTNERS) + 0.5;
+      sums[i] = sum += Math.min(degrees[i % degrees.length], MAX_PARTNERS) + 0.5;
     return sums;
   };
   const outputs = shares(outDegrees);
@@ -136,7 +136,7 @@ function pairsLike({ outDegrees, inDegrees }, neurons, pairs, unit) {
       lastSource[target] = neuron;
       pre[k] = neuron;
       post[k] = target;
-      weight[k++] = Math.min((1 - unit()) ** WEIGHT_EXPONENT, LARGEST_WEIGHT);
+      weight[k++] = Math.min((1 - unit()) ** WEIGHT_EXPONENT, MAX_WEIGHT);
     }
   }
   return { pre, post, weight };

@@ -1,6 +1,6 @@
 /** Functions that the benchmarks share: how a time is taken and summed up. */
 
-import { CodedError, describeValue } from '../dist/errors.js';
+import { CodedError, describeValue } from '../dist/engine/errors.js';
 
 /** @returns {[milliseconds: number, result: T]} @template T @param {() => T} body */
 export function timed(body) {
@@ -9,7 +9,7 @@ export function timed(body) {
   return [Number(process.hrtime.bigint() - begin) / 1e6, result];
 }
 
-/** The value below which a share of the values lies, between two of them where it must. @param {number[]} values @param {number} share */
+/** The value below which a share of the values lies, interpolated between two of them. @param {number[]} values @param {number} share */
 export function percentile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
   const place = share * (sorted.length - 1);

@@ -1,5 +1,5 @@
 /**
- * npm run bench:memory: what the workers take, and whether it stays flat.
+ * npm run bench:memory measures the memory of workers, and its growth.
  *
  * First the resident memory of a process with each number of workers, after the same runs on each worker. Then one
  * process computes a long row of mixed runs: every stimulus, duration and view, compressed or not, each with a seed
@@ -8,12 +8,12 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../dist/cli/command.js';
-import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
-import { openConnectome } from '../dist/connectome/format.js';
-import { FIELDS, QUERY_FIELDS } from '../dist/presets/fields.js';
-import { ExperimentPool } from '../dist/scheduling/experiment-pool.js';
-import { WORKER_FILE } from '../dist/scheduling/worker-file.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
+import { openConnectome } from '../dist/engine/connectome/format.js';
+import { FIELDS, QUERY_FIELDS } from '../dist/experiments/presets/fields.js';
+import { ExperimentPool } from '../dist/workers/pool/experiment-pool.js';
+import { WORKER_FILE } from '../dist/workers/pool/worker-file.js';
 import { printRows, rounded, wholeNumber } from './measure.mjs';
 
 const SAMPLES = 20;
@@ -29,12 +29,12 @@ await runCommand({
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What is simulated.',
+      help: 'The connectome to simulate.',
     },
     runs: { value: 'N', default: '100000', help: 'Length of the row.' },
     workers: { value: 'LIST', default: '1,2,4', help: 'Numbers of workers to compare.' },
-    sample: { value: 'N', help: 'Run a row on N workers and print its samples alone.' },
-    json: { help: 'Print the result as JSON alone.' },
+    sample: { value: 'N', help: 'Run a row on N workers and print only its samples.' },
+    json: { help: 'Print the result as JSON, and nothing else.' },
   },
   async run(options) {
     const runs = wholeNumber('runs', options.runs, 10_000_000);
@@ -79,7 +79,7 @@ function inProcess(connectome, workers, runs) {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`a row of runs ended with ${status}; what it said stands above`);
+  if (status !== 0) throw new Error(`a row of runs ended with ${status}; its output stands above`);
   return JSON.parse(stdout);
 }
 

@@ -1,12 +1,12 @@
 /**
- * npm run bench:page -- URL: what the page costs a browser, measured in Debian's Chromium against a running service: bytes
- * of the first load, time until the form works, the fly plays a run, and the brain is drawn (its first part, and all of it),
- * and what an animation frame costs the page's thread while a run plays: its processor time, which other processes do not
- * lengthen. WebGL is computed by the CPU here, so the frame rate means nothing elsewhere. --slow measures a phone: 1.4
- * Mbit/s, 150 ms a request, a quarter of the processor.
+ * npm run bench:page -- URL measures the page in Debian's Chromium against a running service. It reports the bytes of
+ * the first load and the time until the form works, the fly plays a run, and the brain is drawn (first part, and all).
+ * It also reports the processor time of an animation frame while a run plays, which does not depend on other processes.
+ * WebGL runs on the CPU here, so the frame rate is not representative. --slow measures a phone: 1.4 Mbit/s, 150 ms a
+ * request, a quarter of the processor.
  */
 import { chromium } from 'playwright-core';
-import { runCommand, UsageError } from '../dist/cli/command.js';
+import { runCommand, UsageError } from '../dist/tools/cli/command.js';
 
 const ROUNDS = 5;
 const PLAYED_MS = 3000;
@@ -44,7 +44,7 @@ const NOTE_MOMENTS = `
 
 const COMMAND = {
   name: 'bench:page',
-  summary: 'Measures what the page costs a browser, in Chromium against a running service.',
+  summary: 'Measures the cost of the page for a browser, in Chromium against a running service.',
   options: {
     slow: {
       help: 'At 1.4 Mbit/s, with 150 ms before each answer and a quarter of the processor.',

@@ -1,15 +1,16 @@
 /**
- * npm run bench:paired: a change of this checkout against another one, for example the state before it, over HTTP.
+ * npm run bench:paired compares this checkout with another one, for example the state before a change, over HTTP.
  *
  * Both services run on this machine with the same connectome, without limits. Requests go to one and to the other in
- * turn, each with a seed of its own, so that both see the same weather; a round has the requests of one case to both. A row
- * has the medians of rounds, and of the ratios within rounds. Answers must be equal. Two processes of one build differ by
- * a few per cent, depending on the pages of memory that they got: --starts repeats all of it with new processes.
+ * turn, each with its own seed, so that changes of the machine affect both. A round has the requests of one case to
+ * both. A row has the medians of rounds, and of the ratios within rounds. Answers must be equal. Two processes of one
+ * build differ by a few per cent, depending on the pages of memory that they got: --starts repeats all of it with new
+ * processes.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { runCommand } from '../dist/cli/command.js';
-import { CodedError } from '../dist/errors.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { CodedError } from '../dist/engine/errors.js';
 import { median, percentile, printRows, rounded, wholeNumber } from './measure.mjs';
 import { startService } from './service.mjs';
 
@@ -55,11 +56,11 @@ await runCommand({
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What both serve.',
+      help: 'The connectome that both serve.',
     },
     rounds: { value: 'N', default: '15', help: 'Rounds of each case and start.' },
     starts: { value: 'N', default: '3', help: 'How often both services are started anew.' },
-    json: { help: 'Print the rows as JSON alone.' },
+    json: { help: 'Print the rows as JSON, and nothing else.' },
   },
   positionals: { usage: 'CHECKOUT', help: 'A directory of the other one, built.' },
   async run(options, [directory]) {
@@ -129,7 +130,7 @@ async function timedPost(url, body) {
   return [ms, answer];
 }
 
-/** The results that both builds must agree on: all of a run, and what every build says of a condition. */
+/** The results that both builds must agree on: all of a run, and the members of a condition that every build has. */
 function resultOf(answer) {
   const { conditions, ...run } = JSON.parse(answer);
   const result =

@@ -1,18 +1,18 @@
 /**
- * npm run bench:rewiring: how long a worker takes to prepare a rewired network, and an experiment with controls takes on all
- * cores.
+ * npm run bench:rewiring measures the time in which a worker prepares a rewired network, and the time of an experiment
+ * with controls on all cores.
  *
- * Preparing is everything between two trials: the draw, and the connections of the kernel. Ways to rewire come in turn, so
- * that a machine which slows down slows all of them.
+ * Preparing is everything between two trials: the draw, and the connections of the kernel. Ways to rewire come in turn,
+ * so that a machine which slows down slows all of them.
  */
 import { availableParallelism } from 'node:os';
-import { runCommand } from '../dist/cli/command.js';
-import { LocalExperiment } from '../dist/cli/experiment/local-experiment.js';
-import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
-import { openConnectome } from '../dist/connectome/format.js';
-import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
-import { RewirableEngine } from '../dist/simulation/rewiring/rewirable-engine.js';
-import { compileKernel, compileRewiringKernel } from '../dist/scheduling/kernel-file.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { LocalExperiment } from '../dist/tools/cli/experiment/local-experiment.js';
+import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
+import { openConnectome } from '../dist/engine/connectome/format.js';
+import { KernelEngine } from '../dist/engine/simulation/cpu/kernel-engine.js';
+import { RewirableEngine } from '../dist/engine/simulation/rewiring/rewirable-engine.js';
+import { compileKernel, compileRewiringKernel } from '../dist/workers/pool/kernel-file.js';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
 /** Ways to rewire, by their names. */
@@ -32,7 +32,7 @@ await runCommand({
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What is rewired.',
+      help: 'The connectome to rewire.',
     },
     rounds: { value: 'N', default: '15', help: 'How often each way is measured.' },
     controls: { value: 'N', default: '100', help: 'Controls of the experiment; 0 for none.' },

@@ -1,9 +1,12 @@
-/** A service as a process of its own, for benchmarks that measure over HTTP. */
+/** Starts a service in a separate process, for benchmarks over HTTP. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
+import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
 
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
@@ -11,7 +14,7 @@ const POLL_MS = 50;
 /**
  * Starts a service, without a rate limit, and waits until it is ready.
  * @param {string} connectome the file that it serves
- * @param {Record<string, string>} variables what else its environment has
+ * @param {Record<string, string>} variables further environment variables
  * @param {URL} checkout another one, built, whose service is started instead
  * @returns {Promise<{ url: string, pid: number, stop: () => Promise<void> }>}
  * @throws CodedError CONNECTOME_MISSING; the service itself would wait for the file
@@ -19,6 +22,7 @@ const POLL_MS = 50;
 export async function startService(connectome, variables, checkout = new URL('../', import.meta.url)) {
   await readConnectomeFile(connectome);
   const port = await freePort();
+  const jobs = mkdtempSync(join(tmpdir(), 'jobs-'));
   const child = spawn(process.execPath, [fileURLToPath(new URL('dist/main.js', checkout))], {
     env: {
       ...process.env,
@@ -28,6 +32,7 @@ export async function startService(connectome, variables, checkout = new URL('..
       RATE_LIMIT: '0',
       LOG_LEVEL: 'error',
       CONNECTOME_FILE: connectome,
+      JOBS_PATH: jobs,
       ...variables,
     },
     // Standard output is for the result, so the log of the service goes to standard error.
@@ -38,7 +43,7 @@ export async function startService(connectome, variables, checkout = new URL('..
   for (let waitedMs = 0; !(await isReady(url)); waitedMs += POLL_MS) {
     if (child.exitCode !== null || waitedMs > START_TIMEOUT_MS) {
       child.kill('SIGTERM');
-      throw new Error('the service did not become ready; what it said stands above');
+      throw new Error('the service did not become ready; its output stands above');
     }
     await new Promise((next) => setTimeout(next, POLL_MS));
   }
@@ -48,6 +53,7 @@ export async function startService(connectome, variables, checkout = new URL('..
     stop: async () => {
       child.kill('SIGTERM');
       await ended;
+      rmSync(jobs, { recursive: true });
     },
   };
 }

@@ -1,17 +1,17 @@
 /**
- * npm run bench:sessions: brains that go on, over HTTP: how long a step takes, how many flies live in real time, runs of
+ * npm run bench:sessions measures sessions over HTTP: the time of a step, the number of flies in real time, runs of
  * version 1 beside them, and a long session against the replay of its document.
  *
- * The service is a process of its own with two workers; all clients share the machine with it, so they are plain sockets:
- * node:http would take as long as the brain. Clients of different loopback addresses are different clients, since one may
- * open eight sessions.
+ * The service is a process of its own with two workers; all clients share the machine with it, so they are plain
+ * sockets: node:http would take as long as the brain. Clients of different loopback addresses are different clients,
+ * since one may open eight sessions.
  */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runCommand } from '../dist/cli/command.js';
-import { CodedError } from '../dist/errors.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../dist/stimulus/philox.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { CodedError } from '../dist/engine/errors.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../dist/engine/stimulus/philox.js';
 import { percentile, printRows, rounded, wholeNumber } from './measure.mjs';
 import { startService } from './service.mjs';
 
@@ -23,10 +23,10 @@ const STIMULI = { sugar: 100, loom: 100, food: 100 };
 const STIMULI_IN_REAL_TIME = ['sugar', 'loom'];
 const VARIABLES = { WORKERS: '2', EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0', EXPERIMENT_BRAIN_SECONDS: '600' };
 /** Food lasts no longer before its activity exceeds the limit of a session. */
-const LONGEST_FLY_MS = 10_000;
+const MAX_FLY_MS = 10_000;
 const MEGABYTE = 1e6;
 const WARM_UP_SECONDS = 2;
-/** Brain time of all flies before they are measured: by then V8 has compiled what a service runs that is not new. */
+/** Brain time of all flies before they are measured: by then V8 has compiled all code of the service that runs again. */
 const WARM_UP_OF_MANY_SECONDS = 10;
 
 const END_OF_HEAD = '\r\n\r\n';
@@ -106,7 +106,7 @@ await runCommand({
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What is served.',
+      help: 'The connectome to serve.',
     },
     flies: { value: 'N', default: '40', help: 'Sessions in real time at once.' },
     seconds: { value: 'N', default: '10', help: 'How long each case is measured.' },
@@ -115,7 +115,7 @@ await runCommand({
       default: '1',
       help: 'Brain minutes of the session that is replayed, up to 10.',
     },
-    json: { help: 'Print the rows as JSON alone.' },
+    json: { help: 'Print the rows as JSON, and nothing else.' },
   },
   async run(options) {
     const flies = wholeNumber('flies', options.flies, 40);
@@ -158,7 +158,7 @@ async function oneFly({ url }, stimulus, seconds) {
   const latenciesMs = [];
   const endMs = performance.now() + 1000 * seconds;
   while (performance.now() < endMs) {
-    if (session.tMs >= LONGEST_FLY_MS) {
+    if (session.tMs >= MAX_FLY_MS) {
       await session.end();
       session = await client.open(documentOf(stimulus, latenciesMs.length));
     }
@@ -201,7 +201,7 @@ async function manyFlies(service, flies, seconds) {
   };
 }
 
-/** The p50 of runs of version 1, alone and beside flies in real time. */
+/** The p50 of runs of version 1, without and with flies in real time. */
 async function runsBeside({ url }, flies, seconds) {
   let seed = 1_000_000;
   const client = new Client(url, 120);

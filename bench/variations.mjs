@@ -1,23 +1,23 @@
 /**
- * npm run bench:variations: what a member of a document that changes the model costs a worker, beside the same document
- * without it.
+ * npm run bench:variations measures a worker's cost of each member of a document that changes the model, compared with
+ * the same document without it.
  *
  * Each round computes for every case two trials of the document without the member and two with it, by the code of a
  * worker: draw, simulate, read. The first trial with the member prepares the network, the second finds it prepared; the
  * difference is the preparation. The table has medians over the rounds; times are those of one thread.
  */
-import { runCommand } from '../dist/cli/command.js';
-import { DOCUMENT_LIMITS } from '../dist/cli/experiment/document.js';
-import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
-import { openConnectome } from '../dist/connectome/format.js';
-import { NodeSetResolver } from '../dist/connectome/node-set-resolver.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { DOCUMENT_LIMITS } from '../dist/tools/cli/experiment/document.js';
+import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
+import { openConnectome } from '../dist/engine/connectome/format.js';
+import { NodeSetResolver } from '../dist/engine/connectome/node-set-resolver.js';
 import { parseDocument } from '../dist/experiments/document/parse-document.js';
 import { planExperiment } from '../dist/experiments/plan/plan.js';
 import { trialTask } from '../dist/experiments/plan/trial.js';
 import { trialOf, TrialReader } from '../dist/experiments/run/readout.js';
-import { compileDrawingKernel, compileKernel } from '../dist/scheduling/kernel-file.js';
-import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
-import { compiledDrawing } from '../dist/stimulus/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../dist/workers/pool/kernel-file.js';
+import { KernelEngine } from '../dist/engine/simulation/cpu/kernel-engine.js';
+import { compiledDrawing } from '../dist/engine/stimulus/compiled-drawing.js';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
 const SUGAR = { node_set: '@stimulus/sugar', rate_hz: 100 };
@@ -69,10 +69,10 @@ await runCommand({
     connectome: {
       value: 'FILE',
       default: 'data/default.connectome',
-      help: 'What is simulated; the goals are meant for tables of release 783.',
+      help: 'The connectome to simulate; the goals are meant for tables of release 783.',
     },
     rounds: { value: 'N', default: '15', help: 'How often each case is run.' },
-    json: { help: 'Print the rows as JSON alone.' },
+    json: { help: 'Print the rows as JSON, and nothing else.' },
   },
   async run(options) {
     const connectome = openConnectome(await readConnectomeFile(options.connectome));

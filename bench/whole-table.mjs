@@ -1,12 +1,12 @@
 /**
- * npm run bench:whole-table: does everything stand a wiring as large as the published one?
+ * npm run bench:whole-table tests all steps with a wiring as large as the published one.
  *
  * Writes a seeded, random table of 15,091,983 pairs in the form of the connectivity file of Shiu et al. 2024 (one row
  * group, Brotli), with its list of neurons, compiles it with every pair kept, opens it, and simulates on it in one
- * worker thread and in several. Each step runs in a process of its own, whose largest memory is what it took.
+ * worker thread and in several. Each step runs in a process of its own, whose largest memory is that of the step.
  *
- * With --form malecns the tables are those of MaleCNS 1.0, of its size: 166,700 neurons, 25.6 million pairs between them
- * among 152 million rows. A screen follows, which silences 20 neurons in turn.
+ * With --form malecns the tables are those of MaleCNS 1.0, of its size: 166,700 neurons, 25.6 million pairs between
+ * them among 152 million rows. A screen follows, which silences 20 neurons in turn.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,19 +16,19 @@ import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { parquetWriteFile } from 'hyparquet-writer';
-import { runCommand } from '../dist/cli/command.js';
-import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
-import { openConnectome } from '../dist/connectome/format.js';
-import { viewConnectome } from '../dist/connectome/sections.js';
-import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
-import { drawInputEvents } from '../dist/stimulus/input-events.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../dist/stimulus/philox.js';
-import { STEPS_PER_MS, v1Protocol } from '../dist/stimulus/protocol.js';
-import { compileKernel } from '../dist/scheduling/kernel-file.js';
+import { runCommand } from '../dist/tools/cli/command.js';
+import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
+import { openConnectome } from '../dist/engine/connectome/format.js';
+import { viewConnectome } from '../dist/engine/connectome/sections.js';
+import { KernelEngine } from '../dist/engine/simulation/cpu/kernel-engine.js';
+import { drawInputEvents } from '../dist/engine/stimulus/input-events.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../dist/engine/stimulus/philox.js';
+import { STEPS_PER_MS, v1Protocol } from '../dist/engine/stimulus/protocol.js';
+import { compileKernel } from '../dist/workers/pool/kernel-file.js';
 import { writeMaleCns } from './malecns-table.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
-const COMMANDS = fileURLToPath(new URL('../dist/cli/run.js', import.meta.url));
+const COMMANDS = fileURLToPath(new URL('../dist/tools/cli/run.js', import.meta.url));
 const SIZES = {
   shiu: { neurons: '138639', pairs: '15091983' },
   malecns: { neurons: '166700', pairs: '25563197' },
@@ -130,7 +130,7 @@ else {
   });
 }
 
-/** Runs a script in a process of its own, which says at its end how much memory it had at most. */
+/** Runs a script in a separate process, which reports its peak memory at its end. */
 function measured(step, args) {
   const tell = `process.on('exit', () => process.stderr.write('\\nmaxrss ' + process.resourceUsage().maxRSS + '\\n'))`;
   const [ms, { status, stdout, stderr }] = timed(() =>

@@ -3,9 +3,9 @@ import asc from 'assemblyscript/asc';
 
 for (const folder of ['simulation', 'simulation/rewiring', 'stimulus']) {
   const { error, stderr } = await asc.main([
-    `src/${folder}/kernel/kernel.ts`,
+    `src/engine/${folder}/kernel/kernel.ts`,
     '--outFile',
-    `dist/${folder}/kernel/kernel.wasm`,
+    `dist/engine/${folder}/kernel/kernel.wasm`,
     '--optimizeLevel',
     '3',
     // A kernel keeps its own bounds; a check on every access would cost more than the access.

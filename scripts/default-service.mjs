@@ -1,7 +1,10 @@
-/** For the scripts here: a service of the build, with the connectome that ships and no rate limit. */
+/** A built service for these scripts, with the default connectome and without rate limit. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const READY_WITHIN_MS = 60_000;
 
@@ -12,10 +15,12 @@ const READY_WITHIN_MS = 60_000;
 export async function withDefaultService(work) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const jobs = mkdtempSync(join(tmpdir(), 'jobs-'));
   const service = spawn(process.execPath, ['dist/main.js'], {
     env: {
       ...process.env,
       CONNECTOME_FILE: 'data/default.connectome',
+      JOBS_PATH: jobs,
       HOST: '127.0.0.1',
       PORT: String(port),
       METRICS_PORT: '0',
@@ -28,7 +33,10 @@ export async function withDefaultService(work) {
     await ready(url);
     await work(url);
   } finally {
+    const ended = once(service, 'exit');
     service.kill('SIGTERM');
+    await ended;
+    rmSync(jobs, { recursive: true });
   }
 }
 

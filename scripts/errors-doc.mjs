@@ -1,11 +1,11 @@
 /**
- * Writes docs/errors.md from the table in src/errors.ts and the example messages of the OpenAPI descriptions: headings,
- * meanings, messages and the table of commands. Introductions and the advice of each error are written by hand, in the
- * document itself, and stay. With --check it says whether the document is up to date. Needs a build.
+ * Writes docs/errors.md, which has an entry for each error: its meaning from src/engine/errors.ts, its example message from
+ * src/service/http/error-examples.ts, and the remedy. People write the remedies and the introductions in the document
+ * itself, and this script keeps them. With --check it only says whether the document is up to date. Needs a build.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { ERRORS } from '../dist/errors.js';
+import { ERRORS } from '../dist/engine/errors.js';
 import { EXAMPLE_MESSAGES } from '../dist/service/http/error-examples.js';
 
 const FILE = 'docs/errors.md';
@@ -15,9 +15,9 @@ const written = readFileSync(FILE, 'utf8');
 const [, introduction] = /^([^]*?)(?=^## \d{3}$)/m.exec(written);
 const [, ofCommands] = new RegExp(`^${COMMANDS}\\n\\n([^]*?)(?=^\\|)`, 'm').exec(written);
 
-/** Text after a heading: by status the introduction of a group, by code what stands under its message. */
+/** Texts that people wrote: the introduction of a status, and the remedy under the message of a code. */
 const groupTexts = textsAfter(/^## (\d{3})\n([^]*?)(?=^##)/gm);
-const advice = textsAfter(/^### `(\w+)`\n[^>]*?\n> .+\n([^]*?)(?=^##)/gm);
+const remedies = textsAfter(/^### `(\w+)`\n[^>]*?\n> .+\n([^]*?)(?=^##)/gm);
 
 const codes = Object.keys(ERRORS);
 const isPublic = (code) => code in EXAMPLE_MESSAGES;
@@ -42,9 +42,10 @@ if (!process.argv.includes('--check')) {
 }
 
 function sectionOf(code) {
-  if (!advice[code])
-    throw new Error(`${FILE} must say under ### \`${code}\` and a message what a client does.`);
-  return [`### \`${code}\``, ERRORS[code].meaning, `> ${EXAMPLE_MESSAGES[code]}`, advice[code]].join('\n\n');
+  if (!remedies[code]) throw new Error(`${FILE} needs a remedy under ### \`${code}\` and a message.`);
+  return [`### \`${code}\``, ERRORS[code].meaning, `> ${EXAMPLE_MESSAGES[code]}`, remedies[code]].join(
+    '\n\n',
+  );
 }
 
 function textsAfter(heading) {

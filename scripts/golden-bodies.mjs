@@ -1,5 +1,5 @@
 /**
- * Writes test/golden/bodies.json: the digest of whole answers of a running service that serves the default brain.
+ * Writes test/experiments/bodies.json: the digest of whole answers of a running service that serves the default brain.
  * usage: npm run golden:bodies -- http://localhost:8080      (a service with RATE_LIMIT=0)
  */
 import { createHash } from 'node:crypto';
@@ -32,5 +32,5 @@ for (const request of requests) {
   const bytes = Buffer.from(await response.arrayBuffer());
   golden[request] = `${response.status} ${createHash('sha256').update(bytes).digest('hex')}`;
 }
-writeFileSync('test/golden/bodies.json', `${JSON.stringify(golden, null, 2)}\n`);
+writeFileSync('test/experiments/bodies.json', `${JSON.stringify(golden, null, 2)}\n`);
 console.log(`${requests.length} bodies`);

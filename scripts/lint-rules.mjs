@@ -1,221 +1,150 @@
 /**
- * Rules of this project, which `.oxlintrc.json` switches on: who may import whom, and how comments begin.
+ * Rules of this project, which `.oxlintrc.json` switches on: allowed imports, openings of comments, and lookup of
+ * names.
  */
 import { dirname, join, relative } from 'node:path';
 
 /**
- * The layers of src/, from what everything stands on to what people call, and the pages. A layer is a folder without the
- * layers inside it. Its files may import from their own layer and from those named here; nothing imports upwards. A path
- * with a file allows that file alone.
+ * The doors of src/ in the order of reading, and the rooms of each. A door imports only from the doors before it. A
+ * room imports from the rooms of its door that its row names; the row '' is for loose files. All of engine imports its
+ * loose files.
  */
-const mayImport = {
-  connectome: [],
-  stimulus: ['connectome/sorted-array'],
-  compiler: ['connectome', 'stimulus/philox'],
-  simulation: ['connectome', 'stimulus'],
-  // One folder a version of the API: what a request means, and the bytes of its answers.
-  presets: ['connectome', 'stimulus', 'simulation'],
-  experiments: ['connectome', 'stimulus', 'simulation', 'experiments/kinds'],
-  // Reports, inputs, axes and edits, one file each. Workers and pages load them: no formats, no Ajv.
-  'experiments/kinds': [
-    'connectome',
-    'stimulus',
-    'simulation/network',
-    'simulation/simulation',
-    'experiments/document/document',
-    'experiments/document/fields',
-    'experiments/document/kind-schemas',
-    'experiments/plan/groups',
-    'experiments/plan/sweep',
-    'experiments/run/result',
-  ],
-  // From the tables of an answer to the bytes of CSV, Arrow and Parquet.
-  'experiments/formats': ['connectome', 'stimulus/protocol', 'experiments', 'experiments/kinds'],
-  // Figures of an answer and their drawing: pages and commands load them.
-  'experiments/figures': ['connectome/set-selector', 'experiments', 'experiments/kinds', 'stimulus/protocol'],
-  scheduling: ['connectome', 'stimulus', 'simulation', 'presets', 'experiments'],
-  // Work of version 2 other than trials: its thread, and the way to it.
-  'scheduling/experiment-thread': [
-    'connectome',
-    'stimulus/protocol',
-    'experiments',
-    'experiments/formats',
-    'scheduling',
-  ],
-  // Experiments that no request waits for: their chunks, their results, and the workers of these.
-  jobs: ['experiments', 'scheduling', 'scheduling/experiment-thread'],
-  // Trials that go on step by step.
-  sessions: [
-    'connectome',
-    'stimulus/protocol',
-    'experiments',
-    'experiments/kinds',
-    'experiments/formats',
-    'scheduling',
-  ],
-  'service/config': [],
-  'service/http': ['service/config', 'service/limits'],
-  'service/health': ['connectome', 'scheduling', 'scheduling/experiment-thread'],
-  // From a file to a model that is served: loading, workers, retrying.
-  'service/model-host': [
-    'connectome',
-    'presets',
-    'scheduling',
-    'scheduling/experiment-thread',
-    'service/config',
-    'service/limits',
-    'service/health',
-  ],
-  'service/limits': ['scheduling', 'service/config'],
-  'service/api/openapi': ['service/config', 'service/http'],
-  'service/api/v1': [
-    'connectome',
-    'simulation',
-    'presets',
-    'scheduling',
-    'service/config',
-    'service/http',
-    'service/health',
-    'service/limits',
-    'service/api/atlas',
-    'service/api/openapi',
-  ],
-  'service/api/v2': [
-    'connectome',
-    'simulation/network',
-    'experiments',
-    'experiments/kinds',
-    'experiments/formats',
-    'scheduling',
-    'scheduling/experiment-thread',
-    'jobs',
-    'sessions',
-    'service/config',
-    'service/http',
-    'service/health',
-    'service/limits',
-    'service/api/openapi',
-  ],
-  'service/api/atlas': [
-    'connectome',
-    'scheduling/experiment-thread',
-    'service/http',
-    'service/limits',
-    'service/health',
-  ],
-  'service/metrics': [
-    'jobs',
-    'sessions',
-    'service/config',
-    'service/http',
-    'service/health',
-    'service/limits',
-    'service/model-host',
-    'service/api/v1',
-    'service/api/v2',
-  ],
-  'service/pages': ['service/config', 'service/http', 'service/health', 'service/api/atlas'],
-  service: [
-    'scheduling',
-    'jobs',
-    'sessions',
-    'service/config',
-    'service/http',
-    'service/health',
-    'service/limits',
-    'service/model-host',
-    'service/api/v1',
-    'service/api/v2',
-    'service/api/atlas',
-    'service/api/openapi',
-    'service/metrics',
-    'service/pages',
-  ],
-  // The studies of npm run validate.
-  validation: ['connectome', 'stimulus', 'simulation', 'presets', 'experiments/figures'],
-  cli: [
-    'connectome',
-    'stimulus',
-    'compiler',
-    'simulation',
-    'presets',
-    'experiments',
-    'experiments/kinds',
-    'experiments/formats',
-    'experiments/figures',
-    'scheduling',
-    'service',
-    'service/config',
-    'service/api/openapi',
-    'validation',
-  ],
-  // The pages bundle readers of the service's formats, the tables of fields, figures and the writers of tables.
-  'clients/pages': [
-    'connectome',
-    'simulation/network',
-    'presets/fields',
-    'presets/drives',
-    'experiments/document/document',
-    'experiments/document/fields',
-    'experiments/kinds/edit-kinds',
-    'experiments/kinds/input-kinds',
-    'experiments/kinds/report-kinds',
-    'experiments/run/result',
-    'experiments/formats',
-    'experiments/figures',
-    'validation/published-rates',
-  ],
+const doors = {
+  engine: {
+    '': ['schema'],
+    schema: [],
+    connectome: ['schema'],
+    stimulus: ['connectome'],
+    simulation: ['connectome', 'stimulus'],
+  },
+  experiments: {
+    presets: [],
+    // Workers and pages load kinds, so they know no formats and no Ajv.
+    kinds: [],
+    document: ['kinds'],
+    plan: ['kinds', 'document'],
+    run: ['kinds', 'document', 'plan'],
+    formats: ['kinds', 'document', 'plan', 'run'],
+    sessions: ['kinds', 'document', 'plan', 'run', 'formats'],
+    figures: ['kinds', 'document'],
+  },
+  workers: {
+    pool: [],
+    gpu: ['pool'],
+    queue: ['pool', 'gpu'],
+    thread: ['pool', 'queue'],
+  },
+  service: {
+    redis: [],
+    config: ['redis'],
+    limits: ['redis', 'config'],
+    jobs: ['redis'],
+    http: ['config', 'limits'],
+    health: [],
+    sessions: ['limits', 'health'],
+    'model-host': ['config', 'limits', 'health'],
+    'api/openapi': ['config', 'http'],
+    'api/atlas': ['http', 'limits', 'health'],
+    'api/v1': ['config', 'http', 'health', 'limits', 'api/atlas', 'api/openapi'],
+    'api/v2': ['config', 'http', 'health', 'limits', 'jobs', 'sessions', 'api/openapi'],
+    metrics: ['config', 'http', 'health', 'limits', 'jobs', 'sessions', 'model-host', 'api/v1', 'api/v2'],
+    pages: ['config', 'http', 'health', 'api/atlas'],
+    '': [
+      'config',
+      'http',
+      'health',
+      'limits',
+      'jobs',
+      'sessions',
+      'model-host',
+      'api/v1',
+      'api/v2',
+      'api/atlas',
+      'api/openapi',
+      'metrics',
+      'pages',
+    ],
+  },
+  tools: {
+    compiler: [],
+    statistics: ['compiler'],
+    studies: [],
+    golden: [],
+    cli: ['compiler', 'statistics', 'studies', 'golden'],
+  },
 };
-/** Files beside the folders that every layer may import. */
-const everyone = [
-  'errors',
-  'exponential',
-  'get-or-insert',
-  'gzip',
-  'json-text',
-  'lua-script',
-  'mean-sd',
-  'parts',
-  'redis-presence',
-  'repeated-member',
-  // Schemas of documents, answers and files: their types, checks and sentences.
-  'schema/allowed-values',
-  'schema/check',
-  'schema/completed',
-  'schema/forms',
-  'schema/json-path',
-  'schema/json-schema',
-  'schema/nearest-names',
-  'with-timeout',
+
+/** Rooms and files that the pages bundle: formats of the service, tables of fields, figures, writers of tables. */
+const bundled = [
+  'engine/own',
+  'engine/connectome',
+  'engine/schema',
+  'engine/simulation/network',
+  'experiments/presets/fields',
+  'experiments/presets/drives',
+  'experiments/kinds',
+  'experiments/document/document',
+  'experiments/document/result',
+  'experiments/formats',
+  'experiments/figures',
 ];
 
-/** Packages that one folder alone knows. */
-const packages = [
-  { name: /^piscina$/, knownIn: ['src/scheduling/'] },
-  { name: /^#client$/, knownIn: ['src/cli/', 'clients/pages/'] },
-  { name: /^(gpu\.js|webgpu)$/, knownIn: ['src/simulation/gpu/'] },
-];
-/** Code that runs in workers, commands and tests alike: no Nest, no file system, no environment. */
-const pure = {
-  folders: ['src/simulation/', 'src/stimulus/'],
-  packages: /^(@nestjs\/|node:fs|node:process|fastify)/,
+/** The doors that clients import from. */
+const doorsOfClients = {
+  'clients/tab/': ['engine', 'experiments'],
+  'clients/mcp/': ['engine', 'experiments', 'tools'],
 };
+
+/** Packages that only one folder may import. */
+const packages = [
+  { name: /^piscina$/, knownIn: ['src/workers/'] },
+  { name: /^#client$/, knownIn: ['src/tools/cli/', 'clients/pages/', 'clients/tab/', 'clients/mcp/'] },
+  { name: /^@modelcontextprotocol\//, knownIn: ['clients/mcp/'] },
+  { name: /^(gpu\.js|webgpu)$/, knownIn: ['src/engine/simulation/gpu/'] },
+  { name: /^(@nestjs\/|fastify)/, knownIn: ['src/service/', 'src/workers/', 'src/tools/'] },
+];
 
 const root = dirname(import.meta.dirname);
 const startsWithOneOf = (path, folders) => folders.some((folder) => path.startsWith(folder));
-/** @returns the deepest layer that a file is in, by its path from the root and without its extension */
-function layerOf(path) {
-  const inside = path.replace(/^src\//, '');
-  return Object.keys(mayImport)
-    .filter((layer) => inside.startsWith(`${layer}/`))
-    .sort((a, b) => b.length - a.length)[0];
+
+/** @returns the door and the room of a file in src/, by its path from the root without its extension */
+function placeOf(path) {
+  const [src, door, ...inside] = path.split('/');
+  if (src !== 'src' || inside.length === 0) return undefined;
+  const rooms = Object.keys(doors[door] ?? {});
+  const room = rooms.find((each) => each !== '' && inside.join('/').startsWith(`${each}/`));
+  return { door, room: room ?? '' };
+}
+
+/** @returns the reason if a file must not import another; undefined if it may */
+function refusalOf(from, to) {
+  const other = placeOf(to);
+  if (from.startsWith('clients/pages/')) {
+    const isBundled = bundled.some((each) => `${to}/`.startsWith(`src/${each}/`));
+    return other === undefined || isBundled ? undefined : `Pages bundle only: ${bundled.join(', ')}.`;
+  }
+  const client = Object.keys(doorsOfClients).find((each) => from.startsWith(each));
+  if (client !== undefined && other !== undefined && !doorsOfClients[client].includes(other.door))
+    return `${client} imports only from ${doorsOfClients[client].join(', ')}.`;
+  const own = placeOf(from);
+  if (own === undefined || other === undefined) return undefined;
+  const order = Object.keys(doors);
+  if (own.door !== other.door) {
+    const before = order.slice(0, order.indexOf(own.door));
+    return before.includes(other.door)
+      ? undefined
+      : `${own.door} imports only from ${before.join(', ') || 'itself'}.`;
+  }
+  const allowed = doors[own.door][own.room];
+  if (own.room === other.room || allowed?.includes(other.room)) return undefined;
+  if (other.room === '' && own.door === 'engine') return undefined;
+  return `${own.door}/${own.room} imports from its door only: ${allowed?.join(', ') || 'itself'}.`;
 }
 
 /** Rejects an import that the tables above do not allow. */
 const layers = {
   create(context) {
     const from = relative(root, context.filename).replaceAll('\\', '/');
-    const layer = layerOf(from);
     const check = ({ source }) => {
       const name = source?.value;
       if (typeof name !== 'string') return;
@@ -223,17 +152,9 @@ const layers = {
       const known = packages.find((each) => each.name.test(name));
       if (known && !startsWithOneOf(from, known.knownIn))
         report(`Only ${known.knownIn.join()} knows ${name}.`);
-      if (pure.packages.test(name) && startsWithOneOf(from, pure.folders))
-        report(`src/${layer} knows no Nest, no file system, no environment.`);
-      if (!name.startsWith('.') || layer === undefined) return;
-      const to = join(dirname(from), name).replaceAll('\\', '/').replace(/\.js$/, '');
-      const other = layerOf(to);
-      const inSource = to.replace(/^src\//, '');
-      if (other === layer || (to.startsWith('src/') ? everyone.includes(inSource) : other === undefined))
-        return;
-      const allowed = mayImport[layer];
-      if (!allowed.includes(other) && !allowed.includes(inSource))
-        report(`${layer} may import only from: ${[...allowed, ...everyone].join(', ')}.`);
+      if (!name.startsWith('.')) return;
+      const refusal = refusalOf(from, join(dirname(from), name).replaceAll('\\', '/').replace(/\.js$/, ''));
+      if (refusal !== undefined) report(refusal);
     };
     return {
       ImportDeclaration: check,
@@ -244,7 +165,7 @@ const layers = {
   },
 };
 
-/** Openings that make a reader wait for the noun: say what the thing is, or what it does. */
+/** Openings that make a reader wait for the noun: name the thing, or its action. */
 const RIDDLE = /^[*\s]*(What|Of|Whoever|Whether|Whose|So long|Nobody|Nothing)\b/;
 
 /** Rejects comments that do not begin with a noun or a verb. */
@@ -268,4 +189,36 @@ const commentOpenings = {
   }),
 };
 
-export default { meta: { name: 'project' }, rules: { layers, 'comment-openings': commentOpenings } };
+/** Keys that hold a name, which a client may have chosen. */
+const isName = ({ type, name }) =>
+  type === 'Identifier' && /^(name|report|input|parameter)$|(Name|Set)$/.test(name);
+
+/** Rejects looking a name up in an object that may lack it: every object inherits `constructor` and others. */
+const ownMembers = {
+  create(context) {
+    const isLookup = ({ type, computed, property }) =>
+      type === 'MemberExpression' && computed && isName(property);
+    const report = (node) =>
+      context.report({
+        node,
+        message: 'An object may inherit a member of this name: use src/engine/own.ts.',
+      });
+    return {
+      LogicalExpression: ({ left, operator }) => operator === '??' && isLookup(left) && report(left),
+      MemberExpression: ({ object, optional }) => optional && isLookup(object) && report(object),
+      CallExpression: ({ callee, optional }) => optional && isLookup(callee) && report(callee),
+      BinaryExpression({ left, operator, right }) {
+        const isCompared =
+          /^[!=]==$/.test(operator) && right.type === 'Identifier' && right.name === 'undefined';
+        if (operator === 'in' ? isName(left) : isCompared && isLookup(left)) report(left);
+      },
+      VariableDeclarator: ({ id, init }) =>
+        id.type === 'Identifier' && init && isLookup(init) && report(init),
+    };
+  },
+};
+
+export default {
+  meta: { name: 'project' },
+  rules: { layers, 'comment-openings': commentOpenings, 'own-members': ownMembers },
+};

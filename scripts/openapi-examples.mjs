@@ -108,6 +108,7 @@ const failing = {
   UNKNOWN_NEURONS: { inputs: { loom: { node_set: 'LC44x' } } },
   EMPTY_NODE_SET: { silence: [{ type: 'DNp01', side: 'center' }] },
   NO_CONNECTION: { connection_overrides: { direct: { source: 'LC4', target: 'MDN', weight: 0 } } },
+  NO_SIGN_PROBABILITIES: { wiring: { signs: 'sampled' } },
   TOO_EXPENSIVE: { duration_ms: 5000, trials: 100, sweep: [{ set: 'seed', values: [1, 2, 3] }] },
 };
 const ask = (body, query, accept) =>

@@ -1,7 +1,7 @@
 /**
  * npm run refresh: compiles the default brain and regenerates every file of the repository that is made from it and
  * from the code: golden answers, examples, OpenAPI descriptions, docs/errors.md, the typed client. git diff then
- * shows what a change has changed. Pictures and measurements have commands of their own.
+ * shows the effects of a change. Pictures and measurements have commands of their own.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,10 +1,11 @@
 /**
- * `npm run up`: from a fresh clone to a service that answers. Each step is left out where its result is
- * already there. Ends with the address and a request to try. With --dataset NAME it serves a measured brain: it prints
- * the licence, downloads the tables (going on where an earlier download ended), compiles and serves them.
+ * `npm run up` starts a service from a fresh clone. It skips each step whose result already
+ * exists. Ends with the address and a request to try. With --dataset NAME it serves a measured brain: it prints
+ * the licence, downloads the tables (from the end of an earlier download on), compiles and serves them.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -18,37 +19,47 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const DEFAULT_CONNECTOME = 'data/default.connectome';
 const STATISTICS = 'data/cell-types';
-/** Input and sources of the compiler: the default connectome is made anew where one of these changed. */
+/** Input and sources of the compiler: if one of these changes, the default connectome is compiled again. */
 const SOURCES_OF_DEFAULT = [
   'data',
-  'src/compiler',
-  'src/connectome',
-  'src/stimulus/philox.ts',
-  'src/cli/model-compile.ts',
+  'src/tools/compiler',
+  'src/tools/statistics',
+  'src/engine/connectome',
+  'src/engine/stimulus/philox.ts',
+  'src/tools/cli/model-compile.ts',
 ];
+/** Downloaded tables, and the jobs of a service that may be running. */
+const OF_NO_PROJECT = ['data/tables', 'data/jobs'];
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
-if (olderThan('node_modules/.package-lock.json', 'package-lock.json')) {
-  step('Installing');
-  npm('ci', '--loglevel=error');
+const isWritable = canWrite('.');
+/** Directory for compiled brains. */
+const brains = isWritable ? 'data' : mkdtempSync(`${tmpdir()}/brains-`);
+if (isWritable) {
+  if (olderThan('node_modules/.package-lock.json', 'package-lock.json')) {
+    step('Installing');
+    npm('ci', '--loglevel=error');
+  }
+  step('Building');
+  npm('run', '-s', 'build');
+} else {
+  refuseUnbuilt();
 }
-step('Building');
-npm('run', '-s', 'build');
 if (options.dataset !== undefined) process.env.CONNECTOME_FILE = measuredBrain();
-else if (
-  !process.env.CONNECTOME_FILE &&
-  sourcesOfDefault().some((file) => olderThan(DEFAULT_CONNECTOME, file))
-) {
+else if (!process.env.CONNECTOME_FILE && !isMade(DEFAULT_CONNECTOME, sourcesOfDefault())) {
   step('Compiling the default connectome');
-  npm('run', '-s', 'model:compile', '--', '--statistics', STATISTICS, '--out', DEFAULT_CONNECTOME);
+  const file = `${brains}/default.connectome`;
+  npm('run', '-s', 'model:compile', '--', '--statistics', STATISTICS, '--out', file);
+  if (!isWritable) process.env.CONNECTOME_FILE = file;
 }
+if (!isWritable) process.env.JOBS_PATH ||= `${brains}/jobs`;
 step('Starting');
 process.env.LOG_LEVEL ||= 'warn';
 const { app } = await import('../dist/main.js');
 if (app) {
   const url = urlOf(app.getHttpServer().address());
   while (!(await isReady(url))) await new Promise((resolve) => setTimeout(resolve, 100));
-  const { name, licence } = await (await fetch(`${url}/readyz`)).json();
+  const { name, licence, degraded } = await (await fetch(`${url}/readyz`)).json();
   const tried =
     options.dataset === undefined
       ? `curl -X POST '${url}/api/v1/run?view=drive' -H 'Content-Type: application/json' -d '{"stimulus":"loom"}'`
@@ -57,6 +68,7 @@ if (app) {
 The service answers at ${url}
 Brain: ${name}, data under ${licence}
 Try: ${tried}`);
+  for (const { reason } of degraded) console.log(`Note: ${reason}`);
 }
 
 /** @returns the connectome file of the data set that was asked for */
@@ -71,12 +83,13 @@ function measuredBrain() {
           : [`--${name}`, options[name]],
     );
   const variant = OF_COMPILE.flatMap((name) => options[name] ?? []).map((value) => `-${value}`);
-  const file = `data/${dataset}${variant.join('')}.connectome`;
+  const name = `${dataset}${variant.join('')}.connectome`;
   const sources = [...sourcesOfDefault(), ...(existsSync(tables) ? filesIn(tables) : [])];
-  if (existsSync(file) && !sources.some((source) => olderThan(file, source))) {
-    step(`${file} is there`);
-    return file;
+  if (isMade(`data/${name}`, sources)) {
+    step(`data/${name} is there`);
+    return `data/${name}`;
   }
+  const file = `${brains}/${name}`;
   step(`Downloading ${dataset} to ${tables}`);
   npm('run', '-s', 'model:download', '--', '--dataset', dataset, '--out', tables, ...given(OF_DOWNLOAD));
   step(`Compiling ${dataset}`);
@@ -142,15 +155,40 @@ async function isReady(url) {
 }
 
 function sourcesOfDefault() {
-  // Tables that were downloaded are no part of the project.
-  return SOURCES_OF_DEFAULT.flatMap(filesIn).filter(
-    (file) => !/\.(connectome|spec\.ts)$|^data\/tables\//.test(file),
+  return SOURCES_OF_DEFAULT.flatMap((path) => filesIn(path, OF_NO_PROJECT)).filter(
+    (file) => !/\.(connectome|spec\.ts)$/.test(file),
   );
 }
 
-function filesIn(path) {
+function filesIn(path, without = []) {
+  if (without.includes(path)) return [];
   if (!statSync(path).isDirectory()) return [path];
-  return readdirSync(path).flatMap((name) => filesIn(`${path}/${name}`));
+  return readdirSync(path).flatMap((name) => filesIn(`${path}/${name}`, without));
+}
+
+/** In a read-only checkout, file times are those of the copy, so existing files count as up to date. */
+function isMade(file, sources) {
+  return existsSync(file) && !(isWritable && sources.some((source) => olderThan(file, source)));
+}
+
+function canWrite(path) {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function refuseUnbuilt() {
+  const steps = { 'node_modules/.package-lock.json': 'npm ci', 'dist/main.js': 'npm run build' };
+  const missing = Object.keys(steps).filter((file) => !existsSync(file));
+  if (missing.length === 0) return;
+  console.error(
+    `npm run up: this checkout is read-only and lacks ${missing.join(' and ')}: run ` +
+      `${missing.map((file) => steps[file]).join(' and ')} where it can be written to.`,
+  );
+  process.exit(1);
 }
 
 function olderThan(made, source) {

@@ -39,7 +39,7 @@ CONSTANTS = {
     "delay_ms": 1.8,
     "input_event_mv": 68.75,
 }
-LARGEST_DIFFERENCE_MV = 1e-9
+MAX_DIFFERENCE_MV = 1e-9
 
 
 class Connectome:
@@ -50,12 +50,12 @@ class Connectome:
         magic, (version, count) = data[:8], np.frombuffer(data, "<u4", 2, 8)
         if magic != b"NESCONN\n" or version != 2:
             raise SystemExit(f"{path} must be a connectome file of format version 2.")
-        self.digest = data[32:64].hex()
         self._sections = {}
         for at in range(64, 64 + 32 * count, 32):
             offset, length = np.frombuffer(data, "<u8", 2, at + 16).tolist()
             self._sections[data[at : at + 16].rstrip(b"\0").decode()] = data[offset : offset + length]
         self.metadata = json.loads(self._sections["metadata"])
+        self.digest = self.metadata.get("contentDigest", data[32:64].hex())
         self.neurons = self.metadata["neuronCount"]
         self.pre = np.repeat(np.arange(self.neurons), np.diff(self._array("rowStart", "<u4")))
         self.post = self._array("targets", "<u4")
@@ -311,7 +311,7 @@ class Network:
 
 
 def unchanged(answer):
-    """Conditions that were not run, with what the answer says of the baseline in their place."""
+    """Conditions that were not run, with the results of the baseline in their place."""
     baselines = {json.dumps(each["parameters"]): each for each in answer["conditions"]}
     axes = [axis["as"] for axis in answer["experiment"].get("sweep", []) if "each" in axis]
     for parameters in answer["unchanged"]:
@@ -360,7 +360,7 @@ def compare(document, lab, connectome):
             flush=True,
         )
         total += spikes
-        differing += missing + extra + (off > LARGEST_DIFFERENCE_MV)
+        differing += missing + extra + (off > MAX_DIFFERENCE_MV)
     print(f"Brian 2 {b2.__version__}, {answer['model']}: {total} spikes, {differing} differ.", flush=True)
     return differing
 

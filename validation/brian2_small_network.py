@@ -1,12 +1,15 @@
 """Small goldens: a random network of some hundred neurons, simulated by Brian 2.
 
-usage: python3 validation/brian2_small_network.py OUT.json [open]      (Debian: python3-brian)
+usage: python3 validation/brian2_small_network.py OUT.json [open|edited]      (Debian: python3-brian)
 
 Everything the run needs is in the file, so the test that replays it needs nothing else. The network is made so
 that it is lively and balanced enough for refractory periods, dropped arrivals and inhibition to matter.
 
 Without "open" it runs for 100 ms with one input. With it, it is a smaller network that runs for 5 s with what open
 experiments add: inputs that share neurons, a window, an input of rate 0, silenced neurons, some of them stimulated.
+
+With "edited" a sixth of the neurons have the sign 0, and overrides that meet cut, weaken, strengthen and turn
+connections, also those of neurons of sign 0 and of neurons to themselves.
 """
 import json
 import sys
@@ -18,16 +21,26 @@ import numpy as np
 from brian2 import ms, mV
 
 IS_OPEN = sys.argv[2:] == ["open"]
+IS_EDITED = sys.argv[2:] == ["edited"]
 NEURONS, CONNECTIONS, MEAN_SYNAPSES, STEPS = (80, 560, 45, 50_000) if IS_OPEN else (300, 7000, 40, 1000)
 SEED = 783
 
 b2.prefs.codegen.target = "numpy"
 random = np.random.default_rng(SEED)
 sign = np.where(random.random(NEURONS) < 0.45, -1, 1)
+if IS_EDITED:
+    sign[random.random(NEURONS) < 1 / 6] = 0
 pairs = random.choice(NEURONS * NEURONS, CONNECTIONS, replace=False)
 pairs.sort()
 pre, post = pairs // NEURONS, pairs % NEURONS
 synapses = 5 + np.floor(random.exponential(MEAN_SYNAPSES, CONNECTIONS)).astype(int)
+factor = np.ones(CONNECTIONS)
+overrides = []
+if IS_EDITED:
+    for weight in (0, -1, 0.3, 1.7, 2):
+        sources, targets = (np.sort(random.choice(NEURONS, NEURONS // 2, replace=False)) for _ in range(2))
+        factor[np.isin(pre, sources) & np.isin(post, targets)] *= weight
+        overrides.append({"sources": sources.tolist(), "targets": targets.tolist(), "weight": weight})
 
 
 def draw(neurons, rate_hz, begin=0, end=STEPS):
@@ -65,7 +78,7 @@ group.refractory_time = 2.2 * ms
 group.refractory_time[stimulated] = 0 * ms
 connections = b2.Synapses(group, group, "w : volt", on_pre="g += w", delay=1.8 * ms)
 connections.connect(i=pre, j=post)
-connections.w = synapses * sign[pre] * ~np.isin(pre, silenced) * 0.275 * mV
+connections.w = synapses * sign[pre] * ~np.isin(pre, silenced) * factor * 0.275 * mV
 # One source for each event: a source of Brian 2 fires at most once a step.
 steps, neurons = np.array(events).T
 source = b2.SpikeGeneratorGroup(len(events), np.arange(len(events)), steps * 0.1 * ms)
@@ -83,6 +96,7 @@ golden = {
     "connections": [[int(i), int(j), int(n)] for i, j, n in zip(pre, post, synapses)],
     "stimulated": stimulated.tolist(),
     "silenced": silenced.tolist(),
+    **({"overrides": overrides} if IS_EDITED else {}),
     "events": [list(event) for event in events],
     "spikes": [[k, i] for k, i in spikes],
 }

@@ -24,7 +24,7 @@ def rows_of(path):
 
 
 class RawTables:
-    """Has what Connectome of brian2_open_experiment.py has."""
+    """Has the members of Connectome in brian2_open_experiment.py."""
 
     digest = None
 

@@ -1,6 +1,6 @@
-/** Texts of the page on the model: its measured parts, its limitations, and whom to credit. */
+/** Texts of the page on the model: measured parts, limitations and credits. */
 import type { Model } from './service/client.js';
-import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
+import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { citationLink } from './citation.js';
 import { hasPositions } from './brain/display-positions.js';
 import { byId, element, grouped } from './dom.js';
@@ -17,6 +17,12 @@ const WIRING_TEXTS: Readonly<Record<Model['wiring'], string>> = {
   custom: 'wiring as it was compiled',
 };
 
+const WIRED: Readonly<Record<Model['wiring'], string>> = {
+  measured: 'wired as in a real fly’s brain',
+  synthetic: 'wired by the statistics of a real fly’s brain',
+  custom: 'wired as they were compiled',
+};
+
 /** The line below the heading of each page. */
 export function describeModelLine(model: Model): void {
   byId('model-line').textContent =
@@ -26,11 +32,14 @@ export function describeModelLine(model: Model): void {
 
 export function describeModel(model: Model): void {
   describeModelLine(model);
+  byId('brain-line').textContent =
+    `${grouped(model.neuron_count)} neurons, ${WIRED[model.wiring]}, none of them trained.`;
   const badge = byId<HTMLButtonElement>('wiring');
   badge.textContent = `${model.wiring} wiring`;
   badge.classList.add(model.wiring === 'measured' ? 'measured' : 'modelled');
   badge.ariaLabel = `${model.wiring} wiring: what is real here?`;
   badge.disabled = false;
+  byId('drives-wiring').hidden = model.wiring !== 'synthetic';
   byId('about-measured').textContent =
     `Neurons, cell types and transmitters: ${networkOf(model)}. ` +
     {
@@ -39,15 +48,6 @@ export function describeModel(model: Model): void {
         'Individual connections are not measured: they are sampled from measured cell-type statistics.',
       custom: 'Their connections are those that whoever compiled the model gave.',
     }[model.wiring];
-  byId('formulas')
-    .querySelector('dl')!
-    .replaceChildren(
-      ...model.drives.flatMap(({ id, formula, reason }) => [
-        element('dt', {}, id),
-        element('dd', {}, formula),
-        element('dd', {}, reason),
-      ]),
-    );
   byId('limitations').replaceChildren(...model.limitations.map((text) => element('li', {}, text)));
   byId('licence').replaceChildren(
     `Brain: ${networkOf(model)}, and what is derived from it, `,

@@ -1,9 +1,9 @@
-/** Card of the neuron or type that is pointed out: its labels, its activity, and its partners. */
+/** Card of the selected neuron or type: labels, activity and partners. */
 import type { Model } from './service/client.js';
-import type { CardPartners, CellCard } from '../../src/connectome/cell-card.js';
-import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
-import { SIDES } from '../../src/connectome/connectome.js';
-import { isFlyWire } from '../../src/connectome/model-id.js';
+import type { CardPartners, CellCard } from '../../src/engine/connectome/cell-card.js';
+import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
+import { SIDES } from '../../src/engine/connectome/connectome.js';
+import { isFlyWire } from '../../src/engine/connectome/model-id.js';
 import { byId, element, grouped } from './dom.js';
 import { labelOfType, neuronsOf, type Selection, spoken, typeOf } from './selection.js';
 import { asFailure, fetchCard } from './service/client.js';
@@ -52,7 +52,7 @@ export class CardPanel {
     void this.#load(selection);
   }
 
-  /** The atlas says who it is at once; the service adds partners, class and sign. */
+  /** The atlas has the labels already; the service adds partners, class and sign. */
   async #load(selection: Selection): Promise<void> {
     let problem = '';
     let card: CellCard | undefined;
@@ -154,7 +154,7 @@ export class CardPanel {
     return `${spikesIn(run)}${kept === undefined ? '.' : `; in the kept run ${spikesIn(kept)}.`}`;
   }
 
-  /** Types are those of the release in any case; ids are real unless the wiring is synthetic. */
+  /** Types always are those of the release; ids are real unless the wiring is synthetic. */
   #links(selection: Selection, typeIndex: number): HTMLElement[] {
     const { name } = this.atlas.types[typeIndex]!;
     const links: HTMLElement[] = [];

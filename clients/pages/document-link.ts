@@ -1,9 +1,9 @@
-/** Links to the laboratory that hold a document. */
-/** Longer addresses are cut by some programs. */
-const LONGEST_HASH = 16_000;
+/** Links to the laboratory that contain a document. */
+/** Some programs cut longer addresses. */
+const MAX_HASH_LENGTH = 16_000;
 
-/** @returns nothing where a document is too long for an address */
+/** @returns undefined if the document is too long for an address */
 export function documentHash(document: unknown): string | undefined {
   const hash = `#document=${encodeURIComponent(JSON.stringify(document))}`;
-  return hash.length > LONGEST_HASH ? undefined : hash;
+  return hash.length > MAX_HASH_LENGTH ? undefined : hash;
 }

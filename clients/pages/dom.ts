@@ -1,13 +1,13 @@
 /** The element with this id in the HTML of the page. */
 export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
   const found = document.getElementById(id);
-  if (found === null) throw new Error(`index.html has no element with the id ${id}.`);
+  if (found === null) throw new Error(`The page has no element with the id ${id}.`);
   return found as E;
 }
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** A new element. Attributes that are false are left out, those that are true are empty. */
+/** A new element. Attributes with the value false are omitted, and those with true are empty. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -21,7 +21,18 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
-/** Integers with narrow spaces, at which no line breaks, between groups of three digits, the same in every locale. */
+/** Integers with narrow no-break spaces between groups of three digits, in every locale. */
 export function grouped(integer: number): string {
   return String(integer).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+}
+
+/** Downloads a file. */
+export function save(blob: Blob, name: string): void {
+  const href = URL.createObjectURL(blob);
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = name;
+  link.click();
+  // By then the browser has begun to read it.
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }

@@ -1,9 +1,22 @@
 /** Controls of an experiment, with the stimuli that the model has. */
 import { byId, element, grouped } from './dom.js';
-import { FIELDS } from '../../src/presets/fields.js';
+import { FIELDS } from '../../src/experiments/presets/fields.js';
 import { DEFAULT_EXPERIMENT, describe, type Experiment, experimentFrom } from './service/experiment.js';
 import type { Model } from './service/client.js';
 
+/** Names of buttons that give a stimulus by hand; other stimuli have their label. */
+const ACTS: Readonly<Record<string, string>> = {
+  loom: 'Approach it',
+  sugar: 'Give sugar',
+  touch: 'Touch it',
+  song: 'Sing',
+  heat: 'Warm it',
+  bitter: 'Give bitter',
+  food: 'Smell of food',
+  pheromone: 'Pheromone',
+  colour: 'Colours',
+  humid: 'Moist air',
+};
 const NONE = {
   id: 'none',
   label: 'Nothing',
@@ -23,8 +36,8 @@ export class ExperimentForm {
   #pressed: HTMLButtonElement | undefined;
 
   /**
-   * @param onSubmit is told the experiment that was asked for by the button
-   * @param onTap is told the experiment of the stimulus that was tapped, with the settings as they are
+   * @param onSubmit called with the experiment if the button is pressed
+   * @param onTap called with the experiment of the stimulus whose mark is tapped, and the current settings
    */
   constructor(onSubmit: (experiment: Experiment) => void, onTap: (experiment: Experiment) => void) {
     for (const input of [this.#intensity, this.#seed]) {
@@ -38,7 +51,7 @@ export class ExperimentForm {
       event.preventDefault();
       onSubmit(this.read());
     });
-    // Also where the stimulus is tapped again: a click by keyboard, thumb or mouse.
+    // Use click and not change, so that a second tap on the same stimulus counts.
     this.#stimuli.addEventListener('click', ({ target }) => {
       if (!(target instanceof HTMLInputElement)) return;
       this.#explain();
@@ -56,9 +69,12 @@ export class ExperimentForm {
   offer(model: Model): void {
     this.#model = model;
     this.#stimuli.replaceChildren(
-      ...[...model.stimuli, NONE].map(({ id, label }) => radio('stimulus', id, label)),
+      ...model.stimuli.map(({ id, label }) =>
+        element('div', { class: 'stimulus' }, hold(id, label), mark(id, label)),
+      ),
+      element('div', { class: 'stimulus' }, radio('stimulus', NONE.id, NONE.label)),
     );
-    // They stand outside the form, but belong to it.
+    // The inputs are outside the form element but belong to it.
     for (const input of this.#stimuli.querySelectorAll('input')) input.setAttribute('form', this.#form.id);
     byId('duration-options').replaceChildren(
       ...FIELDS.duration_ms.enum.map((ms) => radio('duration_ms', String(ms), `${ms} ms`)),
@@ -86,7 +102,7 @@ export class ExperimentForm {
     return experimentFrom((name) => (name === 'intensity' ? this.#exactIntensity : String(values.get(name))));
   }
 
-  /** Values that the controls do not offer leave them as they are. */
+  /** A value that a control does not offer leaves it unchanged. */
   write(experiment: Experiment): void {
     for (const name of ['stimulus', 'duration_ms'] as const) {
       document
@@ -115,6 +131,25 @@ export class ExperimentForm {
         : `${found.description} ${grouped(found.neuron_count)} neurons, ` +
           `${Number((found.nominal_rate_hz * intensity).toFixed(1))} Hz each.`;
   }
+}
+
+/** Gives the stimulus to the live fly for as long as it is held. */
+function hold(id: string, label: string): HTMLElement {
+  const attributes = {
+    type: 'button',
+    class: 'hold',
+    'data-act': id,
+    'aria-pressed': 'false',
+    disabled: true,
+  };
+  return element('button', attributes, ACTS[id] ?? label);
+}
+
+/** Plays the recorded run. */
+function mark(id: string, label: string): HTMLElement {
+  const created = radio('stimulus', id, label);
+  created.className = 'mark';
+  return created;
 }
 
 function radio(name: string, value: string, label: string): HTMLElement {

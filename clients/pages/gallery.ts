@@ -1,4 +1,4 @@
-/** Experiments from the literature: what flies do, and what the model that is served answers. */
+/** Experiments from the literature: the behaviour of flies, and the response of the served model. */
 import type { Citation, FullRun, Model } from './service/client.js';
 import { byId, element, grouped } from './dom.js';
 import { citationLink } from './citation.js';
@@ -7,7 +7,7 @@ import { DEFAULT_EXPERIMENT, describe, toHash } from './service/experiment.js';
 import type { StoredRuns } from './service/stored-runs.js';
 import { verdictOn } from './verdict.js';
 
-/** Distance from the window at which the runs of the gallery are asked for. */
+/** Distance from the window at which the runs of the gallery are loaded. */
 const NEAR = '400px';
 
 export function showGallery(model: Model, stored: StoredRuns): void {
@@ -60,11 +60,16 @@ function outcomeOf(run: FullRun, channels: readonly string[], model: Model): HTM
   const text = `${rates.join(', ')}; ${grouped(responding)} neurons responded with ${grouped(spikes)} spikes.`;
   return [
     element('p', {}, element('b', {}, 'Came out. '), text),
-    element('p', { class: 'hint' }, verdictOn(run, model).sentence),
+    element(
+      'p',
+      { class: 'hint' },
+      `${verdictOn(run, model).sentence} `,
+      element('span', { class: 'badge engineered' }, 'engineered'),
+    ),
   ];
 }
 
-/** The publications that the model names for the stimulus and for the channels, each once. */
+/** The distinct publications that the model names for the stimulus and the channels. */
 function sources(stimulus: string, channels: readonly string[], model: Model): (HTMLElement | string)[] {
   const populations = [
     ...model.stimuli.filter(({ id }) => id === stimulus),

@@ -1,4 +1,4 @@
-/** Experiments from the literature, each a stimulus with all defaults, and where to look at what came out. */
+/** Experiments from the literature: a stimulus with all defaults, and the channels that show the response. */
 export interface LiteratureEntry {
   readonly stimulus: string;
   readonly title: string;

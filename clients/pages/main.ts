@@ -1,9 +1,9 @@
-/** Starts the page: asks for the model and its atlas, then runs what the form or the address says. */
-import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
+/** Starts the page: loads the model and its atlas, then runs the experiment of the form or the address. */
+import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { describeModel, describePositions } from './about.js';
 import type { FlyView } from './body/fly-view.js';
 import { CardPanel } from './cell-card.js';
-import { byId, element } from './dom.js';
+import { byId } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
 import { showGallery } from './gallery.js';
 import { Notices } from './notices.js';
@@ -14,29 +14,23 @@ import { listenForHolds } from './live/hold-buttons.js';
 import type { Live } from './live/live.js';
 import type { Selection } from './selection.js';
 import { asFailure, fetchAtlas, fetchAtlasStart, postRun, service } from './service/client.js';
-import {
-  DEFAULT_EXPERIMENT,
-  describe,
-  equal,
-  type Experiment,
-  fromHash,
-  toHash,
-} from './service/experiment.js';
+import { DEFAULT_EXPERIMENT, equal, type Experiment, fromHash, toHash } from './service/experiment.js';
 import type { Model } from './service/client.js';
 import { type Run, runOf } from './service/run-result.js';
 import { RunStore } from './service/run-store.js';
 import { StoredRuns } from './service/stored-runs.js';
+import { openHere } from './service/transport.js';
 import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
 
 const RESIZE_PAUSE_MS = 150;
-/** The fly is built while nothing else is, but waits no longer than this. */
-const LONGEST_WAIT_MS = 1000;
+/** The fly is built when the page is idle, but after this time at the latest. */
+const MAX_WAIT_MS = 1000;
 const FURTHER_SEEDS = 4;
 const OPENING_STIMULUS = 'loom';
 /** Nearly all of an atlas: position, type, and side; see atlas-binary.ts. */
 const ATLAS_BYTES_PER_NEURON = 9;
-/** Screens with room for the parts that are folded away on narrower ones. */
+/** Screens that have room for parts that are collapsed on narrower ones. */
 const ROOM_FOR_ALL = matchMedia('(min-width: 720px)');
 
 const notices = new Notices('page');
@@ -53,24 +47,25 @@ let stage: Stage | undefined;
 let fly: FlyView | undefined;
 let card: CardPanel | undefined;
 let atlas: CompactAtlas | undefined;
-/** Loaded when somebody first asks for it. */
+/** Loaded on first use. */
 let live: Promise<Live> | undefined;
 let path: PathPanel | undefined;
-/** The run that plays when somebody arrives. */
+/** The run that plays on arrival. */
 let opening: Run | undefined;
 let current: Run | undefined;
 let kept: Run | undefined;
-/** Runs that the service keeps, which cost nothing. */
+/** Runs that the service stores, which do not count against the rate limit. */
 const free = new WeakSet<Run>();
 /** Runs with further seeds, by the run that they repeat. */
 const furtherSeeds = new WeakMap<Run, Run[]>();
 /** The number of the last request for runs, by click or by address; answers to earlier ones are dropped. */
 let lastRequest = 0;
 
+byId('unstarted').remove();
 byId<HTMLDetailsElement>('colours').open = ROOM_FOR_ALL.matches;
 await start();
 
-/** Asks again until the service has a model. */
+/** Repeats the request until the service has a model. */
 async function start(): Promise<void> {
   notices.status('Waiting for the model …');
   let model: Model;
@@ -84,16 +79,22 @@ async function start(): Promise<void> {
   notices.status('');
   stored = new StoredRuns(model);
   present(model, stored);
-  // The run that plays on arrival needs nothing that the browser has kept.
+  // The run on arrival does not need the browser's stored runs.
   const opened = fromHash(location.hash).current === undefined ? runFromAddress() : undefined;
   const drawn = loadViews(model, opened);
   store = await RunStore.open(model);
-  showRecent();
   await Promise.all([opened ?? runFromAddress(), drawn]);
   endArrival();
+  whenIdle(() => void openHere(model.connectome_digest).catch(() => undefined));
 }
 
-/** Shows what stands below the run: until it is there, it would move it down. */
+function whenIdle(work: () => void): void {
+  // Safari has no idle callbacks.
+  if ('requestIdleCallback' in window) requestIdleCallback(work);
+  else setTimeout(work, MAX_WAIT_MS);
+}
+
+/** Shows the content below the run. Earlier, the arriving run would move it down. */
 function endArrival(): void {
   document.querySelector('main')!.classList.remove('arriving');
 }
@@ -101,7 +102,7 @@ function endArrival(): void {
 function present(model: Model, stored: StoredRuns): void {
   describeModel(model);
   form.offer(model);
-  // The form says from the start what is about to play, so nothing moves when it does.
+  // The form shows the opening experiment from the start, so that nothing moves when it plays.
   form.write(openingOf(model));
   showGallery(model, stored);
   const shown = new Results(model, (stimulus) => form.labelOf(stimulus), {
@@ -111,14 +112,10 @@ function present(model: Model, stored: StoredRuns): void {
   results = shown;
   playback.onMoment(({ timeMs }) => shown.moveTo(timeMs));
   form.allowRuns(true);
-  byId('swap').addEventListener('click', () => {
-    const isFlyLarge = byId('views').classList.toggle('fly-large');
-    byId('swap').ariaLabel = isFlyLarge ? 'Show the brain large' : 'Show the fly large';
-  });
+  byId('swap').addEventListener('click', () => showFlyLarge(!byId('views').classList.contains('fly-large')));
   byId('keep').addEventListener('click', () => compareWith(current));
   byId('drop').addEventListener('click', () => compareWith(undefined));
   byId('repeat').addEventListener('click', () => void repeat());
-  byId('forget').addEventListener('click', () => void store?.clear().then(showRecent));
   addEventListener('hashchange', () => void runFromAddress());
   listenForLive(model);
   onThemeChange(() => {
@@ -128,7 +125,7 @@ function present(model: Model, stored: StoredRuns): void {
   let settling: ReturnType<typeof setTimeout> | undefined;
   let width = innerWidth;
   addEventListener('resize', () => {
-    // A phone that hides its address bar changes the height alone.
+    // A phone that hides its address bar changes only the height.
     if (innerWidth === width) return;
     width = innerWidth;
     clearTimeout(settling);
@@ -137,11 +134,27 @@ function present(model: Model, stored: StoredRuns): void {
   listenForCopies();
 }
 
-/** Waits for the wish to play with a live fly; its code is loaded then. */
+function showFlyLarge(isLarge: boolean): void {
+  byId('views').classList.toggle('fly-large', isLarge);
+  byId('swap').ariaLabel = isLarge ? 'Show the brain large' : 'Show the fly large';
+}
+
+/** Loads the code of the live fly when the user first asks for it. */
 function listenForLive(model: Model): void {
   const call = (ask: (each: Live) => void): void => {
     live ??= import('./live/live.js').then(
-      ({ Live }) => new Live({ model, playback, view: () => ({ fly, stage, atlas }), onStop: showRuns }),
+      ({ Live }) =>
+        new Live({
+          model,
+          playback,
+          view: () => ({ fly, stage, atlas }),
+          onLive(isLive) {
+            if (!ROOM_FOR_ALL.matches) showFlyLarge(isLive);
+            if (isLive) results?.showLive({ channels: {}, drive: {}, duration_ms: Infinity });
+            else showRuns();
+          },
+          onStep: (bars) => results?.showLive(bars),
+        }),
     );
     live.then(ask, () => {
       live = undefined;
@@ -149,12 +162,16 @@ function listenForLive(model: Model): void {
     });
   };
   byId('live-start').addEventListener('click', () => call((each) => each.toggle()));
+  byId('show-seam').addEventListener('click', () => {
+    call((each) => each.begin());
+    bringIntoView(byId('stimuli'));
+  });
   const hand = {
-    isAtIt: () => byId('stage').classList.contains('live'),
+    isLive: () => byId('stage').classList.contains('live'),
     hold: (stimulus: string) => call((each) => each.hold(stimulus)),
     letGo: (stimulus: string) => call((each) => each.letGo(stimulus)),
   };
-  listenForHolds(hand, (stimulus) => model.stimuli.some(({ id }) => id === stimulus));
+  listenForHolds(hand);
   const fullScreen = byId('full-screen');
   fullScreen.hidden = !document.fullscreenEnabled;
   fullScreen.addEventListener('click', () => {
@@ -164,23 +181,23 @@ function listenForLive(model: Model): void {
 }
 
 /**
- * Loads what is drawn, the smallest first, so that a slow connection is not shared: the part of the atlas that shows a
- * brain, the fly, and all of the atlas, which is most of what the page loads.
- * @param opened ends when a run plays; building the fly would keep the page from beginning with it
+ * Loads the drawn parts one after the other, the smallest first, so that they do not share a slow connection: the first
+ * part of the atlas, the fly, and the whole atlas, which is most of the data.
+ * @param opened resolves when a run plays; building the fly earlier would delay the run
  */
 async function loadViews(model: Model, opened: Promise<void> | undefined): Promise<void> {
   byId('brain-progress').hidden = false;
   brainNotices.status('The brain arrives …');
-  // Where it fails the whole atlas will as well, and says so.
+  // If this fails, loading the whole atlas fails too and shows the failure.
   const start = await fetchAtlasStart(model.atlas_url).catch(() => undefined);
   const body = import('./body/fly-view.js');
   if (start !== undefined) showBrain(start);
-  const patience = body.then(() => pause(LONGEST_WAIT_MS)).catch(() => undefined);
+  const patience = body.then(() => pause(MAX_WAIT_MS)).catch(() => undefined);
   await Promise.race([opened?.then(untilPainted), patience]);
   await body
     .then(({ FlyView }) => showFly(new FlyView(model, playback)))
     .catch(
-      // Without WebGL the brain is missing as well, and says so.
+      // Without WebGL the brain is missing too and shows the failure.
       () => (byId('fly').hidden = true),
     );
   document
@@ -189,9 +206,9 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
   await loadAtlas(model);
 }
 
-/** Ends after the next frame, or soon where there is none, as in a tab in the background. */
+/** Resolves after the next frame, or soon if there is none, as in a background tab. */
 async function untilPainted(): Promise<void> {
-  await Promise.race([new Promise(requestAnimationFrame), pause(LONGEST_WAIT_MS)]);
+  await Promise.race([new Promise(requestAnimationFrame), pause(MAX_WAIT_MS)]);
   await pause(0);
 }
 
@@ -248,14 +265,15 @@ function showBrain(atlas: CompactAtlas): void {
     stage = new Stage(atlas, playback, brainNotices, select);
     stage.setTheme(readTheme());
   } catch {
+    document.querySelector('main')!.classList.add('no-graphics');
     brainNotices.status(
-      'This browser does not support WebGL, so the brain is not drawn. Everything else works.',
+      'This browser has no WebGL 2, so brain and fly are not drawn. Runs show their numbers.',
     );
   }
   if (current !== undefined) stage?.show(current, kept);
 }
 
-/** While replicas differ the next answer may come from one with another model; then everything begins anew. */
+/** If replicas differ, the next answer may be from one with another model. Then the page reloads. */
 async function loadAtlasAgain(before: Model): Promise<void> {
   try {
     const model = await service.model();
@@ -272,7 +290,7 @@ function openingOf({ stimuli }: Model): Experiment {
   return { ...DEFAULT_EXPERIMENT, stimulus: id };
 }
 
-/** Plays the stored run of the opening, unless something else was asked for by then. */
+/** Plays the stored opening run, unless the user has asked for another run meanwhile. */
 async function playOpening(): Promise<void> {
   const request = ++lastRequest;
   try {
@@ -287,16 +305,16 @@ async function playOpening(): Promise<void> {
   settle();
   form.write(opening.response);
   playRuns();
-  // Its numbers take longer to write down than it takes to begin.
+  // Showing the numbers takes longer than starting the run, so it comes later.
   await untilPainted();
   showResults();
 }
 
-/** Shows the experiment in the address after `#`, unless it is on the page already. */
+/** Shows the experiment in the address after `#`, unless it is visible already. */
 async function runFromAddress(): Promise<void> {
   const shared = fromHash(location.hash);
   if (shared.current === undefined) {
-    // Back leads to the run shown on arrival; a link to a place on the page changes nothing that is shown.
+    // Back leads to the opening run; a link to an anchor on the page changes nothing.
     if (location.hash === '' || current === undefined) await playOpening();
     return;
   }
@@ -319,11 +337,12 @@ async function runFromAddress(): Promise<void> {
   if (byId('gallery').getBoundingClientRect().top < innerHeight) bringIntoView(byId('stage'));
 }
 
-/** @param mayBeStored the reader has asked for a stimulus, not for a run to be computed */
+/** @param mayBeStored true if the user chose a stimulus, so a stored run will do */
 async function run(experiment: Experiment, mayBeStored: boolean): Promise<void> {
   const answer = await ask(experiment, () => void run(experiment, mayBeStored), mayBeStored);
   if (answer === undefined) return;
   current = answer;
+  form.write(answer.response);
   const hash = toHash(answer.response, kept?.response);
   // The entry lets Back show the run before this one.
   if (location.hash !== hash) history.pushState(null, '', hash);
@@ -332,9 +351,9 @@ async function run(experiment: Experiment, mayBeStored: boolean): Promise<void> 
 }
 
 /**
- * @param mayBeStored an answer that the browser has kept will do: the same experiment gives the same answer
- * @returns nothing when the service gave no answer; then the page says why and offers `retry`. Nothing, too, when
- * something else was asked for in the meantime, however the two answers arrive.
+ * @param mayBeStored true if a stored answer will do: the same experiment gives the same answer
+ * @returns undefined if the service gave no answer; the page then shows the reason and offers `retry`. Also undefined
+ *   if there was a newer request, whatever the order of the answers.
  */
 async function ask(
   experiment: Experiment,
@@ -356,15 +375,18 @@ async function ask(
     if (request !== lastRequest) return undefined;
     const answer = runOf(response);
     settle();
-    void store?.add(response).then(showRecent);
+    void store?.add(response);
     return answer;
   } catch (error) {
-    if (request === lastRequest) fail(error, retry);
+    if (request !== lastRequest) return undefined;
+    fail(error, retry);
+    // The chip is that of the run on the page again.
+    if (current !== undefined) form.write({ ...form.read(), stimulus: current.response.stimulus });
     return undefined;
   }
 }
 
-/** The run of an experiment that the service keeps or this browser has kept; else it has to be computed. */
+/** A run that the service or this browser has stored; undefined if it must be computed. */
 async function storedRun(experiment: Experiment): Promise<Run | undefined> {
   const known = store?.find(experiment);
   if (known !== undefined) return runOf(known);
@@ -374,12 +396,12 @@ async function storedRun(experiment: Experiment): Promise<Run | undefined> {
     free.add(run);
     return run;
   } catch {
-    // Then it is run, and the page says what is wrong where that fails as well.
+    // The experiment is then run, and a failure of that is shown.
     return undefined;
   }
 }
 
-/** Runs the experiments that are shown with further seeds, for a mean and its spread. */
+/** Runs the visible experiments with further seeds, for a mean and standard deviation. */
 async function repeat(): Promise<void> {
   const request = ++lastRequest;
   form.allowRuns(false);
@@ -419,7 +441,7 @@ function settle(): void {
 function fail(error: unknown, retry: () => void): void {
   settle();
   const failure = asFailure(error);
-  // Another run would be refused as well until there is room again.
+  // The service would refuse another run until the limit allows it.
   if (failure.kind === 'limited') form.allowRuns(false);
   notices.failure(failure, retry, false, () => form.allowRuns(true));
 }
@@ -458,7 +480,7 @@ function showResults(): void {
   });
 }
 
-/** Points neurons out everywhere on the page. */
+/** Selects neurons everywhere on the page. */
 function select(selection: Selection | undefined): void {
   stage?.mark(selection);
   results?.select(selection);
@@ -466,23 +488,12 @@ function select(selection: Selection | undefined): void {
   if (selection !== undefined) bringIntoView(byId('stage'));
 }
 
-/** Scrolls there unless its top is high in the window. */
+/** Scrolls to an element unless its top is high in the window. */
 function bringIntoView(target: HTMLElement): void {
   const { top } = target.getBoundingClientRect();
   if (top >= -1 && top < innerHeight / 2) return;
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
   target.scrollIntoView({ behavior: isStill ? 'instant' : 'smooth' });
-}
-
-function showRecent(): void {
-  const experiments = store?.experiments ?? [];
-  byId('recent').hidden = experiments.length === 0;
-  byId('recent-runs').replaceChildren(
-    ...experiments.map((experiment) => {
-      const text = describe(experiment, form.labelOf(experiment.stimulus));
-      return element('li', {}, element('a', { href: toHash(experiment, undefined) }, text));
-    }),
-  );
 }
 
 function listenForCopies(): void {

@@ -1,8 +1,8 @@
-/** Messages of the page while it waits and when a call has failed. */
+/** Messages of the page during waits and after failures. */
 import { byId, element } from './dom.js';
 import type { FailureKind, ServiceFailure } from './service/client.js';
 
-/** Trying again would change nothing. */
+/** Failures for which trying again does not help. */
 const FINAL: readonly FailureKind[] = ['refused', 'ended'];
 const TITLES: Readonly<Record<FailureKind, string>> = {
   offline: 'No connection.',
@@ -15,14 +15,14 @@ const TITLES: Readonly<Record<FailureKind, string>> = {
 
 export class Notices {
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Ends with the failure that is shown. */
+  /** Aborted when the visible failure goes. */
   #shown = new AbortController();
   readonly #status: HTMLElement;
   readonly #alert: HTMLElement;
 
   /**
-   * @param of part that sends the messages: those of the brain stand where it is drawn, all others at the window's edge
-   * @param titles in place of the usual ones
+   * @param of part with the messages: those of the brain are over its canvas, all others at the window's edge
+   * @param titles replacements of the usual titles
    */
   constructor(
     of: 'page' | 'brain',
@@ -46,12 +46,12 @@ export class Notices {
   }
 
   /**
-   * Shows why a call failed, with a button to try again where that can help. During the wait that the service asks for, the
-   * button counts down, disabled unless `automatic`. The seconds are hidden from screen readers, which would otherwise read
-   * the whole alert again at each change. When the browser is online again, the call is repeated or, where only the reader
-   * may do that, the message goes.
-   * @param automatic tries again by itself when the countdown ends
-   * @param onOver told when it ends
+   * Shows the reason of a failure, with a retry button if that can help. During the wait that the service asks for, the
+   * button counts down, and is disabled unless `automatic`. The seconds are hidden from screen readers, which would
+   * otherwise read the whole alert again each second. When the browser is online again, the call is repeated if
+   * `automatic`; otherwise the message goes.
+   * @param automatic true to try again when the countdown ends
+   * @param onOver called when the countdown ends
    */
   failure(failure: ServiceFailure, retry: () => void, automatic = false, onOver = (): void => {}): void {
     this.clear();

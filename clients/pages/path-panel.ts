@@ -1,29 +1,30 @@
 /**
- * The path of a run: sense, relay, and the neurons that decide what the fly does. They are lit one after the other, and
- * senses and relays can be silenced to see what the fly does without them.
+ * Shows the path of a run: sense, relay, and the neurons that decide the behaviour. They light up one after the other.
+ * The user can silence senses and relays to see the behaviour without them.
  */
-import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
-import { STEPS_PER_MS } from '../../src/simulation/network.js';
+import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
+import { STEPS_PER_MS } from '../../src/engine/simulation/network.js';
 import { drivesFrom } from '../fly/src/drive-formulas.js';
 import { byId, element, grouped } from './dom.js';
-import { asFailure, type FullRun, type Model, service } from './service/client.js';
+import { asFailure, type Channel, type FullRun, type Model, service } from './service/client.js';
 import type { Run } from './service/run-result.js';
+import { pageUrl } from './service/transport.js';
 import { type Verdict, verdictOn } from './verdict.js';
 import type { ExperimentDocument } from '#client';
 
 const LIT_MS = 1500;
-/** Inputs that are looked at as relays, by their synapses and their rates. */
+/** Number of inputs that are considered as relays, by synapses and rates. */
 const CANDIDATES = 12;
-/** A relay fires at least this often. */
+/** Lowest rate of a relay. */
 const FAINTEST_HZ = 2;
 const NAMED_TYPES = 4;
 const BIN_MS = 5;
 const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 interface Station {
-  readonly role: 'Sense' | 'Relay' | 'Decides';
+  readonly role: 'Sense' | 'Relay' | 'Decides' | 'Read out at';
   readonly types: readonly string[];
-  /** Indices of all neurons of these types, of the sense those that spiked. */
+  /** Indices of all neurons of these types; for the sense, only those that spiked. */
   readonly neurons: readonly number[];
   readonly rateHz: number;
   readonly firstMs: number | undefined;
@@ -35,7 +36,7 @@ export class PathPanel {
   #run: Run | undefined;
   #timers: ReturnType<typeof setTimeout>[] = [];
 
-  /** @param onLight is told the neurons to point out; none at the end */
+  /** @param onLight called with the neurons to mark; empty at the end */
   constructor(
     private readonly model: Model,
     private readonly atlas: CompactAtlas,
@@ -68,7 +69,7 @@ export class PathPanel {
     const verdict = verdictOn(run.response, this.model);
     if (verdict.channel === undefined || run.response.stimulus === 'none') return;
     try {
-      const stations = await this.#trace(run, verdict.channel.id);
+      const stations = await this.#trace(run, verdict.channel);
       if (run === this.#run && this.#details.open) this.#fill(run, verdict, stations);
     } catch (error) {
       if (run === this.#run) this.#panel.replaceChildren(asFailure(error).message);
@@ -76,10 +77,11 @@ export class PathPanel {
   }
 
   /**
-   * Follows the wiring backwards from the neurons of a channel, through those that fire, to those that are stimulated.
+   * Follows the wiring backwards from a channel's neurons, through active neurons, to stimulated neurons. A relay fires
+   * before its target and carries more than the direct connections; without one, there are two stations.
    */
-  async #trace(run: Run, channel: string): Promise<Station[]> {
-    const [target, sense] = [`@channel/${channel}`, `@stimulus/${run.response.stimulus}`];
+  async #trace(run: Run, { id, kind }: Channel): Promise<Station[]> {
+    const [target, sense] = [`@channel/${id}`, `@stimulus/${run.response.stimulus}`];
     const { connections: inputs } = await service.connections({ target });
     const rates = this.#ratesByType(run);
     const weights = new Map<string, number>();
@@ -96,18 +98,22 @@ export class PathPanel {
       target: names.length === 0 ? target : [...names, target],
     });
     const senses = new Set(first.map(({ source_type: type }) => type).filter((type) => type !== ''));
-    const relay = names.find(
-      (name) =>
-        !senses.has(name) && !targets.includes(name) && first.some(({ target_type: type }) => type === name),
-    );
-    return [
-      this.#station(run, 'Sense', [...senses]),
-      ...(relay === undefined ? [] : [this.#station(run, 'Relay', [relay])]),
-      this.#station(run, 'Decides', targets),
-    ];
+    const direct = [...senses].reduce((sum, type) => sum + (weights.get(type) ?? 0), 0);
+    const end = this.#station(run, kind === 'station' ? 'Read out at' : 'Decides', targets);
+    const relay = names
+      .filter(
+        (name) =>
+          !senses.has(name) &&
+          !targets.includes(name) &&
+          weights.get(name)! > direct &&
+          first.some(({ target_type: type }) => type === name),
+      )
+      .map((name) => this.#station(run, 'Relay', [name]))
+      .find(({ firstMs = Infinity }) => firstMs < (end.firstMs ?? 0));
+    return [this.#station(run, 'Sense', [...senses]), ...(relay === undefined ? [] : [relay]), end];
   }
 
-  /** Spikes a second of each neuron of a type. */
+  /** Mean rate of the neurons of each type, in Hz. */
   #ratesByType({ counts, response }: Run): Map<string, number> {
     const { types, typeIndices } = this.atlas;
     const [spikes, neurons] = [new Float64Array(types.length), new Float64Array(types.length)];
@@ -157,7 +163,7 @@ export class PathPanel {
       const began =
         firstMs === undefined ? 'silent' : `${rateHz.toFixed(0)} Hz, first spike at ${firstMs} ms`;
       const item = element('li', {}, button, ` ${grouped(neurons.length)} neurons, ${began}. `);
-      if (role !== 'Decides') {
+      if (role === 'Sense' || role === 'Relay') {
         const silence = element('button', { type: 'button', class: 'quiet' }, 'Silence it and see');
         silence.ariaLabel = `Silence it and see: ${named(types)}`;
         silence.addEventListener('click', () => void this.#silence(run, verdict, types, silence, outcome));
@@ -170,7 +176,7 @@ export class PathPanel {
     stations.forEach((_, at) => this.#timers.push(setTimeout(() => light(at), at * LIT_MS)));
   }
 
-  /** Runs the stimulus twice, with the types as they are and silenced, and says what the fly does in each. */
+  /** Runs the stimulus with and without the types, and describes the behaviour in both cases. */
   async #silence(
     run: Run,
     verdict: Verdict,
@@ -189,7 +195,7 @@ export class PathPanel {
       const [before, after] = runs.map((each) => verdictOn(each, this.model));
       const { id, label } = verdict.channel!;
       const rates = runs.map(({ channels }) => channels[id]);
-      const laboratory = `/laboratory#document=${encodeURIComponent(JSON.stringify(document))}`;
+      const laboratory = pageUrl('laboratory', `#document=${encodeURIComponent(JSON.stringify(document))}`);
       outcome.replaceChildren(
         `Before: ${before!.sentence} `,
         element('b', {}, `Without ${named(types)}: ${after!.sentence}`),
@@ -216,17 +222,17 @@ export class PathPanel {
       duration_ms,
       trials: 1,
       seed,
-      // The types as one group, after a condition without the silence.
+      // A baseline condition, then one with all types silenced as a group.
       sweep: [{ each: [...types], group_by: [], as: 'silence' }],
       reports: Object.fromEntries(reports),
     } as ExperimentDocument;
   }
 
-  /** Rates of the channels as those of a run, so that the same fly acts them out. */
+  /** Converts rates of channels to the form of a run, so that the fly can act them out. */
   #asRun(run: FullRun, reports: BinnedReports, total: number): FullRun {
     const ofChannels = (read: (group: BinnedGroup) => number) =>
       Object.fromEntries(Object.entries(reports).map(([id, [group]]) => [id, read(group)]));
-    // Two decimals, as the answer to a run has them.
+    // Two decimals, as in the answer to a run.
     const channels = ofChannels(({ rate_hz: rate }) => Math.round(100 * rate.mean) / 100);
     return {
       ...run,

@@ -1,22 +1,22 @@
-/** The clock of the page: its controls, the one animation loop, and the moments that it tells everything that moves. */
-import { drivesOf, readDrives } from '../../src/presets/drives.js';
+/** The clock of the page: playback controls, the only animation loop, and moments for all moving parts. */
+import { drivesOf, readDrives } from '../../src/experiments/presets/drives.js';
 import type { Frame } from './service/client.js';
 import { byId } from './dom.js';
 import { DEFAULT_SPEED, Player, SPEEDS } from './player.js';
 import { drawTimeline } from './plots/timeline.js';
 import type { Run } from './service/run-result.js';
 
-/** The moment of a run that is shown. */
+/** The visible moment of a run. */
 export interface Moment {
   /** Model time, 0 to durationMs. */
   readonly timeMs: number;
   readonly durationMs: number;
-  /** The whole run is shown rather than a moment of it. */
+  /** True if the whole run is visible and not a moment of it. */
   readonly isWhole: boolean;
   readonly playing: boolean;
-  /** Rate of each channel in Hz: in the 5 ms frame of this moment, or over the whole run where that is shown. */
+  /** Rate of each channel in Hz: in the 5 ms frame of this moment, or over the whole run if `isWhole`. */
   readonly rates: Readonly<Record<string, number>>;
-  /** Drives read from these rates, without unit; engineered. */
+  /** Drives for these rates, without unit; engineered. */
   readonly drives: Readonly<Record<string, number>>;
 }
 
@@ -29,7 +29,7 @@ export class Playback {
   readonly #listeners: ((moment: Moment) => void)[] = [];
   readonly #painters: (() => void)[] = [];
   #run: Run | undefined;
-  /** Drives of each frame, read when the frame is first shown. */
+  /** Drives of each frame, computed when the frame is first visible. */
   #drives = new Map<Frame, Moment['drives']>();
   #lastFrame = performance.now();
   #changed = false;
@@ -46,18 +46,18 @@ export class Playback {
     requestAnimationFrame((now) => this.#frame(now));
   }
 
-  /** @param listener is told each new moment, after `show` at the latest with the next animation frame */
+  /** @param listener called with each new moment, at the latest in the animation frame after `show` */
   onMoment(listener: (moment: Moment) => void): void {
     this.#listeners.push(listener);
     this.#changed = true;
   }
 
-  /** @param paint is called once in each animation frame, after the listeners */
+  /** @param paint called once in each animation frame, after the listeners */
   onFrame(paint: () => void): void {
     this.#painters.push(paint);
   }
 
-  /** Takes a run, and the one it is compared with, and plays them unless less motion is asked for. */
+  /** Takes a run and its comparison, and plays them unless the user prefers reduced motion. */
   show(run: Run, kept: Run | undefined): void {
     this.#run = run;
     this.#drives = new Map();
@@ -81,13 +81,13 @@ export class Playback {
     this.#changed = true;
   }
 
-  /** Pauses at a moment of the model. */
+  /** Pauses at a time of the model. */
   seek(timeMs: number): void {
     this.#player.seek(timeMs);
     this.#changed = true;
   }
 
-  /** Tells the listeners the moment again, as after something else has changed what they show of it. */
+  /** Calls the listeners again with the current moment, for example after a change of colours. */
   refresh(): void {
     this.#changed = true;
   }

@@ -1,21 +1,21 @@
-/** The clock of the playback: which millisecond of the model is shown. */
+/** The clock of the playback, in model time. */
 
 export const SPEEDS = [0.005, 0.01, 0.02, 0.05, 0.1] as const;
 export const DEFAULT_SPEED = 0.02;
-/** After the last spike its light still fades for a while. */
+/** Time after the end in which the light of the last spikes fades. */
 const TAIL_MS = 10;
-/** A tab that was in the background continues where it was, it does not jump. */
-const LONGEST_FRAME_MS = 100;
+/** Longest time step, so that a tab from the background continues where it was. */
+const MAX_FRAME_MS = 100;
 
 export class Player {
-  /** Model time, 0 to durationMs; at the end the whole run is shown. */
+  /** Model time, 0 to durationMs; at the end the whole run is visible. */
   timeMs = 0;
   playing = false;
   /** Model milliseconds for each millisecond that passes. */
   speed: number = DEFAULT_SPEED;
   #durationMs = 0;
 
-  /** Takes a new run; it stands at its end. */
+  /** Takes a new run and moves to its end. */
   load(durationMs: number): void {
     this.#durationMs = durationMs;
     this.timeMs = durationMs + TAIL_MS;
@@ -44,7 +44,7 @@ export class Player {
   /** @returns whether the time has changed */
   advance(elapsedMs: number): boolean {
     if (!this.playing) return false;
-    this.timeMs += Math.min(elapsedMs, LONGEST_FRAME_MS) * this.speed;
+    this.timeMs += Math.min(elapsedMs, MAX_FRAME_MS) * this.speed;
     if (this.atEnd) {
       this.timeMs = this.#durationMs + TAIL_MS;
       this.playing = false;

@@ -1,7 +1,7 @@
-/** The results of a run, and of the run it is compared with, beside the brain. */
+/** Shows the results of a run, and of the run with which it is compared. */
 import type uPlot from 'uplot';
-import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
-import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../src/connectome/populations.js';
+import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
+import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../src/engine/connectome/populations.js';
 import { byId, element, grouped } from './dom.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
 import { fillChannelRows, type Trials } from './plots/channel-rows.js';
@@ -10,7 +10,7 @@ import { movePlayhead } from './plots/time-plot.js';
 import { fillTypeTable, type TypeRow } from './plots/type-table.js';
 import { labelOfType, neuronsOf, type Selection, typeOf } from './selection.js';
 import { curlOf, describe, toHash } from './service/experiment.js';
-import type { Channel, Model } from './service/client.js';
+import { type Channel, type Model, placeOf } from './service/client.js';
 import type { Run } from './service/run-result.js';
 import { readTheme } from './theme.js';
 import { typeRowsOf } from './type-activity.js';
@@ -21,16 +21,26 @@ interface Listeners {
   readonly onSelect: (selection: Selection | undefined) => void;
 }
 
-/** Runs on the page: the current one, the one it is compared with, and further seeds of both. */
+/** Runs on the page: the current one, the one for comparison, and further seeds of both. */
 export interface Shown {
   readonly run: Run;
   readonly kept: Run | undefined;
   readonly trials: Trials;
   readonly keptTrials: Trials | undefined;
-  /** The run is one that the service keeps, so it cost nothing. */
+  /** True if the service stores the run, so that it did not count against the rate limit. */
   readonly isStored: boolean;
 }
 
+/** Numbers that the bars show. */
+export interface Bars {
+  readonly channels: Readonly<Record<string, number>>;
+  readonly drive: Readonly<Record<string, number>>;
+  /** The rates are means over this time. */
+  readonly duration_ms: number;
+}
+
+/** The smallest end of the bars of a live fly. Without it the scale would change with each step. */
+const LIVE_HIGHEST_HZ = 150;
 const ZOOM_FACTOR = 2;
 const PANELS = ['results', 'rates-panel', 'types-panel', 'share-panel'];
 
@@ -41,7 +51,7 @@ export class Results {
   #selection: Selection | undefined;
   #isFiltered = false;
   #raster: uPlot | undefined;
-  /** Loaded with the atlas, which the raster waits for. */
+  /** Loaded with the atlas, because the raster needs it. */
   #plots: typeof Plots | undefined;
   #moveInRates: (timeMs: number) => void = () => {};
   #timeMs = 0;
@@ -60,7 +70,7 @@ export class Results {
     });
   }
 
-  /** The raster and the numbers of other types need it; all the rest does not. */
+  /** Adds the atlas, which only the raster and some numbers of types need. */
   async setAtlas(atlas: CompactAtlas): Promise<void> {
     this.#plots ??= await import('./plots/spike-raster-plot.js').catch(() => undefined);
     this.#atlas = atlas;
@@ -74,14 +84,14 @@ export class Results {
     byId('recorded').hidden = !shown.isStored;
     this.#showKey(shown);
     this.#showSummary(shown);
-    this.#showBars(shown);
+    this.#showBars(shown.run.response, shown.kept?.response);
     this.#showTypes(shown);
     this.#showLinks(shown);
     this.#showVerdict(shown.run);
     this.draw();
   }
 
-  /** Draws the plots anew, as after a change of size or colours. */
+  /** Draws the plots again, for example after a change of size or colours. */
   draw(): void {
     this.#drawRaster();
     this.#drawRates();
@@ -93,20 +103,20 @@ export class Results {
     this.#moveInRates(timeMs);
   }
 
-  /** Presses the button of the type that is pointed out; the raster stays. */
+  /** Presses the button of the selected type; the raster stays. */
   select(selection: Selection | undefined): void {
     this.#selection = selection;
     if (this.#shown !== undefined) this.#showTypes(this.#shown);
   }
 
-  /** Limits the raster to the neurons that are pointed out, or shows all that spike. */
+  /** Limits the raster to selected neurons, or shows all that spike. */
   filter(isFiltered: boolean): void {
     this.#isFiltered = isFiltered;
     this.#drawRaster();
   }
 
   #showVerdict({ response }: Run): void {
-    const { deed, reason, course, numbers } = verdictOn(response, this.model);
+    const { deed, reason, course } = verdictOn(response, this.model);
     byId('why')
       .querySelector('summary')!
       .replaceChildren(
@@ -114,11 +124,7 @@ export class Results {
         `: ${reason}. `,
         element('span', { class: 'badge engineered' }, 'engineered'),
       );
-    const lines = numbers.map((line) => element('li', {}, line));
-    byId('numbers').replaceChildren(
-      element('p', {}, `In this run it ${course.join(', then ')}.`),
-      element('ul', {}, ...lines),
-    );
+    byId('course').textContent = `In this run it ${course.join(', then ')}.`;
   }
 
   #drawRaster(): void {
@@ -200,23 +206,25 @@ export class Results {
     );
   }
 
-  #showBars({ run: { response }, kept }: Shown): void {
-    const keptResponse = kept?.response;
-    const rates = this.model.channels.flatMap(({ id }) => [
-      response.channels[id] ?? 0,
-      keptResponse?.channels[id] ?? 0,
-    ]);
-    const highest = Math.max(10, ...rates);
-    const rowOf = ({ id, label, description, neuron_count, quanta }: Channel): BarRow => {
-      const quantum = quanta.find(({ duration_ms }) => duration_ms === response.duration_ms);
-      const stepHz = Number((quantum?.quantum_hz ?? 0).toPrecision(2));
+  /** Shows the numbers of a live fly in place of those of a run, until a run is shown again. */
+  showLive(live: Bars): void {
+    byId('welcome').hidden = true;
+    byId('results').hidden = false;
+    this.#showBars(live, undefined, LIVE_HIGHEST_HZ);
+  }
+
+  #showBars(run: Bars, kept: Bars | undefined, leastRange = 10): void {
+    const rates = this.model.channels.flatMap(({ id }) => [run.channels[id] ?? 0, kept?.channels[id] ?? 0]);
+    const highest = Math.max(leastRange, ...rates);
+    const rowOf = ({ id, label, description, neuron_count }: Channel): BarRow => {
+      const stepHz = Number((1000 / neuron_count / run.duration_ms).toPrecision(2));
       return {
         id,
         label,
         explanation: `${description} ${grouped(neuron_count)} neurons: one spike equals ${stepHz} Hz.`,
-        value: response.channels[id] ?? 0,
-        keptValue: keptResponse?.channels[id],
-        text: `${response.channels[id] ?? 0}`,
+        value: run.channels[id] ?? 0,
+        keptValue: kept?.channels[id],
+        text: `${run.channels[id] ?? 0}`,
         range: [0, highest],
       };
     };
@@ -229,9 +237,9 @@ export class Results {
       id,
       label: id,
       explanation: `${reason} ${id} = ${formula}`,
-      value: response.drive[id] ?? 0,
-      keptValue: keptResponse?.drive[id],
-      text: shortDrive(response.drive[id] ?? 0),
+      value: run.drive[id] ?? 0,
+      keptValue: kept?.drive[id],
+      text: shortDrive(run.drive[id] ?? 0),
       range: [minimum, maximum],
     }));
     fillBars(byId<HTMLTableElement>('drives'), [{ rows: drives }]);
@@ -264,8 +272,8 @@ export class Results {
     const identity = [
       ['Run', response.id],
       ['Model', response.model],
-      ['Digest of the spikes', response.spikes.digest],
     ] as const;
+    byId('place').textContent = placeOf(response);
     byId('identity').replaceChildren(
       ...identity.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
     );

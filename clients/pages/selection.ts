@@ -1,10 +1,10 @@
-/** Neurons that are pointed out on the page: one, or all of a type. */
-import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
+/** The selection on the page: one neuron, or all neurons of a type. */
+import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 
 export type Selection =
   { readonly kind: 'neuron'; readonly neuron: number } | { readonly kind: 'type'; readonly type: number };
 
-/** Indices of the neurons that are pointed out, ascending. */
+/** Indices of the selected neurons, ascending. */
 export function neuronsOf(selection: Selection | undefined, { typeIndices }: CompactAtlas): number[] {
   if (selection === undefined) return [];
   if (selection.kind === 'neuron') return [selection.neuron];
@@ -20,12 +20,12 @@ export function typeOf(selection: Selection, { typeIndices }: CompactAtlas): num
   return selection.kind === 'type' ? selection.type : typeIndices[selection.neuron]!;
 }
 
-/** A type as the readout calls it. Neurons without a type stand together by super class. */
+/** Name of a type in answers. Untyped neurons are grouped by super class. */
 export function labelOfType({ name, superClass }: CompactAtlas['types'][number]): string {
   return name || `untyped ${superClass}`.trim();
 }
 
-/** A super class for people. */
+/** A super class in words. */
 export function spoken(superClass: string): string {
   return superClass.replaceAll('_', ' ');
 }

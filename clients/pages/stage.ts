@@ -1,7 +1,7 @@
 /** The brain, and its reactions to a pointer. */
-import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
-import { SIDES } from '../../src/connectome/connectome.js';
-import { BrainView, type VIEWPOINTS } from './brain/brain-view.js';
+import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
+import { SIDES } from '../../src/engine/connectome/connectome.js';
+import { BrainView } from './brain/brain-view.js';
 import {
   glowAt,
   glowOfDifference,
@@ -18,12 +18,12 @@ import { labelOfType, neuronsOf, type Selection, spoken } from './selection.js';
 import type { Run } from './service/run-result.js';
 import { SUPER_CLASSES, superClassIndex, type Theme } from './theme.js';
 
-/** A pointer that moves farther between press and release has turned the brain. */
+/** If the pointer moves farther between press and release, it turns the brain. */
 const CLICK_PIXELS = 5;
-/** The slow turn at rest: to one side and to the other, a few times. */
+/** The slow turn at rest, from side to side, a few times. */
 const TURN = { radians: 0.2, periodMs: 20_000, periods: 4 } as const;
-/** A page that has shown nothing for longer, such as one in the background, goes on where it was. */
-const LONGEST_PAUSE_MS = 1000;
+/** After a longer pause, such as in the background, the turn continues where it was. */
+const MAX_PAUSE_MS = 1000;
 const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Stage {
@@ -41,14 +41,14 @@ export class Stage {
   #pointer: { x: number; y: number } | undefined;
   #litMs = 0;
   #isLive = false;
-  /** How long the brain has turned at rest; it stops at the end, when the reader takes it, and by its button. */
+  /** Time for which the brain has turned at rest. It stops after all periods, on a drag, or by its button. */
   #turnedMs = 0;
   #lastPaint = 0;
   #isSeen = true;
 
   /**
-   * @param onSelect is told the neuron that was clicked, or that none was
-   * @throws Error where the browser has no WebGL
+   * @param onSelect called with the clicked neuron, or undefined
+   * @throws Error if the browser has no WebGL
    */
   constructor(
     private atlas: CompactAtlas,
@@ -85,7 +85,7 @@ export class Stage {
   }
 
   /**
-   * Gives the light over to a live brain, until a run is shown again.
+   * Shows the light of a live brain, until a run is shown again.
    * @param neurons that may be lit from now on
    */
   setLive(neurons: Iterable<number>): void {
@@ -95,7 +95,7 @@ export class Stage {
     byId('comparison').hidden = true;
   }
 
-  /** @param write lights the neurons of this frame, and tells whether any of them changed */
+  /** @param write writes the light of this frame; returns true if it changed */
   lightLive(write: (light: Uint8Array) => boolean): void {
     const started = performance.now();
     if (this.#isLive && write(this.#view.light)) this.#view.show();
@@ -106,19 +106,12 @@ export class Stage {
     this.light(neuronsOf(selection, this.atlas));
   }
 
-  /** Points neurons out, by their indices, until others are. */
+  /** Marks neurons by their indices, until the next call. */
   light(neurons: readonly number[]): void {
     this.#view.mark(neurons);
   }
 
   #listen(): void {
-    document.querySelectorAll<HTMLElement>('[data-viewpoint]').forEach((button) => {
-      button.addEventListener('click', () => {
-        this.#isTurning = false;
-        this.#turnedMs = 0;
-        this.#view.lookFrom(button.dataset['viewpoint'] as keyof typeof VIEWPOINTS);
-      });
-    });
     new IntersectionObserver(([entry]) => (this.#isSeen = entry!.isIntersecting)).observe(this.#canvas);
     this.#isTurning = !withLessMotion.matches;
     this.#turning.addEventListener('click', () => (this.#isTurning = !this.#isTurning));
@@ -183,11 +176,11 @@ export class Stage {
     this.#litMs = performance.now() - started;
   }
 
-  /** Shows that the brain is deep: turns it slowly while nothing plays. */
+  /** Turns the brain slowly while nothing plays, to show its depth. */
   #turn(now: number): void {
     const elapsedMs = now - this.#lastPaint;
     this.#lastPaint = now;
-    if (!this.#isTurning || this.playback.playing || !this.#isSeen || elapsedMs > LONGEST_PAUSE_MS) return;
+    if (!this.#isTurning || this.playback.playing || !this.#isSeen || elapsedMs > MAX_PAUSE_MS) return;
     this.#turnedMs += elapsedMs;
     this.#view.turnTo(TURN.radians * Math.sin((2 * Math.PI * this.#turnedMs) / TURN.periodMs));
     if (this.#turnedMs >= TURN.periods * TURN.periodMs) this.#isTurning = false;
@@ -199,7 +192,7 @@ export class Stage {
 
   set #isTurning(isTurning: boolean) {
     this.#turning.ariaPressed = String(isTurning);
-    // It goes on from where it stands.
+    // Continue from the current angle.
     this.#turnedMs %= TURN.periodMs;
   }
 

@@ -1,6 +1,6 @@
-/** The colours of styles.css for the parts that CSS does not draw: the brain and the plots. */
+/** Reads the colours of styles.css for the brain and the plots, which CSS does not draw. */
 
-/** Super classes in the order in which a signal meets them, which is also their order in the raster. */
+/** Super classes in the order of signal flow, which is also their order in the raster. */
 export const SUPER_CLASSES = [
   'sensory',
   'sensory_ascending',
@@ -23,7 +23,7 @@ export interface Theme {
   readonly line: string;
   readonly run: string;
   readonly kept: string;
-  /** Colour of what the run and the kept run have in common. */
+  /** Colour of neurons that the run and the kept run share. */
   readonly shared: string;
   /** One for each of SUPER_CLASSES, then one for all others. */
   readonly superClasses: readonly string[];

@@ -1,6 +1,6 @@
-/** Activity of cell types in the runs that are shown, for the table of the most active ones. */
+/** Activity of cell types in the visible runs, for the table of the most active ones. */
 import type { TopType } from './service/client.js';
-import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
+import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import type { TypeActivity, TypeRow } from './plots/type-table.js';
 import { labelOfType } from './selection.js';
 import type { Run } from './service/run-result.js';
@@ -8,8 +8,8 @@ import type { Run } from './service/run-result.js';
 const keyOf = (type: string, superClass: string): string => `${superClass}\t${type}`;
 
 /**
- * The most active types of either run, by spikes of the run, then of the kept one. The service names twenty types of
- * each run; what the other run did with them is counted here, which needs the atlas.
+ * The most active types of either run, by spikes of the run, then of the kept run. The service names twenty types of
+ * each run. Their activity in the other run is counted here, which needs the atlas.
  */
 export function typeRowsOf(run: Run, kept: Run | undefined, atlas: CompactAtlas | undefined): TypeRow[] {
   const top = (of: Run | undefined): Map<string, TopType> =>
@@ -31,7 +31,7 @@ export function typeRowsOf(run: Run, kept: Run | undefined, atlas: CompactAtlas 
     (a, b) =>
       spikes(b.run) - spikes(a.run) ||
       spikes(b.kept) - spikes(a.kept) ||
-      // The service orders equals in this way, whatever the language of the browser.
+      // The service orders ties in this way, independent of the locale.
       Number(a.type > b.type) - Number(a.type < b.type),
   );
 }

@@ -1,17 +1,17 @@
-/** One sentence on a run: what the drawn fly does in it, and which neurons make it. Both follow from its movement. */
-import { drivesOf } from '../../src/presets/drives.js';
+/**
+ * Writes one sentence on a run: the behaviour of the drawn fly and the neurons that cause it. Both follow from its
+ * movement.
+ */
+import { drivesOf } from '../../src/experiments/presets/drives.js';
 import { type Behaviour, behaviourOf } from '../fly/src/behaviour.js';
 import { Choreography } from '../fly/src/choreography.js';
 import { drivesOf as drivesOverTime } from '../fly/src/run-drives.js';
 import type { Channel, FullRun, Model } from './service/client.js';
 
-/** Below this a drive is not worth a word. */
-const FAINTEST = 0.1;
-const MOST_NUMBERS = 3;
-/** Behaviours that nearly every run has: one of them is named where there is no other, the last first. */
+/** Behaviours of nearly every run. One of them is named only if there is no other; the last comes first. */
 const USUAL: readonly Behaviour[] = ['stands', 'turns', 'walks'];
 
-/** Drive that makes the fly do it; none where it does nothing. */
+/** Drive that causes the behaviour; undefined if the fly stands. */
 const DRIVE_OF: Readonly<Record<Behaviour, string | undefined>> = {
   'takes off': 'escape',
   flies: 'escape',
@@ -35,7 +35,10 @@ const DRIVE_OF: Readonly<Record<Behaviour, string | undefined>> = {
   stands: undefined,
 };
 
-/** Neurons of a channel in a sentence, where its label is an action; labels of stations are words already. */
+/** Channels of all neurons of a class, which stand for no action. */
+const TOTALS = ['descending', 'motor'];
+
+/** Phrases for channels whose label is an action. Labels of stations are phrases already. */
 const WHO: Readonly<Record<string, string>> = {
   escape: 'the giant fibre fires',
   walk: 'descending neurons for walking fire',
@@ -54,9 +57,9 @@ const WHO: Readonly<Record<string, string>> = {
 
 export interface Verdict {
   readonly behaviour: Behaviour;
-  /** Channel that has most of the drive of that behaviour; none where the fly stands. */
+  /** Channel with the largest part in the behaviour's drive; undefined if the fly stands. */
   readonly channel: Channel | undefined;
-  /** Such as `It takes off`. */
+  /** Such as `It takes off`; of a cue, such as `The drawn fly approaches a smell`. */
   readonly deed: string;
   /** Such as `the giant fibre fires at 160 Hz`. */
   readonly reason: string;
@@ -64,8 +67,6 @@ export interface Verdict {
   readonly sentence: string;
   /** Behaviours in the order in which the fly shows them. */
   readonly course: readonly Behaviour[];
-  /** The strongest drives and the channels that they read, a line each. */
-  readonly numbers: readonly string[];
 }
 
 export function verdictOn(run: FullRun, model: Model): Verdict {
@@ -85,30 +86,30 @@ export function verdictOn(run: FullRun, model: Model): Verdict {
     return loud.sort((a, b) => run.channels[b.id]! - run.channels[a.id]!)[0];
   };
   const channel = DRIVE_OF[behaviour] === undefined ? undefined : loudestOf(DRIVE_OF[behaviour]);
-  const deed = behaviour === 'stands' ? 'It stands still' : `It ${behaviour}`;
+  // Neurons before those of actions are only a cue, so the drawn movement has no neurons of its own.
+  const isCue = channel?.kind === 'station';
+  const acts = model.channels.some(
+    ({ id, kind }) => kind !== 'station' && !TOTALS.includes(id) && run.channels[id]! > 0,
+  );
+  const deed = behaviour === 'stands' ? 'It stands still' : `${isCue ? 'The drawn fly' : 'It'} ${behaviour}`;
+  const beyond = !isCue ? '' : acts ? ', upstream of actions' : '; no neuron for an action fires';
   const reason =
     channel !== undefined
-      ? `${WHO[channel.id] ?? `the ${channel.label.toLowerCase()} fires`} at ${run.channels[channel.id]} Hz`
+      ? `${WHO[channel.id] ?? `the ${channel.label.toLowerCase()} fires`} at ${run.channels[channel.id]} Hz${beyond}`
       : run.spikes.total === 0
         ? 'no neuron fires'
         : 'no drive is strong enough';
-  const numbers = model.drives
-    .map(({ id, formula }) => ({ id, formula, value: run.drive[id] ?? 0 }))
-    .filter(({ value }) => Math.abs(value) >= FAINTEST)
-    .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
-    .slice(0, MOST_NUMBERS)
-    .map(({ id, formula, value }) => `${id} ${shortDrive(value)} = ${formula}`);
-  return { behaviour, channel, deed, reason, sentence: `${deed}: ${reason}.`, course, numbers };
+  return { behaviour, channel, deed, reason, sentence: `${deed}: ${reason}.`, course };
 }
 
-/** Behaviour that stands for a run: a take-off, however short, or else what takes most time beyond the usual. */
+/** The main behaviour of a run: a take-off of any length, else the longest behaviour that is not usual. */
 function mainOf(times: ReadonlyMap<Behaviour, number>): Behaviour {
   if (times.has('takes off')) return 'takes off';
   const [special] = [...times].filter(([each]) => !USUAL.includes(each)).sort((a, b) => b[1] - a[1]);
   return special?.[0] ?? USUAL.findLast((each) => times.has(each)) ?? 'stands';
 }
 
-/** Two decimals: the formula of a drive is made up, so more would say nothing. */
+/** Two decimals, because the formulas of drives are engineered. */
 export function shortDrive(value: number): string {
   return String(Math.round(value * 100) / 100);
 }

@@ -1,37 +1,51 @@
 import { fileURLToPath } from 'node:url';
 import { defaultClientConditions, defineConfig } from 'vite';
 
-/** Modules that the brain's page shares with others, or with what it loads later. */
+/** Modules that the brain's page shares with other pages, or with code that it loads later. */
 const SHARED =
-  /clients\/(typescript|pages\/([\w-]+\.ts|service\/client|brain\/|plots\/time-plot)|fly\/src\/(run-drives|drive-formulas|behaviour|choreography|motion|anatomy))|src\/(connectome\/|mean-sd|presets\/drives)|simulation\/network|preload-helper/;
+  /clients\/(typescript|pages\/([\w-]+\.ts|service\/client|brain\/|plots\/time-plot)|fly\/src\/(run-drives|drive-formulas|behaviour|choreography|motion|anatomy))|src\/(engine\/connectome\/|experiments\/(kinds\/mean-sd|presets\/drives))|simulation\/network|preload-helper/;
+
+/** On a site without a service, pages are files, and their addresses are relative. */
+const asFiles = {
+  name: 'site',
+  transformIndexHtml(html) {
+    return html
+      .replaceAll('href="/laboratory"', 'href="laboratory.html"')
+      .replaceAll('href="/lesson"', 'href="lesson.html"')
+      .replaceAll('href="/docs"', 'href="guide/index.html"')
+      .replaceAll('href="/api/', 'href="api/')
+      .replaceAll('href="/"', 'href="index.html"');
+  },
+};
 
 /** Builds the pages into dist/pages, from where src/service/pages serves them. */
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
   logLevel: 'warn',
-  // clients/fly may have one of its own.
+  plugins: mode === 'site' ? [asFiles] : [],
+  // clients/fly may have its own copy of three.
   resolve: { dedupe: ['three'], conditions: ['source', ...defaultClientConditions] },
   build: {
     outDir: fileURLToPath(new URL('../../dist/pages', import.meta.url)),
     emptyOutDir: true,
-    // The content security policy allows no data: URLs but for images, and nothing inline.
+    // The content security policy allows data: URLs only for images, and nothing inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 2000,
     rollupOptions: {
-      // A document each, so that the brain's page loads nothing of the others.
-      input: ['index', 'laboratory', 'docs'].map((page) =>
+      // Separate documents, so that the brain's page loads no code of the others.
+      input: ['index', 'laboratory', 'lesson', ...(mode === 'site' ? [] : ['docs'])].map((page) =>
         fileURLToPath(new URL(`${page}.html`, import.meta.url)),
       ),
       output: {
         codeSplitting: {
-          // Many small files would cost a slow connection a round trip each.
+          // One group, because many small files would need many round trips on a slow connection.
           groups: [{ name: 'shared', test: SHARED, minShareCount: 2 }],
         },
       },
       checks: { pluginTimings: false },
     },
-    // The licences of what is bundled travel with it.
+    // The build includes the licences of bundled packages.
     license: { fileName: 'licenses.md' },
   },
-});
+}));

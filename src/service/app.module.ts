@@ -4,7 +4,7 @@ import { AtlasController } from './api/atlas/atlas.controller.js';
 import { OpenApiController } from './api/openapi/openapi.controller.js';
 import { ModelController } from './api/v1/model.controller.js';
 import { RunController } from './api/v1/run.controller.js';
-import { KeptRunsController } from './api/v1/kept-runs.controller.js';
+import { StoredRunsController } from './api/v1/stored-runs.controller.js';
 import { RunService } from './api/v1/run.service.js';
 import { ConnectionsController } from './api/v2/connections.controller.js';
 import { ExperimentsController } from './api/v2/experiments.controller.js';
@@ -13,7 +13,9 @@ import { JobsController } from './api/v2/jobs.controller.js';
 import { ModelV2Controller } from './api/v2/model.controller.js';
 import { NeuronsController, NodeSetsController } from './api/v2/neurons.controller.js';
 import { SessionsController } from './api/v2/sessions.controller.js';
+import { SessionsService } from './api/v2/sessions.service.js';
 import { JobParts } from './api/v2/job-parts.js';
+import { StoredAnswers } from './api/v2/stored-answers.js';
 import { Environment } from './config/environment.js';
 import { Degradations } from './health/degradations.js';
 import { HealthController } from './health/health.controller.js';
@@ -28,19 +30,20 @@ import { MemoryWindow, type SlidingWindow } from './limits/sliding-window.js';
 import { Metrics } from './metrics/metrics.js';
 import { MetricsServer } from './metrics/metrics-server.js';
 import { ModelLoader } from './model-host/model-loader.js';
+import { BrainController } from './pages/brain.controller.js';
 import { PagesController } from './pages/pages.controller.js';
-import { ChunkWorker } from '../jobs/chunk-worker.js';
-import { JobsService } from '../jobs/jobs-service.js';
-import { Sessions } from '../sessions/sessions.js';
+import { ChunkWorker } from './jobs/chunk-worker.js';
+import { JobsService } from './jobs/jobs-service.js';
+import { Sessions } from './sessions/sessions.js';
 
-/** Parts that tests replace. */
+/** Objects that tests replace. */
 export interface Replacements {
   readonly workerFile?: URL;
   readonly windows?: { readonly runs?: SlidingWindow; readonly brainTime?: SlidingWindow };
   readonly limits?: Partial<Limits>;
 }
 
-/** All parts of the service. Nest makes those that are named by their class alone. */
+/** All components of the service. Nest constructs those that are listed only by their class. */
 @Module({
   controllers: [
     HealthController,
@@ -55,8 +58,9 @@ export interface Replacements {
     ModelController,
     OpenApiController,
     AtlasController,
-    KeptRunsController,
+    StoredRunsController,
     PagesController,
+    BrainController,
   ],
   providers: [
     Admission,
@@ -65,6 +69,8 @@ export interface Replacements {
     MetricsServer,
     ModelHealth,
     RunService,
+    SessionsService,
+    StoredAnswers,
     JobParts,
     { provide: JobsService, inject: [JobParts], useFactory: ({ parts }: JobParts) => parts.service },
     { provide: Sessions, inject: [Limits], useFactory: (limits: Limits) => new Sessions(limits) },
@@ -105,13 +111,13 @@ export class AppModule implements OnApplicationShutdown {
     };
   }
 
-  /** Nest calls this after the same method of all parts, so that a shutdown can be observed to its end. */
+  /** Nest calls this last of all shutdown hooks, so the metrics are available until the end. */
   onApplicationShutdown(): void {
     this.metricsServer.close();
   }
 }
 
-/** The connection to Redis; undefined where no limit would use it. */
+/** The connection to Redis; undefined if no limit needs it. */
 function redisLink(environment: Environment, degradations: Degradations): RedisLink | undefined {
   const { REDIS_URL, RATE_LIMIT, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE } = environment;
   if (REDIS_URL === '' || (RATE_LIMIT === 0 && EXPERIMENT_BRAIN_SECONDS_PER_MINUTE === 0)) return undefined;
@@ -133,6 +139,6 @@ function windowOf(
 ): SlidingWindow {
   const options = { limit, windowMs: RATE_WINDOW_MS, slotMs };
   const nowMs = () => performance.now();
-  const local = new MemoryWindow({ ...options, maximumClients: MAX_CLIENTS, nowMs });
+  const local = new MemoryWindow({ ...options, maxClients: MAX_CLIENTS, nowMs });
   return link === undefined || limit === 0 ? local : new RedisWindow({ ...options, kind, link, local });
 }

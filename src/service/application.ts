@@ -14,24 +14,22 @@ import { DESCRIPTION_OF_V1 } from './api/v1/description.js';
 import { DESCRIPTION_OF_V2 } from './api/v2/description.js';
 import { describeApi, type VersionDescription } from './api/openapi/openapi-document.js';
 import { OpenApiController } from './api/openapi/openapi.controller.js';
-import { ModelLoader } from './model-host/model-loader.js';
-import { warmUp } from './api/v1/warm-up.js';
 import { droppedWrites } from './standard-streams.js';
 
 export const API_DESCRIPTIONS: readonly VersionDescription[] = [DESCRIPTION_OF_V1, DESCRIPTION_OF_V2];
-/** For requests that had arrived when the service was told to stop, where clients do not cease to connect. */
+/** Limit of the time to read requests that have already arrived at shutdown, if clients keep connecting. */
 const LAST_ARRIVALS_MS = 2_000;
-/** For the last answer to leave before its connection is closed. */
+/** Time for the last bytes to leave before connections are closed. */
 const LAST_BYTES_MS = 100;
 
-/** Choices of service.ts and tests; everything else is in the environment. */
+/** Options of service.ts and tests; all others are in the environment. */
 export interface ApplicationOptions extends Replacements {
   readonly requestTimeoutMs?: number;
-  /** Without it nothing is logged. */
+  /** Destination of the log; without it nothing is logged. */
   readonly logTo?: LogDestination;
 }
 
-/** Puts the service together and starts to load the model; it answers once the caller lets it listen. */
+/** Creates the service and begins to load the model. It answers requests after the caller calls `listen`. */
 export async function createApplication(
   environment: Environment,
   options: ApplicationOptions = {},
@@ -40,14 +38,14 @@ export async function createApplication(
   try {
     await app.init();
   } catch (error) {
-    // Workers that were begun already would keep the process alive.
+    // Started workers would keep the process alive.
     await app.close();
     throw error;
   }
   return app;
 }
 
-/** The service, complete, but with nothing begun: enough to describe it. */
+/** Creates the complete service without starting anything, which is enough to describe its API. */
 export async function assembleApplication(
   environment: Environment,
   options: ApplicationOptions = {},
@@ -73,7 +71,6 @@ export async function assembleApplication(
   });
   app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
-  app.get(ModelLoader).warmUp = (model) => warmUp(fastify, model);
   configureServer(app, connections, () => health.draining);
   for (const description of API_DESCRIPTIONS) {
     const document = describeApi(app, description);
@@ -83,8 +80,8 @@ export async function assembleApplication(
 }
 
 /**
- * A server that closes waits for every connection, also for those on which nothing was ever asked. Once the last
- * answer is out there is nothing to wait for.
+ * Closes all connections after the last answer was sent. A closing server would wait even for connections without a
+ * request.
  */
 async function closeWhenQuiet(connections: Connections, watch: RequestWatch): Promise<void> {
   do {

@@ -5,24 +5,24 @@ import type { NonBlockingStream } from './standard-streams.js';
 import { clientOf } from './limits/client-address.js';
 import type { FinishedRequest } from './http/request-watch.js';
 import { apiPath } from './http/api-versions.js';
-import { traceSpanOf, type TraceSpan } from './http/trace-context.js';
 import { experimentReports, outcomeOf, type ExperimentReport } from './api/v2/experiment-report.js';
 import { runReports, type RunReport } from './api/v1/run.service.js';
 
 export type LogDestination = NonBlockingStream | (DestinationStream & { readonly isTTY?: false });
 
 /**
- * One line of JSON for each event, so text from clients is escaped; on a terminal, a readable form.
+ * Creates the log: one line of JSON for each event, so text from clients is escaped. On a terminal the lines are
+ * formatted for reading.
  * @param destination must not block if its reader is slow
  */
 export function createLog(level: string, destination: LogDestination): Logger {
   return pino({ level }, destination.isTTY === true ? pretty({ destination }) : destination);
 }
 
-/** Parts of Nest that tell of every module and route they put together. */
+/** Components of Nest that log every module and route. */
 const TALKATIVE = ['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication'];
 
-/** Log of Nest's Logger, in the same lines. The last of what it hands over is the name of who speaks. */
+/** Adapts the log to Nest's Logger. Nest passes the logger's context as the last argument. */
 export function nestLog(log: Logger): LoggerService {
   const write =
     (level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace') =>
@@ -41,18 +41,18 @@ export function nestLog(log: Logger): LoggerService {
   };
 }
 
-/** Requested every few seconds by supervisors and load balancers, so logged at level debug only. */
+/** Supervisors and load balancers request these every few seconds, so they are logged only at level debug. */
 const PROBED_PATHS = ['/livez', '/readyz'];
-const LONGEST_PATH = 200;
-const SESSIONS_PATH = apiPath('2', 'sessions');
+const MAX_PATH_LENGTH = 200;
+/** Names of sessions and jobs below these paths are secret: a reader of the log could continue or end them. */
+const NAMED_PATHS = [apiPath('2', 'sessions'), apiPath('2', 'experiments')];
 
-/** Writes one line for a request once it has ended. */
+/** Logs one line for a request after it has ended. */
 export function logRequest(log: Logger, { request, status, elapsedMs }: FinishedRequest): void {
   const path = pathOf(request);
   const isProbe = PROBED_PATHS.includes(path);
   const level = isProbe ? 'debug' : status >= 500 ? 'warn' : 'info';
   if (!log.isLevelEnabled(level)) return;
-  const span = traceSpanOf(request);
   const report = runReports.get(request);
   const experiment = experimentReports.get(request);
   log[level](
@@ -64,7 +64,6 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
       status,
       ms: rounded(elapsedMs),
       client: clientOf(request),
-      ...(span && traceFields(span)),
       ...(report && { run: runFields(report) }),
       ...(experiment && { experiment: experimentFields(experiment, status) }),
     },
@@ -72,15 +71,16 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
   );
 }
 
-/** The route alone where it is that of a session: whoever knows its name can go on with it. */
+/**
+ * Returns the path to log. Below the paths of sessions and jobs it is the route pattern, or a star if no route
+ * matches.
+ */
 function pathOf({ url, routeOptions }: FinishedRequest['request']): string {
-  const { url: route = '' } = routeOptions;
-  return route.startsWith(SESSIONS_PATH) ? route : url.split('?', 1)[0]!.slice(0, LONGEST_PATH);
-}
-
-/** Under the names that OpenTelemetry gives them in logs. */
-function traceFields({ traceId, spanId, parentSpanId, flags }: TraceSpan): Record<string, string> {
-  return { trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId, trace_flags: flags };
+  const path = url.split('?', 1)[0]!;
+  const { url: route = path } = routeOptions;
+  const named = NAMED_PATHS.find((each) => route.startsWith(each));
+  if (named === undefined || route === named) return path.slice(0, MAX_PATH_LENGTH);
+  return routeOptions.url ?? `${named}/*`;
 }
 
 function runFields({ experiment, view, answer }: RunReport): Record<string, unknown> {

@@ -4,22 +4,24 @@ import { ModelLoader } from './model-host/model-loader.js';
 import { ENDING_SIGNALS, onEndingSignal } from './signals.js';
 import { flushStandardStreams } from './standard-streams.js';
 
-/** A Ctrl+C under npm arrives twice, from the terminal and from npm. Signals this close together are one. */
+/** Under npm, one Ctrl+C arrives twice, from the terminal and from npm. Signals this close together count as one. */
 const ONE_SIGNAL_MS = 300;
-/** Time for stopped workers to exit and for a pending system operation to finish. */
+/** Time for stopped workers to exit and for pending file operations to finish. */
 const LAST_GRACE_MS = 1_000;
 const LOOK_EVERY_MS = 10;
-/** Node's names of the operations that block a thread of libuv's pool until the system answers. */
+/** Node's names of operations that block a thread of libuv's pool until the system answers. */
 const FILE_OPERATIONS = /^FSReq/;
 const LOOKUPS = /^Get(Addr|Name)InfoReq/;
 /**
- * Time for the end of a service that could not start. The resolver gives up by itself: mostly after 10 s, where no name server answers.
+ * Wait for name lookups if the service could not start. Without a name server, the resolver usually gives up after 10
+ * s.
  */
-const LONGEST_LOOKUP_MS = 15_000;
+const MAX_LOOKUP_MS = 15_000;
 
 /**
- * Ends the process on SIGTERM, SIGINT or SIGHUP: accepted runs are answered first, within shutdownMs, and the exit
- * status is 0. A second signal ends the process immediately, with the status that a shell expects for that signal.
+ * Ends the process on SIGTERM, SIGINT or SIGHUP. Accepted runs are answered first, within shutdownMs, and the exit
+ * status is
+ * 0. A second signal ends the process at once, with the status that a shell expects for that signal.
  */
 export function endOnSignals(app: INestApplication, shutdownMs: number): void {
   const log = new Logger('Shutdown');
@@ -37,7 +39,7 @@ export function endOnSignals(app: INestApplication, shutdownMs: number): void {
   });
 }
 
-/** An uncaught error ends the process. Node would write it to standard error and block until it is read. */
+/** Ends the process after an uncaught error. Node itself would write the error synchronously and might block. */
 export function endOnFailure(): void {
   process.on('uncaughtException', (error) => {
     console.error(error);
@@ -50,7 +52,7 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
   let status = 0;
   setTimeout(() => {
     log.warn(`Not everything was finished within ${shutdownMs} ms; exiting.`);
-    // A worker in a system call exits only when the call returns, and the process waits for its threads.
+    // A worker inside a system call exits only after the call returns, and the process waits for its threads.
     void endProcess(status, { threads: app.get(ModelLoader).stop(), lookupMs: 0 });
   }, shutdownMs);
   try {
@@ -64,22 +66,22 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
 }
 
 /**
- * Ends the process once pending output is flushed or cannot be. process.exit waits for every thread. If one hangs,
- * in a file system or driver that does not respond, the process has to be killed. Looking up a name, for a connection
- * to Redis that was just tried again, takes seconds where no name server answers, but ends.
- * @param threads resolves when the other threads have ended
- * @param lookupMs how long names may still be looked up
+ * Ends the process after pending output was written or the wait for it was over. process.exit waits for every thread.
+ * If a thread hangs in a file system or driver, the process must be killed. A name lookup, for a retried connection
+ * to Redis, may take seconds without a name server, but it ends.
+ * @param threads resolves after the other threads have ended
+ * @param lookupMs limit of the wait for name lookups
  */
 export async function endProcess(
   status: number,
-  { threads = Promise.resolve(), lookupMs = LONGEST_LOOKUP_MS } = {},
+  { threads = Promise.resolve(), lookupMs = MAX_LOOKUP_MS } = {},
 ): Promise<void> {
   let areEnded = false;
   void threads.then(() => (areEnded = true));
   await flushStandardStreams();
   const sinceMs = performance.now();
   for (let isOver = false; !isOver;) {
-    // Resources that were just released are listed until their callbacks have run.
+    // Node lists released resources until their callbacks have run.
     await setImmediate();
     const resources = process.getActiveResourcesInfo();
     const areFilesAwaited = resources.some((name) => FILE_OPERATIONS.test(name));
@@ -90,6 +92,6 @@ export async function endProcess(
     await sleep(LOOK_EVERY_MS);
   }
   process.kill(process.pid, 'SIGKILL');
-  // Process 1 of a container is spared by its own SIGKILL, but not by this.
+  // Process 1 of a container ignores its own SIGKILL, but not this.
   process.abort();
 }

@@ -1,7 +1,7 @@
 /**
- * Listens for signals from the first moment on. main.ts loads this before anything else, and it imports nothing: until
- * the rest is loaded there is nothing to finish, and process 1 of a container would not even see a signal that nobody
- * listens for.
+ * Listens for signals from the first moment. main.ts loads this first, and it imports nothing. Before the rest is
+ * loaded, there is no work to finish, so a signal ends the process. Without a listener, process 1 of a container
+ * would ignore the signal.
  */
 export const ENDING_SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 export type EndingSignal = keyof typeof ENDING_SIGNALS;
@@ -11,10 +11,10 @@ let listener: (signal: EndingSignal) => void = () => process.exit(0);
 for (const signal of Object.keys(ENDING_SIGNALS) as EndingSignal[]) {
   process.on(signal, () => listener(signal));
 }
-// Without a listener it opens the debugger of Node to every local process.
+// Without a listener, SIGUSR1 opens Node's debugger to every local process.
 process.on('SIGUSR1', () => undefined);
 
-/** Replaces what is done on a signal that asks for the end; until then it ends the process with 0. */
+/** Sets the action on a signal that asks for the end. The default ends the process with status 0. */
 export function onEndingSignal(replacement: (signal: EndingSignal) => void): void {
   listener = replacement;
 }

@@ -1,19 +1,19 @@
 /**
- * Standard output and standard error that hold nothing up. Node writes to a pipe, a file and a terminal while everything
- * else waits, so a reader that stalls would stall the service. Here a write never waits: what the other side does not
- * take is kept up to a limit, and whole writes beyond it are dropped and counted.
+ * Standard output and standard error that never block. Node writes to pipes, files and terminals synchronously, so a
+ * slow reader would stop the service. Here unwritten bytes wait in memory up to a limit; writes beyond it are dropped
+ * as a whole and counted.
  */
 import { fstatSync, write } from 'node:fs';
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../workers/pool/with-timeout.js';
 
-/** Bytes that wait where the other side takes no more; beyond, lines are lost. */
-const LONGEST_BACKLOG_BYTES = 2 ** 20;
-/** How soon a full disk is tried again. */
+/** Limit of unwritten bytes; writes beyond it are lost. */
+const MAX_BACKLOG_BYTES = 2 ** 20;
+/** Pause before the next try after a full disk. */
 const RETRY_MS = 250;
-/** For the last lines to leave before the process ends. */
+/** Time for the last lines before the process ends. */
 const FLUSH_WITHIN_MS = 500;
 
 type Written = (error?: Error | null) => void;
@@ -30,14 +30,14 @@ export class NonBlockingStream extends Writable {
     this.#writeOut = kind.isFIFO() || kind.isSocket() ? toPipe(fd, () => this.#dropped++) : toFile(fd);
   }
 
-  /** Writes that were lost. */
+  /** Number of lost writes. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Takes the whole chunk or nothing of it, at once. */
+  /** Accepts the whole chunk or drops it, without waiting. */
   override write(chunk: string | Uint8Array, ...rest: unknown[]): boolean {
-    if (this.writableLength + chunk.length > LONGEST_BACKLOG_BYTES) {
+    if (this.writableLength + chunk.length > MAX_BACKLOG_BYTES) {
       this.#dropped++;
       const written = rest.at(-1);
       if (typeof written === 'function') process.nextTick(written);
@@ -50,7 +50,7 @@ export class NonBlockingStream extends Writable {
     this.#writeOut(chunk, written);
   }
 
-  /** Resolves once everything has left, or cannot leave in time. */
+  /** Resolves after everything was written, or after the time limit. */
   async flush(): Promise<void> {
     if (this.writableLength === 0) return;
     const written = new Promise<void>((resolve) => super.write('', () => resolve()));
@@ -58,11 +58,13 @@ export class NonBlockingStream extends Writable {
   }
 }
 
-/** The system takes from a non-blocking pipe what fits, and libuv waits for the rest beside the event loop. */
+/**
+ * Writes to a pipe or socket. The system takes as much as fits; libuv waits for the rest outside of the event loop.
+ */
 function toPipe(fd: number, onLost: () => void) {
   const socket = new Socket({ fd, readable: false, writable: true });
   let isGone = false;
-  // The reader has closed the stream. That must not end the service.
+  // The reader closed the stream, which must not end the service.
   socket.on('error', () => (isGone = true));
   return (chunk: Buffer, written: Written): void => {
     if (isGone) {
@@ -77,7 +79,7 @@ function toPipe(fd: number, onLost: () => void) {
   };
 }
 
-/** A thread of libuv's pool waits for the file. What a full disk does not take is tried again, from where it ended. */
+/** Writes to a file in a thread of libuv's pool. After a full disk it tries again from the first unwritten byte. */
 function toFile(fd: number) {
   return function writeOut(chunk: Buffer, written: Written): void {
     write(fd, chunk, (error, bytes) => {
@@ -92,9 +94,9 @@ function toFile(fd: number) {
 let streams: { readonly stdout: NonBlockingStream; readonly stderr: NonBlockingStream } | undefined;
 
 /**
- * Puts streams that never wait in the place of process.stdout and process.stderr, for everybody who writes there: the
- * log, Node's warnings, workers. Nobody may have used the others before: Node makes a pipe block as soon as somebody
- * does, for everybody who has it open.
+ * Replaces process.stdout and process.stderr with streams that never block, for all writers: the log, Node's warnings
+ * and workers. Call this before anybody uses the originals: Node makes a pipe blocking on first use, for every
+ * process that has it open.
  */
 export function replaceStandardStreams(): NonNullable<typeof streams> {
   if (streams !== undefined) return streams;
@@ -105,12 +107,12 @@ export function replaceStandardStreams(): NonNullable<typeof streams> {
   return streams;
 }
 
-/** Lines of the log and of standard error that were lost. */
+/** Number of lost lines on standard output and standard error. */
 export function droppedWrites(): number {
   return (streams?.stdout.dropped ?? 0) + (streams?.stderr.dropped ?? 0);
 }
 
-/** To be awaited before the process ends by process.exit; takes half a second at most. */
+/** Await this before process.exit; it takes half a second at most. */
 export async function flushStandardStreams(): Promise<void> {
   await Promise.all([streams?.stdout.flush(), streams?.stderr.flush()]);
 }

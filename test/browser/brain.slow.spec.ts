@@ -69,7 +69,7 @@ describeWith(['chromium'], 'the brain of the page', () => {
     await still.close();
   });
 
-  it('shows as the difference only what two runs do not share', async () => {
+  it('shows as the difference only neurons that two runs do not share', async () => {
     const same = await open(`${LOOM_HASH}&${hashOf(LOOM, 'kept.')}`);
     await expectText(same, '#key', /Kept/);
     const before = await brainColours(same);
@@ -86,6 +86,25 @@ describeWith(['chromium'], 'the brain of the page', () => {
     await other.waitForTimeout(100);
     expect(between(await brainColours(other), ...RUN)).toBeGreaterThan(300);
     await other.close();
+  });
+
+  it('leaves the wheel to the page, and zooms with Ctrl', async () => {
+    const page = await open(LOOM_HASH);
+    await page.locator('#share-panel').waitFor();
+    await page.locator('#time').fill('200');
+    const before = await brainOf(page);
+    await page.locator('#brain').hover({ position: { x: 200, y: 200 } });
+    await page.mouse.wheel(0, 150);
+    await page.waitForFunction(() => scrollY > 50);
+    expect(await brainOf(page)).toBe(before);
+    await page.locator('#brain').hover({ position: { x: 200, y: 200 } });
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -300);
+    await page.keyboard.up('Control');
+    await page.waitForTimeout(200);
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    expect(await brainOf(page)).not.toBe(before);
+    await page.close();
   });
 
   it('rings the neurons of a type that is pressed, and comes into view', async () => {
@@ -119,7 +138,7 @@ describeWith(['chromium'], 'the brain of the page', () => {
     await page.close();
   });
 
-  it('gives a type a card: who, what it did, with whom it connects', async () => {
+  it('gives a type a card: name, spikes and partners', async () => {
     const page = await open(`${LOOM_HASH}&${hashOf({ ...LOOM, stimulus: 'food' }, 'kept.')}`);
     const [run, kept] = await Promise.all(
       [LOOM, { ...LOOM, stimulus: 'food' }].map(async (body) => (await served.service.post(body)).json()),
@@ -135,6 +154,9 @@ describeWith(['chromium'], 'the brain of the page', () => {
       answer.frames.flatMap(({ spikes }) => spikes).filter((neuron) => atlas.type[neuron] === 'S_loom')
         .length;
     await expectText(page, '#card', /Sends output to/);
+    // It opens in view, below the brain.
+    const { y } = (await page.locator('#card').boundingBox())!;
+    expect(y).toBeLessThan(900 - 100);
     const text = await page.locator('#card').innerText();
     expect(text).toContain('12 neurons · sensory · class made up · 6 left, 6 right · excitatory (+)');
     expect(text).toContain(`${spikesIn(run)} spikes`);
@@ -151,7 +173,7 @@ describeWith(['chromium'], 'the brain of the page', () => {
     await page.close();
   });
 
-  it('leaves in the raster only what is pointed out; orders rows by type; zooms and comes back', async () => {
+  it('leaves in the raster only neurons that are pointed out; orders rows by type; zooms and comes back', async () => {
     const page = await open(LOOM_HASH);
     const painted = () => paintedPixels(page, '#raster canvas');
     const all = await painted();
@@ -204,7 +226,7 @@ describeWith(['chromium'], 'the brain of the page', () => {
     await page.close();
   });
 
-  it('stands on the first screen of a phone, where a tap says who a neuron is and notices are in view', async () => {
+  it('is on the first screen of a phone, with notices in view, and a tap names a neuron', async () => {
     const context = await phoneContext(served);
     const page = await context.newPage();
     await page.goto(served.service.url);

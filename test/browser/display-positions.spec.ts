@@ -1,4 +1,4 @@
-/** Places at which the page draws neurons: spread where the depth of cell bodies was rounded, and nowhere else. */
+/** Places at which the page draws neurons: spread only if the depth of cell bodies was rounded. */
 import { displayPositions } from '../../clients/pages/brain/display-positions.js';
 
 const STEPS = 4095;
@@ -34,7 +34,7 @@ describe('the positions that the page draws', () => {
     expect(Math.abs(mean)).toBeLessThan(0.001);
   });
 
-  it('stay within their grid where a depth is a cell body’s own, and in width and height', () => {
+  it('stay within their grid if a depth is a cell body’s own, and in width and height', () => {
     for (const i of neurons) {
       for (const axis of i % 10 === 0 ? [0, 1, 2] : [0, 1]) {
         expect(Math.abs(moved(i, axis))).toBeLessThanOrEqual(1.5 * 0.0035 + 1e-6);

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
 import { openPage } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
 import { serve } from './served-page.js';
@@ -77,7 +78,7 @@ createFly({ background: 'green' });
     const script = `import { build } from 'vite'; await build(${JSON.stringify(config)});`;
     await node(['--input-type=module', '-e', script], resolve('.'));
     const { stdout } = await promisify(execFile)('sh', ['-c', `cat ${bundle}/*.js | gzip -9 | wc -c`]);
-    const [, kilobytes] = /is (\d+) kB minified and gzipped/.exec(
+    const [, kilobytes] = /has (\d+) kB minified and gzipped/.exec(
       readFileSync(join(FLY_DIR, 'README.md'), 'utf8'),
     )!;
     expect(Math.round(Number(stdout) / 1000)).toBe(Number(kilobytes));
@@ -92,7 +93,7 @@ describeWith(['chromium'], 'the fly in a browser', () => {
   let url: string;
 
   beforeAll(async () => {
-    // The checkout, with what was built just now.
+    // The checkout with the current build.
     files = createServer(({ url: asked }, response) => {
       const path = new URL(asked!, 'http://localhost').pathname;
       const dist = '/clients/fly/dist/';
@@ -190,7 +191,7 @@ describeWith(['chromium'], 'the fly in a browser', () => {
       const near = (await steps()).slice(far.length);
       expect(Math.max(...near.map(({ sentHz }) => sentHz.LC4))).toBeGreaterThan(60);
       expect(Math.max(...near.map(({ escape }) => escape))).toBeGreaterThan(0.6);
-      // A threat that stays where it is does not grow: the fly comes down.
+      // A threat that does not move does not grow, so the fly lands.
       await behaviour('lands');
       expect(otherProblems()).toEqual([]);
       await page.close();
@@ -233,7 +234,41 @@ describeWith(['chromium'], 'the fly in a browser', () => {
     }
   });
 
-  it('takes three draw calls, two without its shadow, and gives back what it took', async () => {
+  it('is one fly in five browsers, which ends with the page that steps it', async () => {
+    const open = (path: string) => openPage(served.browser, { url }, path, SIZE);
+    const example = `/clients/fly/example/watch.html?service=${served.service.url}`;
+    const first = await open(example);
+    const link = first.page.locator('#link');
+    await link.waitFor();
+    const watched = `/clients/fly/example/watch.html${await link.getAttribute('href')}`;
+    const others = await Promise.all([1, 2, 3, 4].map(() => open(watched)));
+    const pages = [first, ...others].map(({ page }) => page);
+    // The same moments of one brain, in all of them.
+    const watch = (page: Page) =>
+      page.evaluate(`(async () => {
+        globalThis.seen = new Set();
+        const time = document.getElementById('time');
+        new MutationObserver((changes) => {
+          for (const { addedNodes } of changes) for (const { data } of addedNodes) seen.add(Number(data));
+        }).observe(time, { childList: true });
+        while (seen.size < 40) await new Promise((resolve) => setTimeout(resolve, 20));
+      })()`);
+    await Promise.all(pages.map(watch));
+    const seen = await Promise.all(pages.map((page) => page.evaluate<number[]>('[...seen]')));
+    const lastOfFirst = Math.min(...seen.map((times) => times.at(-1)!));
+    const firstOfLast = Math.max(...seen.map(([time]) => time!));
+    const together = seen.map((times) => times.filter((at) => at >= firstOfLast && at <= lastOfFirst));
+    expect(together[0]!.length).toBeGreaterThan(10);
+    for (const times of together) expect(times).toEqual(together[0]);
+    await first.page.goto('about:blank');
+    for (const { page } of others)
+      await page.locator('#note', { hasText: 'The session has ended.' }).waitFor();
+    expect([first, ...others].flatMap(({ problems }) => othersOf(problems)())).toEqual([]);
+    for (const page of pages) await page.close();
+    // Five pages draw in software.
+  }, 400_000);
+
+  it('takes three draw calls, two without its shadow, and frees its memory', async () => {
     const { page, otherProblems } = await openExample('touch');
     const drawn = await page.evaluate(`(async () => {
       const three = await import('three');

@@ -1,4 +1,4 @@
-/** The controls of the laboratory write values of a document as text, and change it in one place alone. */
+/** The controls of the laboratory write values of a document as text, and change it at only one path. */
 import {
   type Json,
   readableJson,
@@ -30,7 +30,7 @@ it.each<[string, Writing, Json, string]>([
 it.each<[string, Writing, Json]>([
   ['members', NUMBER, {}],
   ['lists of lists', NUMBERS, [[1]]],
-  ['a course of times alone', COURSE, { times_ms: [0] }],
+  ['a course of only times', COURSE, { times_ms: [0] }],
   ['a course with values that are too few', COURSE, { times_ms: [0, 1], values: [1] }],
   ['a course with another member', COURSE, { times_ms: [0], values: [1], unit: 'Hz' }],
 ])('has no text for %s', (_, writing, value) => {
@@ -56,7 +56,7 @@ it('has no text for half a range', () => {
   expect(axisText({ from: 1, to: 2 })).toBeUndefined();
 });
 
-it('changes one place: adds, replaces, and takes away what is left with nothing', () => {
+it('changes one place: adds, replaces, and removes empty members', () => {
   const document = { inputs: { a: { rate_hz: 1 } }, silence: ['LC4', 'LC6'], constants: { delay_ms: 2 } };
   expect(withValueAt(document, '/inputs/a/rate_hz', 2)).toEqual({
     ...document,

@@ -12,6 +12,8 @@ import { expectText, follow } from './page-reading.js';
 import { axeFindings, serve } from './served-page.js';
 
 const EXPERIMENTS = '/api/v2/experiments';
+/** Most bytes that the laboratory may load, with a figure and the map of the brain. */
+const LOADED_BYTES = 500_000;
 /** Experiment on the small brain: its stimulus loom excites interneurons, and these its channels. */
 const DOSE = {
   name: 'Dose of loom',
@@ -83,7 +85,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await expectText(page, '#progress-text', /brain seconds/);
   }
 
-  it('puts an experiment together from what was found, runs it and shows what the service answers', async () => {
+  it('puts an experiment together from found neurons, runs it and shows the answer', async () => {
     const { page, problems } = await open({ duration_ms: 100, trials: 4 });
     await page.locator('#search-type').fill('S_loo');
     await expectText(page, '#search-status', /12 neurons of 1 type: 6 left, 6 right/);
@@ -129,12 +131,12 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('draws a sweep as dose curves with a band, and saves what it shows', async () => {
+  it('draws a sweep as dose curves with a band, and saves the figure', async () => {
     const { page, problems } = await open(DOSE);
     await priced(page);
     await run(page);
     const answer = await answerOf(DOSE);
-    // A line for each group, in the panel of a report that is not silent; a band where trials differ.
+    // A line for each group, in the panel of a report that is not silent; a band if trials differ.
     const lines = ['escape', 'walk'].flatMap((report) => {
       const groups: Group[][] = answer.conditions[0].reports[report].map((_: Group, at: number) =>
         answer.conditions.map(({ reports }: Answer) => reports[report]![at]!),
@@ -242,7 +244,6 @@ describeWith(['chromium'], 'the laboratory', () => {
     };
     const { page } = await open(binned);
     await run(page);
-    await page.getByLabel('Show').selectOption('rates in time');
     const [group]: Group[] = (await answerOf(binned)).conditions[0].reports.escape;
     const titles = await page.locator('#figure .bin title').allTextContents();
     expect(titles).toEqual(
@@ -408,6 +409,9 @@ describeWith(['chromium'], 'the laboratory', () => {
     const rateOf = ({ reports }: Answer) => reports['escape']![0]!.rate_hz.mean;
     const baseline = rateOf(conditions[0]);
     const changes = conditions.slice(1).map((condition: Answer) => Math.abs(rateOf(condition) - baseline));
+    // It opens on paired differences.
+    expect(await page.locator('#figure .bar').count()).toBe(conditions.length - 1);
+    await page.getByLabel('Show').selectOption('mean rate');
     const titles = await page.locator('#figure .bar title').allTextContents();
     expect(titles.length).toBe(conditions.length);
     expect(titles[0]).toMatch(/^nothing silenced: /);
@@ -443,7 +447,7 @@ describeWith(['chromium'], 'the laboratory', () => {
       seed: 9,
     });
     await text.fill(JSON.stringify(DOSE));
-    // The name of an input is part of what a sweep sets.
+    // The parameter of a sweep contains the name of an input.
     await page.getByRole('group', { name: 'Input loom' }).getByRole('textbox', { name: 'Name' }).fill('dark');
     await page.keyboard.press('Tab');
     expect((await documentOn(page)).sweep[0].set).toBe('inputs.dark.rate_hz');
@@ -473,7 +477,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('marks what the service refuses at its control, and mends it by a suggestion', async () => {
+  it('marks a refused value at its control, and mends it by a suggestion', async () => {
     const wrong = { ...DOSE, reports: { escape: { node_set: ['C_walk', 'C_escap:left'] } } };
     const { page } = await open(wrong);
     const { error, suggestions } = await (
@@ -510,7 +514,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('says what is too expensive before anything is run', async () => {
+  it('says that an experiment is too expensive before anything is run', async () => {
     const rates = { set: 'inputs.loom.rate_hz', from: 0, to: 100, step: 0.1 };
     const { page } = await open({ ...DOSE, duration_ms: 5000, trials: 100, sweep: [rates] });
     await expectText(page, '#fault', /500500 brain seconds.*at most 300000.*With 59 trials/);
@@ -519,7 +523,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('stops an experiment, keeps what is there, and goes on where it stopped', async () => {
+  it('stops an experiment, keeps its conditions, and goes on with the next one', async () => {
     const long = {
       ...DOSE,
       duration_ms: 2000,
@@ -576,7 +580,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await service.stop();
   });
 
-  it('runs as a job what is too large for a request, which a link shows as well', async () => {
+  it('runs an experiment that is too large for a request as a job, which a link shows as well', async () => {
     const large = { ...DOSE, duration_ms: 5000, trials: 40 };
     const { page, problems } = await open(large);
     await expectText(page, '#too-large', /so it runs as a job.*800 brain seconds.*at most 600/);
@@ -591,7 +595,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.locator('#run').click();
     await page.waitForFunction(() => location.hash.startsWith('#job='));
     const address = await page.evaluate(() => location.href);
-    // The name of the job alone is enough.
+    // The id of the job is enough.
     const second = await served.open(`/laboratory#job=${jobIn(address)}`);
     for (const each of [page, second.page]) await expectText(each, '#progress-text', /^4 conditions of 40/);
     const job = jobIn(address);
@@ -621,7 +625,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('begins one job where the answer to its request is lost and the request is tried again', async () => {
+  it('begins one job if the answer to its request is lost and the request is tried again', async () => {
     // A second job would be refused: the first one is not done.
     const service = await startReadyService({}, { limits: { jobsPerClient: 1 } });
     const gateway = await startGateway(service);
@@ -665,8 +669,11 @@ describeWith(['chromium'], 'the laboratory', () => {
 
   it('counts down when the brain seconds of the minute are spent', async () => {
     const limited = await startReadyService({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '2' });
-    const { page } = await openPage(served.browser, limited, pathOf(DOSE));
-    await run(page);
+    const first = await openPage(served.browser, limited, pathOf(DOSE));
+    await run(first.page);
+    await first.page.close();
+    // Another seed, because an equal experiment would get the stored answer.
+    const { page } = await openPage(served.browser, limited, pathOf({ ...DOSE, seed: 8 }));
     await page.locator('#run').click();
     await expectText(page, '#alert', /brain seconds of this minute are spent.*Try again in \d+ s/is);
     await page.close();
@@ -697,7 +704,19 @@ describeWith(['chromium'], 'the laboratory', () => {
     await context.close();
   });
 
-  it('gives commands that work for what is too large for one request', async () => {
+  it('gives no command for a refused document, or for text that is none', async () => {
+    const { page } = await open({ ...DOSE, [`x=print('a link'), y`]: 1 });
+    await page.getByText('Python', { exact: true }).click();
+    await expectText(page, '#other-fault', /x=print/);
+    await expectText(page, '#command', /^$/);
+    await page.locator('#document').fill(JSON.stringify(DOSE));
+    await expectText(page, '#command', /^from neural_experiment_client/);
+    await page.locator('#document').fill('{');
+    await expectText(page, '#command', /^$/);
+    await page.close();
+  });
+
+  it('gives commands that work for an experiment that is too large for one request', async () => {
     const small = await startReadyService({ EXPERIMENT_BRAIN_SECONDS: '1' });
     const { page } = await openPage(served.browser, small, pathOf(DOSE));
     await expectText(page, '#too-large', /so it runs as a job/);
@@ -744,7 +763,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     const example = await documentOn(page);
     expect(example.name).toBe(await link!.innerText());
     await page.getByRole('textbox', { name: 'Trials' }).fill('3');
-    // A changed example no longer bears the name of what was published, until it is the same again.
+    // A changed example loses the published name until it is equal again.
     expect((await documentOn(page)).name).toBe(`Changed: ${example.name}`);
     await page.getByRole('textbox', { name: 'Trials' }).fill(String(example.trials));
     expect(await documentOn(page)).toEqual(example);
@@ -763,7 +782,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('finds published sets, and says what may have been meant', async () => {
+  it('finds published sets, and suggests similar names', async () => {
     const { page } = await open();
     await page.locator('#search-type').fill('@channel/esc');
     await page.getByRole('button', { name: 'Read @channel/escape' }).click();
@@ -911,7 +930,125 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('says that it waits where the brain seconds of the minute are spent while a control is dragged', async () => {
+  it('has sliders at the values in use, which they reach exactly and go back to', async () => {
+    const { page } = await open({
+      duration_ms: 50,
+      trials: 2,
+      inputs: DOSE.inputs,
+      constants: { delay_ms: 2 },
+    });
+    await priced(page);
+    const slide = (name: string) => page.getByRole('slider', { name: `Slide ${name}` });
+    const { network } = await (await served.service.get('/api/v1/model')).json();
+    for (const [name, label] of [
+      ['synapse_mv', 'synapse'],
+      ['threshold_mv', 'threshold'],
+      ['input_event_mv', 'input event'],
+    ] as const) {
+      const { value } = network.find((each: { name: string }) => each.name === name);
+      expect(Number(await slide(label).inputValue())).toBe(value);
+    }
+    expect(await slide('excitatory scale').inputValue()).toBe('1');
+    expect(await slide('jitter').inputValue()).toBe('0');
+    expect(await slide('scale').first().inputValue()).toBe('1');
+    // One step away and back again.
+    await slide('synapse').focus();
+    await page.keyboard.press('ArrowRight');
+    const { synapse_mv: changed } = (await documentOn(page)).constants;
+    expect(changed).toBeGreaterThan(0.275);
+    await page.keyboard.press('ArrowLeft');
+    expect((await documentOn(page)).constants).toEqual({ delay_ms: 2, synapse_mv: 0.275 });
+    await page.getByRole('button', { name: 'Set synapse back to 0.275' }).click();
+    expect((await documentOn(page)).constants).toEqual({ delay_ms: 2 });
+    expect(await page.getByRole('button', { name: 'Set synapse back to 0.275' }).isVisible()).toBe(false);
+    expect(await page.getByRole('textbox', { name: 'Synapse (mV)' }).getAttribute('placeholder')).toBe(
+      '0.275',
+    );
+    await page.close();
+  });
+
+  it('takes changes back and makes them again, and New and Hold leave the draft in the history', async () => {
+    const { page, problems } = await open(DOSE);
+    await priced(page);
+    const trials = page.getByRole('textbox', { name: 'Trials' });
+    await trials.fill('6');
+    await trials.fill('61');
+    await page.getByRole('textbox', { name: 'Seed' }).fill('9');
+    await page.keyboard.press('Control+z');
+    expect(await documentOn(page)).toEqual({ ...DOSE, trials: 61 });
+    await page.keyboard.press('Control+z');
+    expect(await documentOn(page)).toEqual(DOSE);
+    await page.keyboard.press('Control+Shift+z');
+    await page.keyboard.press('Control+y');
+    const draft = { ...DOSE, trials: 61, seed: 9 };
+    expect(await documentOn(page)).toEqual(draft);
+    await page.getByRole('button', { name: 'New experiment' }).click();
+    expect(await documentOn(page)).toEqual({});
+    await page.goBack();
+    expect(await documentOn(page)).toEqual(draft);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    expect(await documentOn(page)).toEqual({});
+    await page.getByRole('button', { name: 'Undo' }).click();
+    expect(await documentOn(page)).toEqual(draft);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('marks a result of another document, shows that document again, and New clears it', async () => {
+    const { page } = await open(DOSE);
+    await priced(page);
+    await run(page);
+    const { id } = await answerOf(DOSE);
+    const other = page.locator('#other-document');
+    await expectText(page, '#outcome-of', new RegExp(`^Dose of loom ${id.slice(0, 8)}$`));
+    expect(await other.isVisible()).toBe(false);
+    await page.getByRole('textbox', { name: 'Trials' }).fill('5');
+    await other.waitFor();
+    await page.waitForFunction(
+      () => Number(getComputedStyle(document.querySelector('#figure')!).opacity) < 0.5,
+    );
+    expect(await axeFindings(page, '#outcome')).toEqual([]);
+    await page.getByRole('button', { name: 'Show the document of this result' }).click();
+    await other.waitFor({ state: 'hidden' });
+    expect(await documentOn(page)).toEqual(DOSE);
+    // A default that is written out is no other experiment.
+    await page.locator('#document').fill(JSON.stringify({ ...DOSE, on_missing: 'error' }));
+    await other.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'New experiment' }).click();
+    expect(await page.locator('#outcome').isVisible()).toBe(false);
+    await page.close();
+  });
+
+  it.each([360, 768, 1024, 1280, 1440, 1920])('puts nothing over anything else, %d wide', async (width) => {
+    const { page } = await open(DOSE, { width });
+    await priced(page);
+    await run(page);
+    await page.evaluate(() => (document.querySelector('#status')!.textContent = 'A notice.'));
+    const overlaps = await page.evaluate(() => {
+      const over: string[] = [];
+      const box = (selector: string) => document.querySelector(selector)!.getBoundingClientRect();
+      const areApart = (one: DOMRect, other: DOMRect) =>
+        one.right <= other.left ||
+        other.right <= one.left ||
+        one.bottom <= other.top ||
+        other.bottom <= one.top;
+      const panels = ['#find', '#draft', '#outcome', '#examples-panel', '#document-panel'];
+      for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+        scrollTo({ top: share * document.documentElement.scrollHeight, behavior: 'instant' });
+        for (const [at, one] of panels.entries()) {
+          for (const other of panels.slice(at + 1)) {
+            if (!areApart(box(one), box(other))) over.push(`${one} ${other} at ${share}`);
+          }
+        }
+        if (!areApart(box('#notices'), box('#run'))) over.push(`#notices #run at ${share}`);
+      }
+      return over;
+    });
+    expect(overlaps).toEqual([]);
+    await page.close();
+  });
+
+  it('says that it waits if the brain seconds of the minute are spent while a control is dragged', async () => {
     const limited = await startReadyService({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '1' });
     const { page } = await openPage(
       served.browser,
@@ -944,7 +1081,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     );
     const figure = await page.locator('#figure').textContent();
     for (const each of tested) expect(figure).toContain(each);
-    expect(await page.locator('#figure path.measured, #figure .measured').count()).toBeGreaterThan(0);
+    expect(await page.locator('#figure .own').count()).toBeGreaterThan(0);
     expect(await axeFindings(page, '#outcome')).toEqual([]);
     expect(problems).toEqual([]);
     await page.close();
@@ -1016,7 +1153,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('waits for a job with controls, and shows what it measured among them', async () => {
+  it('waits for a job with controls, and shows its result among them', async () => {
     const held = { ...DOSE, sweep: undefined, controls: { shuffle: 'weights', count: 3 } };
     const { page, problems } = await open(held);
     await priced(page);
@@ -1024,19 +1161,19 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.locator('#run:enabled').click();
     await page.waitForFunction(() => location.hash.startsWith('#job='));
     await expectText(page, '#progress-text', /^1 condition of 3 trials/);
-    await page.getByLabel('Show').selectOption('measured among controls');
+    await page.getByLabel('Show').selectOption('this wiring among controls');
     const { conditions } = await answerOf(held);
     const means = conditions[0].reports.escape.map(
       ({ control }: { control: { mean: number } }) => control.mean,
     );
     const cells = await page.locator('#rates tbody td:nth-child(4)').allInnerTexts();
     for (const [at, mean] of means.entries()) expect(cells[at]).toContain(`controls ${mean.toFixed(2)} ±`);
-    expect(await page.locator('#figure .measured').count()).toBeGreaterThan(0);
+    expect(await page.locator('#figure .own').count()).toBeGreaterThan(0);
     expect(problems).toEqual([]);
     await page.close();
   });
 
-  it('is led from nothing to a saved figure by keys alone', async () => {
+  it('leads from nothing to a saved figure by keyboard only', async () => {
     const { page, problems } = await open();
     /** Presses the Tab key until the control has the focus. */
     const tabTo = async (name: string, selector = 'button, input, select, summary') => {
@@ -1101,16 +1238,26 @@ describeWith(['chromium'], 'the laboratory', () => {
       for (const part of all) (part as HTMLDetailsElement).open = true;
     });
     expect(await axeFindings(page)).toEqual([]);
-    // A number has its name alone, without what its slider says.
+    // A number has only its own label, without that of its slider.
     await page.getByRole('textbox', { name: 'Rate (Hz)', exact: true }).waitFor();
     await run(page);
-    await page.getByLabel('Show').selectOption('measured among controls');
+    await page.getByLabel('Show').selectOption('this wiring among controls');
     await page.getByText('Size, font and colours of the figure').click();
     expect(await axeFindings(page)).toEqual([]);
     await page.close();
   });
 
-  it('shows on a small brain what is stimulated, silenced and read', async () => {
+  it('counts neurons on the small brain that only the service can tell from others of their type', async () => {
+    const { page } = await open({ ...DOSE, silence: [{ downstream_of: 'S_loom', minimum_synapses: 40 }] });
+    const lines = page.locator('#draft .resolved').filter({ hasText: 'neurons' });
+    await expectText(page, '#brain-legend', /silenced: \d+ of the \d+ marked/);
+    const counts = (await lines.allInnerTexts()).map((text) => /\d+(?= neurons)/.exec(text)?.[0]);
+    const [, silenced] = /silenced: (\d+) /.exec(await page.locator('#brain-legend').innerText())!;
+    expect(counts).toContain(silenced);
+    await page.close();
+  });
+
+  it('shows stimulated, silenced and read neurons on a small brain', async () => {
     const { page } = await open({ ...DOSE, silence: ['C_walk'] }, { width: 1440 });
     await expectText(page, '#brain-legend', /stimulated: 12[^]*silenced: \d+[^]*read: \d+/);
     const colours = await page.locator('#brain-map').evaluate((canvas: HTMLCanvasElement) => {
@@ -1128,7 +1275,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('is worked by keyboard alone', async () => {
+  it('works by keyboard only', async () => {
     const { page } = await open({ duration_ms: 50, trials: 2 });
     await page.getByRole('button', { name: 'Add an input' }).focus();
     await page.keyboard.press('Enter');
@@ -1141,7 +1288,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect((await documentOn(page)).inputs.input.node_set).toEqual(['S_loom', 'S_food']);
     await page.keyboard.press('Backspace');
     expect((await documentOn(page)).inputs.input.node_set).toBe('S_loom');
-    // Removing an item leaves the focus where the next one is added.
+    // Removing an item moves the focus to the control that adds the next one.
     await page.getByRole('button', { name: 'Add a report' }).press('Enter');
     await page.getByRole('button', { name: 'Remove Report report' }).press('Enter');
     expect(await page.evaluate(() => document.activeElement!.textContent)).toBe('Add a report');
@@ -1188,7 +1335,7 @@ describeWith(['chromium'], 'the laboratory', () => {
 describeWith(['chromium'], 'the laboratory on the brain that ships', () => {
   const served = serve('default');
 
-  it('draws what was published behind a dose of @sugar', async () => {
+  it('draws the published curve below a dose of @sugar', async () => {
     const dose = {
       inputs: { sugar: { node_set: '@sugar' } },
       duration_ms: 20,
@@ -1201,17 +1348,64 @@ describeWith(['chromium'], 'the laboratory on the brain that ships', () => {
     );
     await page.locator('#run:enabled').click();
     await expectText(page, '#progress-text', /brain seconds/);
-    const titles = await page.locator('#figure circle title').allTextContents();
-    expect(titles.filter((title) => title.startsWith('published'))).toEqual([
-      'published, right at 10: 0 Hz',
-      'published, right at 50: 19.4 Hz',
-      'published, right at 100: 65.7 Hz',
-      'published, left at 100: 49.7 Hz',
-    ]);
-    // One number of neurons: that of the model that is served.
+    // One number of neurons: that of the model that is served. It is not the published one.
     const [neurons] = /\d+(?= neurons)/.exec(await page.locator('#draft .resolved').first().innerText())!;
-    await expectText(page, '#figure-note', new RegExp(`Here @sugar has ${neurons} neurons`));
+    expect(await page.locator('#figure path.published').count()).toBe(1);
+    await expectText(page, '#figure-note', new RegExp(`${neurons} sugar neurons on .*not comparable`));
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('[data-save=svg]').click(),
+    ]);
+    expect(readFileSync(await saved.path(), 'utf8')).toContain('class="published"');
     await expectText(page, '#examples', new RegExp(`${neurons} for the 21 of @sugar`));
+    await expectText(page, '#brain-legend', new RegExp(`stimulated: ${neurons}`));
+    const bytes = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .reduce((sum, entry) => sum + (entry as PerformanceResourceTiming).encodedBodySize, 0),
+    );
+    expect(bytes).toBeLessThan(LOADED_BYTES);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});
+
+describeWith(['chromium'], 'the laboratory on arrival', () => {
+  const served = serve('default');
+
+  it.each([
+    [360, 'light'],
+    [1440, 'dark'],
+    [2560, 'dark'],
+  ] as const)('is a finished figure with a slider, at %d px, %s', async (width, colorScheme) => {
+    const { page, problems } = await served.open('/laboratory', { width, colorScheme });
+    await page.locator('#figure path.mean').first().waitFor();
+    expect(await page.locator('#draft').isVisible()).toBe(false);
+    // The published curve is beside it as long as nothing is changed.
+    expect(await page.locator('#figure path.published').count()).toBe(1);
+    const drawn = () => page.locator('#figure path.mean').first().getAttribute('d');
+    const before = await drawn();
+    const slider = page.getByRole('slider', { name: 'Strength of every synapse' });
+    await slider.focus();
+    for (let presses = 0; presses < 4; presses++) await page.keyboard.press('ArrowLeft');
+    await expectText(page, '#opening-gain-shown', /^80 %, 0\.22 mV$/);
+    await page.waitForFunction((path) => {
+      const mean = document.querySelector('#figure path.mean')?.getAttribute('d');
+      return mean !== undefined && mean !== path && document.querySelector('#figure path.published') === null;
+    }, before);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    expect(await axeFindings(page)).toEqual([]);
+    expect(new URL(page.url()).hash).toBe('');
+
+    await page.getByRole('button', { name: 'Open the bench' }).click();
+    await page.locator('#draft').waitFor();
+    const opened = JSON.parse(await page.locator('#document').inputValue());
+    expect(opened.constants).toEqual({ synapse_mv: 0.22 });
+    expect(opened.name).toBe('Changed: Shiu et al. 2024, Fig. 1D: sugar to MN9');
+    await page.goBack();
+    await page.locator('#opening').waitFor();
+    await page.goForward();
+    await page.locator('#draft').waitFor();
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -1221,7 +1415,7 @@ function jobIn(address: string): string {
   return new URLSearchParams(new URL(address).hash.slice(1)).get('job')!;
 }
 
-/** A file without the lines that say where it comes from. */
+/** A file without its lines of provenance. */
 function table(bytes: Buffer): Buffer {
   let start = 0;
   while (bytes[start] === '#'.charCodeAt(0)) start = bytes.indexOf('\n', start) + 1;

@@ -50,7 +50,7 @@ describe('acts as rates', () => {
     return { coming, stays: { near: strengths['loom']!, rateHz: ratesHz['loom']! }, leaving };
   }
 
-  it('lets a pointer loom the more the faster it comes, and not where it stays or leaves', () => {
+  it('lets a pointer loom the more the faster it comes, and not if it stays or leaves', () => {
     const [fast, slow, slower] = [approach(200), approach(2000), approach(20_000)];
     const highest = ({ coming }: { coming: number[] }) => Math.max(...coming);
     expect(highest(fast)).toBe(150);
@@ -157,7 +157,7 @@ describe('a live brain with a real service', () => {
     expect(await brain.experiment()).toEqual(document);
   });
 
-  it('goes on with what is done while its last step is under way', async () => {
+  it('goes on with actions during its last step', async () => {
     const rates: number[] = [];
     let isActing = false;
     let brain!: LiveBrain;
@@ -183,7 +183,7 @@ describe('a live brain with a real service', () => {
     await brain.end();
   });
 
-  it('tells why where there is no room for a session, and tries again when it is woken', async () => {
+  it('tells why if there is no room for a session, and tries again when it is woken', async () => {
     const taken = await clientOf().openSession(DOCUMENT);
     const { brain, why, steps } = await played(5);
     expect(why).toMatchObject({ error: { status: 503, code: 'QUEUE_FULL' } });

@@ -57,6 +57,14 @@ describeWith(['chromium'], 'a live fly', () => {
     await behaves(page, /extends its proboscis/);
     expect(await button('Give sugar').getAttribute('aria-pressed')).toBe('true');
     while ((await brainColours(page)).bright < atRest + 100);
+    // The bars beside it are those of its last steps.
+    await expectText(page, '#results h2', /^The live fly/);
+    const proboscis = page.locator('#channels tr[data-of=proboscis] td').last();
+    await page.waitForFunction(
+      () =>
+        Number(document.querySelector('#channels tr[data-of=proboscis]')!.lastElementChild!.textContent) > 10,
+    );
+    expect(await page.locator('#raster-panel').isVisible()).toBe(false);
     await page.mouse.up();
     await behaves(page, /stands|walks|turns/);
     expect(await button('Give sugar').getAttribute('aria-pressed')).toBe('false');
@@ -67,6 +75,9 @@ describeWith(['chromium'], 'a live fly', () => {
     await ended;
     await page.locator('#playback').waitFor();
     expect(await page.locator('#live-panel').isHidden()).toBe(true);
+    // The recorded run is of a looming object.
+    await expectText(page, '#results h2', /^This run/);
+    expect(await proboscis.innerText()).toBe('0');
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -75,7 +86,12 @@ describeWith(['chromium'], 'a live fly', () => {
     const { page, problems } = await served.open();
     const asked = askedOf(page);
     const acts = page.locator('.hold:visible');
-    expect(await acts.allInnerTexts()).toEqual(['Approach it', 'Give sugar', 'Touch it', 'Sing']);
+    const { stimuli } = await (await served.service.get('/api/v1/model')).json();
+    // One row: each stimulus has its button, and beside it the mark that plays its recorded run.
+    expect(await acts.count()).toBe(stimuli.length);
+    expect(await page.locator('.hold + .mark').allInnerTexts()).toEqual(
+      stimuli.map(({ label }: { label: string }) => label),
+    );
     const below = (await page.locator('#canvas-frame').boundingBox())!;
     expect((await acts.first().boundingBox())!.y - below.y - below.height).toBeLessThan(60);
     await page.getByRole('button', { name: 'Give sugar' }).hover();
@@ -83,7 +99,10 @@ describeWith(['chromium'], 'a live fly', () => {
     await page.mouse.down();
     await behaves(page, /extends its proboscis/);
     await page.mouse.up();
-    expect(await acts.count()).toBe(10);
+    // The mark goes back from the live fly to a recorded run.
+    await page.getByRole('radio', { name: 'Heat' }).check();
+    await expectText(page, '#key', /^Heat/);
+    expect(await page.locator('#live-panel').isHidden()).toBe(true);
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -108,6 +127,13 @@ describeWith(['chromium'], 'a live fly', () => {
     expect(await page.locator('#live-panel').isHidden()).toBe(true);
     await touch.tap();
     await behaves(page, /grooms/);
+    // On a phone it is large while it is live.
+    const [brain, fly] = await Promise.all(
+      ['#canvas-frame', '#fly'].map(async (each) => (await page.locator(each).boundingBox())!.width),
+    );
+    expect(fly!).toBeGreaterThan(2 * brain!);
+    await page.getByRole('button', { name: 'Back to recorded runs' }).tap();
+    await page.getByRole('button', { name: 'Show the fly large' }).waitFor();
     await context.close();
   });
 
@@ -140,7 +166,7 @@ describeWith(['chromium'], 'a live fly', () => {
     await page.close();
   });
 
-  it('takes off from what approaches, by key; silent neurons are part of the experiment that opens', async () => {
+  it('takes off from an approaching object, by key; silent neurons are part of the experiment that opens', async () => {
     const { page, problems, button } = await begin();
     await button('Approach it').focus();
     await page.keyboard.down('Enter');
@@ -177,6 +203,64 @@ describeWith(['chromium'], 'a live fly', () => {
     await page.close();
   });
 
+  it('shows the seam: the act, the neurons that answer, and the formula that moves the body; cut wires do nothing', async () => {
+    const { page, problems, asked, button } = await begin();
+    const { channels, drives, stimuli } = await (await served.service.get('/api/v1/model')).json();
+    const named = (all: { id: string }[], id: string) => all.find((each) => each.id === id) as never;
+    const sugar: { label: string; neuron_count: number } = named(stimuli, 'sugar');
+    const { label }: { label: string } = named(channels, 'proboscis');
+    const { formula }: { formula: string } = named(drives, 'proboscis');
+    const boxes = page.locator('#seam li');
+    await button('Give sugar').hover();
+    await page.mouse.down();
+    await expectText(
+      page,
+      '#seam li:nth-child(1)',
+      new RegExp(`${sugar.label}: 150 Hz into ${sugar.neuron_count} neurons`),
+    );
+    await expectText(page, '#seam li:nth-child(2)', / Hz sensory.* Hz /s);
+    await expectText(page, '#seam li:nth-child(3)', new RegExp(`proboscis = .*${label} [1-9]`, 's'));
+    // All numbers are of one step: the formula gives the drive that stands beside it.
+    const [, rate, drive] = new RegExp(`${label} ([\\d.]+) Hz.* = ([\\d.]+)$`, 's').exec(
+      (await boxes.nth(2).innerText()).trim(),
+    )!;
+    const scaleHz = Number(/channels\.proboscis \/ (\d+)/.exec(formula)![1]);
+    expect(Math.abs(Number(drive) - (1 - Math.exp(-Number(rate) / scaleHz)))).toBeLessThan(0.0051);
+    await expectText(page, '#seam li:nth-child(4)', /extends its proboscis/);
+    await page.mouse.up();
+
+    await page.getByRole('switch', { name: 'Cut the wires' }).check();
+    await expectText(page, '#live-note', /leads to a random neuron/);
+    await behaves(page, /stands/);
+    await button('Give sugar').hover();
+    await page.mouse.down();
+    await expectText(page, '#seam li:nth-child(2)', / Hz sensory/);
+    await expectText(page, '#seam li:nth-child(3)', new RegExp(`${label} 0 Hz.* = 0$`, 's'));
+    await page.waitForTimeout(500);
+    expect(await page.locator('#fly-behaviour').innerText()).not.toContain('proboscis');
+    await page.mouse.up();
+    expect(asked.filter((each) => each === `POST ${SESSIONS}`)).toHaveLength(2);
+    expect(await axeFindings(page, '#stage')).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it.each([360, 1440])('says at %d px what is engineered, and shows it on a live fly', async (width) => {
+    const { page, problems } = await served.open('/', { width });
+    await page.locator('#live-start:enabled').waitFor();
+    const badge = page.getByRole('button', { name: 'engineered' });
+    expect((await badge.boundingBox())!.height).toBeGreaterThanOrEqual(24);
+    await badge.focus();
+    await page.keyboard.press('Enter');
+    await expectText(page, '#engineered', /a formula turns the rates of a few neurons.*cut the wires/s);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show it on a live fly' }).click();
+    await page.locator('#seam li').nth(3).waitFor();
+    expect(await page.locator('#engineered').isVisible()).toBe(false);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   it.each([
     [360, 740, 'light'],
     [1440, 900, 'dark'],
@@ -196,7 +280,7 @@ describeWith(['chromium'], 'a live fly', () => {
     await page.close();
   });
 
-  it('says so where no session can be had, and plays recorded runs', async () => {
+  it('says so if no session can be had, and plays recorded runs', async () => {
     const limited = await startReadyService({}, { limits: { sessionsPerClient: 0 } });
     const { page, problems } = await openPage(served.browser, limited, '/');
     await page.locator('#live-start:enabled').click();

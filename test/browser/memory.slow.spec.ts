@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { encodeConnectome } from '../../src/connectome/format.js';
+import { encodeConnectome } from '../../src/engine/connectome/format.js';
 import { openPage } from '../support/browser.js';
 import { startGateway } from '../support/gateway.js';
 import { describeWith } from '../support/requirements.js';
@@ -14,7 +14,7 @@ import { LOOM_HASH, serve } from './served-page.js';
 
 const RUN_PATH = '/api/v1/run';
 
-describeWith(['chromium'], 'what the page keeps', () => {
+describeWith(['chromium'], 'memory of the page', () => {
   const served = serve();
 
   /** The experiments that a page asks for from now on. */
@@ -58,7 +58,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
     await page.close();
   });
 
-  it('lists the last ten runs, also after a reload, until it is told to forget them', async () => {
+  it('keeps the last ten runs for Back, also after a reload', async () => {
     const { page } = await served.open();
     await openSettings(page);
     await page.locator('#run:enabled').click();
@@ -67,22 +67,15 @@ describeWith(['chromium'], 'what the page keeps', () => {
       await page.locator('#next-seed:enabled').click();
       await expectText(page, '#key', new RegExp(`seed ${seed}`));
     }
-    const listed = page.locator('#recent-runs a');
-    await page.waitForFunction(() => document.querySelectorAll('#recent-runs a').length === 10);
-    const seeds = (await listed.allInnerTexts()).map((text) => Number(/seed (\d+)/.exec(text)![1]));
-    expect(seeds).toEqual([53, 52, 51, 50, 49, 48, 47, 46, 45, 44]);
     const asked = runsOf(page);
     await page.reload();
-    await openSettings(page);
-    await page.waitForFunction(() => document.querySelectorAll('#recent-runs a').length === 10);
-    await listed.last().click();
-    await expectText(page, '#key', /seed 44/);
-    expect(asked).toEqual([]);
-    await page.getByRole('button', { name: 'Forget them' }).click();
-    await page.locator('#recent').waitFor({ state: 'hidden' });
-    await page.reload();
-    await expectText(page, '#key', /seed 44/);
-    expect(asked.map(({ seed }) => seed)).toEqual([44]);
+    for (let seed = 53; seed >= 44; seed--) {
+      await expectText(page, '#key', new RegExp(`seed ${seed}`));
+      expect(asked).toEqual([]);
+      await page.goBack();
+    }
+    await expectText(page, '#key', /seed 43/);
+    expect(asked.map(({ seed }) => seed)).toEqual([43]);
     await page.close();
   });
 
@@ -90,7 +83,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
     ['#stimulus=loom&seed=abc', { stimulus: 'loom', seed: 'abc' }, '"abc"'],
     ['#stimulus=sweet', { stimulus: 'sweet' }, '"sweet"'],
     ['#stimlus=loom', { stimlus: 'loom' }, '"stimlus"'],
-  ])('says of a bad link what it got: %s', async (hash, body, got) => {
+  ])('quotes a bad link: %s', async (hash, body, got) => {
     const { error } = await (await served.service.post(body)).json();
     const { page } = await served.open(hash);
     await expectText(page, '#alert', /refused this experiment/);
@@ -224,7 +217,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
     await page.close();
   });
 
-  it('gives credit: what to cite with its DOI, and the licences', async () => {
+  it('gives credit: citations with their DOI, and the licences', async () => {
     const { page } = await served.open();
     await untilBrain(page);
     const model = await (await served.service.get('/api/v1/model')).json();

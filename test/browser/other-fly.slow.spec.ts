@@ -1,4 +1,4 @@
-/** The pages on another fly than FlyWire's, with measured positions and without: they call it what it is. */
+/** The pages on another fly than FlyWire's, with and without measured positions: they name it correctly. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { describeWith } from '../support/requirements.js';
 import { brightPixels, expectText, openSettings, untilBrain } from './page-reading.js';
 import { axeFindings, serveFile } from './served-page.js';
 
-/** Names of FlyWire alone; gallery and sources of stimuli cite what was found there. */
+/** Names that only FlyWire has; gallery and sources of stimuli cite its papers. */
 const FLYWIRE = /flywire|fafb|783|codex|Dorkenwald|Schlegel|BY-NC/i;
 const NEURONS = 600;
 /** LC4 and LPLC2 of both sides drive the giant fibres, taste neurons motor neuron 9. */
@@ -53,7 +53,7 @@ describeWith(['chromium'], 'the pages on another fly', () => {
   ])('%s', (_, hasPositions) => {
     const served = serveFile(() => maleCns(hasPositions));
 
-    it('the brain is named, drawn and credited as what it is', async () => {
+    it('the brain is named, drawn and credited', async () => {
       const { page, problems } = await served.open('/');
       await expectText(page, '#model-line', /^600 neurons.*measured wiring\. MaleCNS, release 1\.0\.$/);
       await untilBrain(page);
@@ -81,7 +81,7 @@ describeWith(['chromium'], 'the pages on another fly', () => {
       await page.close();
     });
 
-    it('the stimuli that its types allow run, and say what came of them', async () => {
+    it('the stimuli that its types allow run, and describe their result', async () => {
       const { page, problems } = await served.open('/');
       expect(await page.locator('#stimulus-options label').allInnerTexts()).toEqual([
         'Sugar',

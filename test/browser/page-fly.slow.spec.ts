@@ -13,7 +13,7 @@ const LOOM = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
 /** Slow-down with which a fly moves in real time at the usual speed of playback, 1/50. */
 const SLOW_DOWN = 50;
 /** Far marks on the ground are faint; a wing is not. */
-const MOST_OF_GROUND = 24;
+const MAX_OF_GROUND = 24;
 
 describeWith(['chromium'], 'the fly on the page', () => {
   const served = serve('default');
@@ -25,7 +25,7 @@ describeWith(['chromium'], 'the fly on the page', () => {
     return opened;
   }
 
-  it('does at each moment what the drives of its frames say, forwards and back', async () => {
+  it('follows the drives of its frames at each moment, forwards and back', async () => {
     const { page, problems } = await open(LOOM);
     const run = await (await served.service.post(LOOM)).json();
     const model = await (await served.service.get('/api/v1/model')).json();
@@ -60,7 +60,7 @@ describeWith(['chromium'], 'the fly on the page', () => {
     for (const timeMs of [20, 40, 60, 80, 100]) {
       await page.locator('#time').fill(String(timeMs));
       await drawn(page);
-      expect(await edgeColours(page)).toBeLessThan(MOST_OF_GROUND);
+      expect(await edgeColours(page)).toBeLessThan(MAX_OF_GROUND);
     }
     await page.close();
   });
@@ -129,7 +129,7 @@ async function pictureAt(page: Page, timeMs: number): Promise<string> {
   return settled(page);
 }
 
-/** Waits for two animation frames: in the first the page draws what changed. */
+/** Waits for two animation frames: in the first the page draws the changes. */
 async function drawn(page: Page): Promise<void> {
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
 }

@@ -30,7 +30,9 @@ export async function shownNumbers(page: Page): Promise<string[]> {
   return page.locator('#summary, #channels, #drives, #types, #identity').allTextContents();
 }
 
-/** Picture of the brain, to compare pages of one size. Taken at the top of the page, since scrolling changes its edges. */
+/**
+ * Picture of the brain, to compare pages of one size. Taken at the top of the page, since scrolling changes its edges.
+ */
 export async function brainOf(page: Page): Promise<string> {
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   return (await page.locator('#brain').screenshot()).toString('base64');
@@ -103,7 +105,7 @@ export function coloursOf(page: Page, selector: string): Promise<Colours> {
   });
 }
 
-/** The drawing of the brain alone, without the words and keys that lie on it. */
+/** Only the drawing of the brain, without the words and keys on it. */
 export async function brainColours(page: Page): Promise<Colours> {
   const show = (visibility: string) =>
     page.evaluate((to) => {

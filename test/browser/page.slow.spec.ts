@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeConnectome } from '../../src/connectome/format.js';
+import { encodeConnectome } from '../../src/engine/connectome/format.js';
 import { openPage, type PageOptions, type WatchedPage } from '../support/browser.js';
 import { type Gateway, startGateway, type Way } from '../support/gateway.js';
 import {
@@ -33,11 +33,16 @@ describeWith(['chromium'], 'the page', () => {
 
   const open = (path?: string, options?: PageOptions) => opened(served.open(path, options));
 
-  it('runs an experiment by clicks and shows what the service answers', async () => {
+  it('runs an experiment by clicks and shows the answer', async () => {
     const { page, problems } = await open('/', MOVING);
     await page.getByText('Nothing', { exact: true }).click();
     await expectText(page, '#key', /^Nothing/);
     await expectText(page, '#why', /^It stands still: no neuron fires\./);
+    // Silent rows are folded until they are asked for.
+    const rows = page.locator('#channels tr[data-of]');
+    expect(await page.locator('#channels tr[data-of]:visible').count()).toBe(0);
+    await page.locator('#channels + .unfold').click();
+    expect(await page.locator('#channels tr[data-of]:visible').count()).toBe(await rows.count());
     await page.locator('#time').fill('100');
     await untilBrain(page);
     const { bright: dark } = await brainColours(page);
@@ -51,7 +56,7 @@ describeWith(['chromium'], 'the page', () => {
     await expectText(page, '#shown-moment', /Whole run/);
 
     const answer = await (await served.service.post(LOOM)).json();
-    expect(await page.locator('#identity').innerText()).toContain(answer.spikes.digest);
+    expect(await page.locator('#identity').innerText()).toContain(answer.id);
     expect(await page.locator('#summary').innerText()).toContain(`${answer.spikes.responding_neurons}`);
     for (const [id, rate] of Object.entries(answer.channels)) {
       const row = page.locator('#channels tr', { has: page.getByText(`Channel ${id}`, { exact: true }) });
@@ -60,15 +65,16 @@ describeWith(['chromium'], 'the page', () => {
     const { channels, drives } = await (await served.service.get('/api/v1/model')).json();
     const loud = channels.filter(({ id }: { id: string }) => answer.channels[id] > 0);
     const names = loud.map(({ label }: { label: string }) => label);
-    const rows = await page.locator('#rates .channel-row > span:first-child').allInnerTexts();
-    expect(rows.map((text) => text.split('\n')[0])).toEqual(names);
+    const plotted = await page.locator('#rates .channel-row > span:first-child').allInnerTexts();
+    expect(plotted.map((text) => text.split('\n')[0])).toEqual(names);
     for (const [at, { id }] of loud.entries()) {
       const rates = answer.frames.map((frame: { channels: Record<string, number> }) => frame.channels[id]!);
       const scale = await page.locator('#rates .channel-row .scale').nth(at).innerText();
       expect(Number.parseFloat(scale)).toBeCloseTo(Math.max(...rates), 0);
     }
-    await page.getByText('The formulas').click();
-    expect(await page.locator('#formulas').innerText()).toContain(drives[0].formula);
+    const { id: loudest, formula } = drives.find(({ id }: { id: string }) => answer.drive[id] > 0);
+    await page.locator('#drives').getByRole('button', { name: loudest, exact: true }).click();
+    expect(await page.locator('#drives .explanation:visible').innerText()).toContain(formula);
     for (const [id, value] of Object.entries(answer.drive)) {
       const row = page.locator('#drives tr', { has: page.getByText(id, { exact: true }) });
       expect(await row.locator('td').last().innerText()).toBe(String(Number((value as number).toFixed(2))));
@@ -120,7 +126,7 @@ describeWith(['chromium'], 'the page', () => {
     await second.page.close();
   });
 
-  it('follows links that change what a run is compared with, or nothing but that', async () => {
+  it('follows links that change the kept run, also if they change nothing else', async () => {
     const { page, problems } = await open(LOOM_HASH);
     await expectText(page, '#key', /Stimulus loom/);
     await follow(page, `${LOOM_HASH}&kept.stimulus=food`);
@@ -170,7 +176,7 @@ describeWith(['chromium'], 'the page', () => {
     await page.close();
   });
 
-  it('does not move by itself where less motion is asked for, and gives its run as a curl command', async () => {
+  it('does not move by itself if less motion is asked for, and gives its run as a curl command', async () => {
     const { page } = await open(LOOM_HASH);
     await expectText(page, '#shown-moment', /Whole run/);
     expect(await page.getByRole('button', { name: 'Play', exact: true }).isEnabled()).toBe(true);
@@ -180,7 +186,7 @@ describeWith(['chromium'], 'the page', () => {
     await page.close();
   });
 
-  it('is worked by keyboard alone', async () => {
+  it('works by keyboard only', async () => {
     const { page } = await open();
     await page.locator('#run:enabled').waitFor();
     await page.locator('input[value=loom]').focus();
@@ -216,6 +222,58 @@ describeWith(['chromium'], 'the page', () => {
     await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
     await page.locator('#recorded').waitFor({ state: 'hidden' });
     expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.close();
+  });
+
+  it('keeps the chip of the run on the page if another run does not arrive', async () => {
+    const { page } = await open(LOOM_HASH);
+    await expectText(page, '#key', /^Stimulus loom/);
+    await page.route('**/api/v1/run*', (route) => route.abort());
+    await page.getByText('Stimulus food', { exact: true }).click();
+    await expectText(page, '#alert', /No connection/);
+    expect(await page.locator('input[name=stimulus]:checked').getAttribute('value')).toBe('loom');
+    await page.unroute('**/api/v1/run*');
+    await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
+    await expectText(page, '#key', /^Stimulus food/);
+    expect(await page.locator('input[name=stimulus]:checked').getAttribute('value')).toBe('food');
+    await page.close();
+  });
+
+  it('names the remedy without its script or without JavaScript', async () => {
+    for (const path of ['/', '/laboratory']) {
+      const { page } = await served.open('about:blank');
+      await page.route('**/assets/*.js', (route) => route.abort());
+      await page.goto(served.service.url + path);
+      const says = () => page.locator('#unstarted').evaluate((each) => getComputedStyle(each).visibility);
+      expect(await says()).toBe('hidden');
+      await page.evaluate(() => document.getAnimations().forEach((each) => each.finish()));
+      expect(await says()).toBe('visible');
+      await page.close();
+      const context = await served.browser.newContext({ javaScriptEnabled: false });
+      const plain = await context.newPage();
+      await plain.goto(served.service.url + path);
+      expect(await plain.locator('noscript').innerText()).toContain('This page needs JavaScript.');
+      await context.close();
+    }
+  });
+
+  it('shows runs as numbers without WebGL, and offers nothing that needs it', async () => {
+    const { page, problems } = await served.open('about:blank');
+    await page.addInitScript(() => {
+      const of = HTMLCanvasElement.prototype.getContext;
+      HTMLCanvasElement.prototype.getContext = function (this: HTMLCanvasElement, kind: string) {
+        return kind.startsWith('webgl') ? null : of.call(this, kind);
+      } as typeof of;
+    });
+    await page.goto(served.service.url + LOOM_HASH);
+    await expectText(page, '#brain-status', /no WebGL 2/);
+    await expectText(page, '#key', /^Stimulus loom/);
+    await page.locator('#raster-panel').waitFor();
+    for (const hidden of ['#fly', '#live', '#turning', '#swap']) {
+      expect(await page.locator(hidden).isVisible()).toBe(false);
+    }
+    expect(await axeFindings(page)).toEqual([]);
+    expect(problems.filter((text) => !/WebGL/.test(text))).toEqual([]);
     await page.close();
   });
 
@@ -266,7 +324,7 @@ describeWith(['chromium'], 'the page', () => {
     await late.stop();
   });
 
-  it('says of a network that is not FlyWire only what it is', async () => {
+  it('names a network that is not FlyWire, and claims nothing else of it', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'other-network-')), 'other.connectome');
     const content = smallConnectome();
     const identity = { name: 'Mine', dataset: 'My network', release: null, wiring: 'custom' } as const;
@@ -329,7 +387,7 @@ describeWith(['chromium'], 'the page', () => {
       await moved.stop();
     });
 
-    it('asks again, after a pause, where it meets what is no service', async () => {
+    it('asks again, after a pause, if the answer is from no service', async () => {
       const met: readonly [string, string, Way][] = [
         ['/api/v1/model', '#alert', { status: 502, html: '<h1>Bad Gateway</h1>' }],
         ['/api/v1/model', '#alert', { status: 200, html: '<h1>Log in</h1>' }],
@@ -383,7 +441,7 @@ describeWith(['chromium'], 'the page', () => {
       await page.close();
     });
 
-    it('drops a run that is under way when a link asks for what is on the page', async () => {
+    it('drops a run that is under way when a link asks for the run on the page', async () => {
       const { page } = await openThere(LOOM_HASH);
       await expectText(page, '#key', /^Stimulus loom/);
       const release = hold(RUN_PATH);

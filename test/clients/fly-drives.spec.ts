@@ -1,15 +1,15 @@
 /** Drives that the fly computes from the channels of frames, against those of the service. */
 import { drivesFrom } from '../../clients/fly/src/drive-formulas.js';
 import { drivesOf, WINDOW_MS } from '../../clients/fly/src/run-drives.js';
-import { DRIVES, readDrives } from '../../src/presets/drives.js';
-import { CHANNEL_IDS } from '../../src/presets/populations.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../src/stimulus/philox.js';
+import { DRIVES, readDrives } from '../../src/experiments/presets/drives.js';
+import { CHANNEL_IDS } from '../../src/experiments/presets/populations.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../src/engine/stimulus/philox.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 const only = (formula: string) => drivesFrom([{ id: 'it', formula }]);
 
 describe('formulas of drives', () => {
-  it('give what the service computes, at any rates', () => {
+  it('equal those of the service, at any rates', () => {
     const seed = 20261122;
     const random = new PhiloxSequence(seed, 0, PHILOX_STREAM.shuffle);
     const drivesAt = drivesFrom(DRIVES);
@@ -52,7 +52,7 @@ describe('formulas of drives', () => {
     expect(() => only(formula)).toThrow(`The formula of drive "it" cannot be read at ${found}: ${formula}`);
   });
 
-  it('say what is missing', () => {
+  it('name missing channels', () => {
     expect(() => only('drive.walk * 2')).toThrow(
       'The formula of drive "it" refers to drive "walk", which is missing.',
     );

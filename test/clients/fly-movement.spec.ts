@@ -1,10 +1,10 @@
-/** Movement of the fly, judged by its poses alone, since these are drawn. */
+/** Movement of the fly, judged only by its poses, since these are drawn. */
 import { LEGS } from '../../clients/fly/src/anatomy.js';
 import { Choreography } from '../../clients/fly/src/choreography.js';
 import { jointsOf } from '../../clients/fly/src/legs.js';
 import { wingTipsOf } from '../../clients/fly/src/wing-tips.js';
 import { poseOf, type Pose } from '../../clients/fly/src/pose.js';
-import { DRIVES } from '../../src/presets/drives.js';
+import { DRIVES } from '../../src/experiments/presets/drives.js';
 
 type Script = readonly (readonly [fromMs: number, drive: Readonly<Record<string, number>>])[];
 
@@ -90,12 +90,12 @@ describe('a fly that walks', () => {
     expect(Math.abs(heading)).toBeGreaterThan(0.5);
   });
 
-  it('walks backward, and shrinks back from what is bitter', () => {
+  it('walks backward, and shrinks back from bitter food', () => {
     expect(performed([[0, { backward: 0.8, walk: 0.5 }]])(2000).place.z).toBeLessThan(-1);
     expect(performed([[0, { reject: 0.76, avoid: 0.76, walk: 0.54 }]])(2000).place.z).toBeLessThan(-0.5);
   });
 
-  it('turns away from what it avoids, then leaves', () => {
+  it('turns away from a source that it avoids, then leaves', () => {
     const avoids = performed([[0, { avoid: 0.85, walk: 0.74 }]]);
     const [turned, gone] = [avoids(2500).place, avoids(5000).place];
     expect(Math.abs(turned.heading)).toBeGreaterThan(1.8);
@@ -202,7 +202,7 @@ describe('a fly that does one thing after the other', () => {
     expect(Math.max(...flying.map(highestAt)) - Math.min(...flying.map(highestAt))).toBeLessThan(0.05);
     const beat = flying.slice(0, beatMs / EVERY_MS);
     expect(Math.max(...beat.map(({ wings: [wing] }) => wing.up))).toBeCloseTo(highestAt(beat[0]!), 1);
-    // In flight the tips swing far above the body; at rest they lie behind it.
+    // In flight the tips swing far above the body; at rest they are at its rear.
     const flown = Math.max(...wingTipsOf(beat[0]!).map(([, y]) => y));
     expect(flown - beat[0]!.body.centre[1]).toBeGreaterThan(1.5);
     const [rested] = wingTipsOf(at(-1));
@@ -227,7 +227,7 @@ describe('a fly that does one thing after the other', () => {
 
 describe('each drive of the service', () => {
   const ids = DRIVES.map(({ id }) => id);
-  /** A fly that walks, so that what stops it is seen, too. */
+  /** A walking fly, so that stops are visible. */
   const alone = (drive: Readonly<Record<string, number>>) => performed([[0, { walk: 0.3, ...drive }]]);
 
   const shows = (drive: Readonly<Record<string, number>>): string => {
@@ -242,7 +242,7 @@ describe('each drive of the service', () => {
     expect([...shown].filter(([, pose]) => pose === shown.get(id)).map(([drive]) => drive)).toEqual([id]);
   });
 
-  it('does what it says', () => {
+  it('moves as its words say', () => {
     const at = (drive: Readonly<Record<string, number>>) => alone(drive)(1500);
     const rest = at({});
     expect(at({ escape: 0.9 }).body.centre[1]).toBeGreaterThan(rest.body.centre[1] + 1);
@@ -257,7 +257,7 @@ describe('each drive of the service', () => {
     for (const tip of [left, right]) expect(tip[1]).toBeGreaterThan(0.3);
   });
 
-  it('counts for nothing where it is missing, unknown or out of its range', () => {
+  it('counts for nothing if it is missing, unknown or out of its range', () => {
     expect(alone({ escape: NaN })(1000)).toEqual(alone({})(1000));
     expect(alone({ dance: 1 })(1000)).toEqual(alone({})(1000));
     expect(alone({ groom: 40 })(1000)).toEqual(alone({ groom: 1 })(1000));

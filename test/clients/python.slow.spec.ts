@@ -8,8 +8,9 @@ import { tableFromIPC } from 'apache-arrow';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { answerWriter } from '../../src/experiments/formats/answer-writer.js';
 import { FORMATS, type Format } from '../../src/experiments/formats/formats.js';
-import type { ConditionResult, EventTable } from '../../src/experiments/run/result.js';
-import { encodeConnectome } from '../../src/connectome/format.js';
+import type { AnsweredCondition } from '../../src/experiments/document/result.js';
+import type { EventTable } from '../../src/experiments/kinds/result-rows.js';
+import { encodeConnectome } from '../../src/engine/connectome/format.js';
 import {
   conditions,
   connectome,
@@ -232,13 +233,13 @@ except LabError as error:
     expect(code).toBe('INVALID_PARAMETER');
   });
 
-  it('says what an experiment would cost', async () => {
+  it('names the price of an experiment', async () => {
     expect(await answered(`${RUN}answer(lab.dry_run(**document))`)).toEqual(
       JSON.parse((await posted('format=json&dry_run=true')).toString()),
     );
   });
 
-  it('writes out what a document may leave out', async () => {
+  it('writes out members that a document may leave out', async () => {
     const [short, long] = (await answered(`
 ids = [${FIRST_ID}, ${FIRST_ID + 1n}]
 short = lab.run(inputs={'a': 'S_sugar', 'b': ids, 'c': {'node_set': ids[0], 'module': 'spikes', 'times_ms': {ids[0]: [1, 2.5]}}},
@@ -273,7 +274,7 @@ lab.run(inputs={'odour': {'rates': 'wrong.csv'}})`),
     ).rejects.toThrow('wrong.csv, line 2: expected node_set or root_id, and a number in rate_hz');
   });
 
-  it('shows what the service warns of', async () => {
+  it('shows warnings of the service', async () => {
     const { stderr } = await python(`
 lab.run(inputs={'a': 'S_sugar'}, reports={'r': 'S_sugar'}, duration_ms=1, trials=1)`);
     expect(stderr).toMatch(
@@ -438,7 +439,7 @@ answer(messages)`;
     ]);
   });
 
-  it('raises what the service says of a mistake', async () => {
+  it('raises the error of the service for a mistake', async () => {
     const document = { inputs: { a: { node_set: 'S_suger' } } };
     const response = await service.post(document, '/api/v2/experiments');
     const { error, code, path, suggestions } = await response.json();
@@ -496,7 +497,7 @@ lab.download('a.json', **document)`);
       expect(asked).toBe(5);
     });
 
-    it('submits a job again under the same key where no answer came', async () => {
+    it('submits a job again under the same key if no answer came', async () => {
       const keys: unknown[] = [];
       listener = ({ headers }, response) => {
         keys.push(headers['idempotency-key']);
@@ -545,7 +546,7 @@ lab.run(progress=True)`,
       );
     });
 
-    it('raises what ends an experiment under way', async () => {
+    it('raises the failure that ends an experiment under way', async () => {
       listener = (_, response) => response.end(`${HEAD}{"error":"The service stops.","code":"DRAINING"}\n`);
       for (const call of ['lab.run()', `lab.download('ended.ndjson')`]) {
         expect(await failing(call)).toEqual(['LabError', 'The service stops.', 'DRAINING', null]);
@@ -564,7 +565,7 @@ lab.run(progress=True)`,
       expect(existsSync(join(dir, 'cut.ndjson'))).toBe(false);
     });
 
-    it('leaves no file behind where the connection breaks', async () => {
+    it('leaves no file behind if the connection breaks', async () => {
       listener = (_, response) => {
         response.writeHead(200, { 'Content-Length': '1000' });
         response.write('PAR1', () => response.destroy());
@@ -573,7 +574,7 @@ lab.run(progress=True)`,
       expect(readdirSync(dir).filter((name) => name.includes('broken'))).toEqual([]);
     });
 
-    it('gives up where nothing answers, or not in time', async () => {
+    it('gives up if nothing answers, or not in time', async () => {
       listener = () => undefined;
       expect(await failing(`Lab(lab.url, timeout_s=0.2).run()`)).toEqual([
         'LabConnectionError',
@@ -593,7 +594,7 @@ lab.run(progress=True)`,
 const BORDERS = ['0.0', '0.2', '1.1'] as const;
 const PAGED = { ...experiment, trials: 3 };
 /** Two conditions, with rows in three trials. */
-const PAGED_CONDITIONS = [0, 1].map((index): ConditionResult => {
+const PAGED_CONDITIONS = [0, 1].map((index): AnsweredCondition => {
   const { reports, ...condition } = conditions[0]!;
   const raster = spikeTable(
     [0, 1, 2].flatMap((trial) => [trial, trial + 3].map((step) => [trial, step, index])),
@@ -605,7 +606,7 @@ const PAGED_CONDITIONS = [0, 1].map((index): ConditionResult => {
 });
 
 /** Conditions with the rows from one border to the next. */
-function conditionsFrom(page: string, end: string | undefined): ConditionResult[] {
+function conditionsFrom(page: string, end: string | undefined): AnsweredCondition[] {
   const place = (border: string) => border.split('.').map(Number) as [number, number];
   const [first, firstTrial] = place(page);
   const [last, endTrial] = place(end ?? '2.0');
@@ -635,7 +636,7 @@ function conditionsFrom(page: string, end: string | undefined): ConditionResult[
 
 async function pagedBytes(
   format: Exclude<Format, 'json'>,
-  results: readonly ConditionResult[],
+  results: readonly AnsweredCondition[],
   totals = {},
 ): Promise<Buffer> {
   const table = format === 'ndjson' ? {} : { table: 'spikes' as const };
@@ -764,7 +765,7 @@ for name in ['paged.json', 'paged.ndjson', 'paged.csv']:
     ]);
   });
 
-  it.each(['json', 'ndjson', 'csv'])('leaves no %s behind where a later page breaks off', async (format) => {
+  it.each(['json', 'ndjson', 'csv'])('leaves no %s behind if a later page breaks off', async (format) => {
     for (const isChunked of [true, false]) {
       servePages({ breaksAt: '0.2', isChunked });
       const name = `paged.${format}`;
@@ -800,7 +801,7 @@ except ImportError as error: answer(str(error))`;
     expect(partsOfFiles()).toEqual([]);
   });
 
-  it('leaves rows out only where it is told to, and says so', async () => {
+  it('leaves rows out only if it is told to, and says so', async () => {
     const asked: string[] = [];
     const lines = (await wholeAnswer('ndjson')).replace(
       '"warnings":[]',
@@ -839,7 +840,7 @@ answer([w.filename for w in caught])`,
 
 describeWith(['pyarrow'], 'pages of an answer with pyarrow', () => {
   it.each(['arrow', 'parquet'] as const)(
-    'become one file of %s, with what it says of the experiment',
+    'become one file of %s, with the metadata of the experiment',
     async (format) => {
       const requests = servePages();
       const name = `paged.${format}`;
@@ -861,7 +862,7 @@ describeWith(['pyarrow'], 'pages of an answer with pyarrow', () => {
     },
   );
 
-  it('are refused where the experiment of a later one differs', async () => {
+  it('are refused if the experiment of a later one differs', async () => {
     let asked = 0;
     listener = (_, response) => {
       void answerWriter('parquet', { connectome, experiment, table: 'spikes' }).then((writer) => {
@@ -914,7 +915,7 @@ for table, columns in {'rates': None, 'histogram': None, 'spikes': ['condition',
     await python(script, { interpreter: PANDAS });
   });
 
-  it('has what controls say as DataFrames', async () => {
+  it('has results of controls as DataFrames', async () => {
     const script = `${RUN}
 import pandas as pd
 controlled = {**document, 'reports': {'cells': document['reports']['cells']}, 'controls': {'shuffle': 'weights', 'count': 3}}
@@ -928,7 +929,7 @@ answer([len(result.controls) / len(of_service(result.rates)), 'control_hz_sd' in
     expect(await answered(script, { interpreter: PANDAS })).toEqual([3, true]);
   });
 
-  it('has no rates where a trial was stopped', async () => {
+  it('has no rates if a trial was stopped', async () => {
     const script = `
 condition = {'index': 0, 'parameters': {}, 'complete': False, 'reports': {'r': [
   {'neurons': 2, 'responding': None, 'responding_any': None, 'rate_hz': None}]}}
@@ -1080,7 +1081,7 @@ describeWith(['python'], 'run_exp', () => {
     }
   });
 
-  it('keeps the file of an equal call, and replaces it where it is told to', async () => {
+  it('keeps the file of an equal call, and replaces it if it is told to', async () => {
     await python(`${RUN_EXP}\nrun(force_overwrite=True)`);
     const { mtimeMs } = statSync(file());
     const { stdout } = await python(`${RUN_EXP}\nrun()`);
@@ -1149,7 +1150,7 @@ answer(refusals)`);
   });
 
   it.each([
-    [`params = {'v_th': -0.044}`, 'v_th is a constant of the model, -0.045 in SI units, got -0.044'],
+    [`params = {'v_rst': -0.044}`, 'v_rst is a constant of the model, -0.052 in SI units, got -0.044'],
     [`params = {'eq_th': 'v > v_rst'}`, 'eq_th must be the equations of the model'],
     [`params = {'t_run': 0.0123456}`, 't_run must be a whole number of milliseconds, got 0.0123456'],
     [`params = {'rate': 3}`, 'params has no rate; it may have t_run, n_run, r_poi'],

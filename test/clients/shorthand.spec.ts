@@ -135,6 +135,20 @@ describe('the options of an open experiment', () => {
     expect(documentFrom({ stimulate: ['a=LC4'], sweep: [text] })).toMatchObject({ sweep: [axis] });
   });
 
+  it.each([
+    ['matched:1000', 'silence=LC4/type', { silence: 'matched', count: 1000 }],
+    ['matched', 'inputs.a=LC4/type', { inputs: 'matched' }],
+    ['matched', 'connection_overrides.o.source=LC4/type', { connection_overrides: 'matched' }],
+    ['weights:20', 'seed=1,2', { shuffle: 'weights', count: 20 }],
+    ['signs:100', 'seed=1,2', { signs: 'sampled', count: 100 }],
+    ['counts:100', 'seed=1,2', { counts: 'resampled', count: 100 }],
+  ])('compare with the controls %s', (controls, sweep, expected) => {
+    const options = { stimulate: ['a=LC4'], sweep: [sweep.replace('inputs.a', 'a.stimulate')], controls };
+    expect(documentFrom(options)).toMatchObject({ controls: expected });
+    expect(() => documentFrom({ ...options, controls: `${controls}:1:2` })).toThrow('KIND:COUNT');
+    expect(() => documentFrom({ ...options, controls: 'matched:many' })).toThrow(ShorthandError);
+  });
+
   it('number inputs and reports that have no name', () => {
     expect(
       documentFrom({ stimulate: ['LC4', 'LC6'], window: ['0+5', '5+5'], report: ['LC4:left', 'LC4_left'] }),
@@ -147,7 +161,7 @@ describe('the options of an open experiment', () => {
     });
   });
 
-  it('ask for spikes where a file of them is to be written', () => {
+  it('ask for spikes if a file of them is to be written', () => {
     const spikes = { node_set: '@all', type: 'spikes' };
     expect(documentFrom({ spikes: 'a.csv' })).toEqual({ reports: { spikes } });
     const own = { reports: { mine: { node_set: 'LC4', type: 'spikes' } } };
@@ -180,7 +194,7 @@ describe('the options of an open experiment', () => {
     });
   });
 
-  it('leave what is no document, or no list, for the check of documents', () => {
+  it('leave values that are no document, or no list, for the check of documents', () => {
     for (const document of [null, 7, [], 'x'])
       expect(withShorthand(document, { trials: '3' })).toBe(document);
     const wrong = { inputs: 1, silence: 'LC4', reports: null, sweep: {} };

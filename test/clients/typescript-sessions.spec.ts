@@ -58,6 +58,24 @@ describe('sessions with the typed client', () => {
   });
   afterAll(() => service.stop());
 
+  it('are watched by others, step for step, until they end', async () => {
+    const session = await client.openSession(DOCUMENT);
+    opened.push(session);
+    const seen: StepAnswer[][] = [[], [], []];
+    const watching = seen.map(async (steps) => {
+      for await (const step of client.watchSession(session.name)) steps.push(step);
+    });
+    await until(() => asked.filter((each) => each.endsWith('/events')).length === 3);
+    await session.step(20, CHANGES[0]);
+    // Watchers that come during a step miss it.
+    await until(() => seen.every(({ length }) => length === 1));
+    for (const changes of CHANGES.slice(1)) await session.step(20, changes);
+    await session.end();
+    await Promise.all(watching);
+    expect(seen).toEqual([expected, expected, expected]);
+    await expect(client.watchSession(session.name).next()).rejects.toMatchObject({ code: 'SESSION_ENDED' });
+  });
+
   async function open(document = DOCUMENT): Promise<Session> {
     const session = await client.openSession(document);
     opened.push(session);
@@ -96,7 +114,7 @@ describe('sessions with the typed client', () => {
     expect((await session.step(20, {}, { drive: true })).drive).toMatchObject({ walk: expect.any(Number) });
   });
 
-  it('gives a document that replays it, and goes on where that ends', async () => {
+  it('gives a document that replays it, and goes on from its end', async () => {
     const session = await open();
     const answers = await stepsOf(session, CHANGES.slice(0, 3));
     const document = await session.document();
@@ -134,7 +152,7 @@ describe('sessions with the typed client', () => {
     expect(await stepsOf(branch, CHANGES.slice(3))).toEqual(expected.slice(3));
   });
 
-  it('goes on where steps come so late that the service has ended the session', async () => {
+  it('goes on if steps come so late that the service has ended the session', async () => {
     const impatient = await startReadyService({}, { limits: { sessionIdleMs: 3000 } });
     try {
       let opened = '';
@@ -167,7 +185,7 @@ describe('sessions with the typed client', () => {
     expect(asked).toEqual([`POST ${path}/steps`, `POST ${PATH}`, expect.stringMatching(/^POST .*\/steps$/)]);
   });
 
-  it('ends, also where it has ended, and passes on what the service refuses', async () => {
+  it('ends, also if it has ended, and passes on refusals of the service', async () => {
     const session = await open();
     await expect(session.step(0)).rejects.toMatchObject({ status: 400 });
     await expect(session.step(20, { rates_hz: { salt: 1 } })).rejects.toMatchObject({ status: 400 });

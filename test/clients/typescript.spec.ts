@@ -47,7 +47,7 @@ describe('the typed client', () => {
     expect(await client.model()).toEqual(await (await service.get('/api/v1/model')).json());
   });
 
-  it('throws what the service says of a mistake', async () => {
+  it('throws the error of the service for a mistake', async () => {
     const failure = await failureOf(client.run({ intensity: 3 }));
     const { error } = await (await service.post({ intensity: 3 })).json();
     expect(failure).toMatchObject({
@@ -77,7 +77,7 @@ describe('the typed client', () => {
 });
 
 describe('the typed client before other servers', () => {
-  it('waits and asks again where it may', async () => {
+  it('waits and asks again if it may', async () => {
     let asked = 0;
     const run = await answeredBy(
       (_, response) => {

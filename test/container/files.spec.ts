@@ -1,4 +1,4 @@
-/** The files of docker/ against what they speak of: the repository, the configuration, the routes, the metrics. */
+/** Compares the files of docker/ with their subjects: the repository, the configuration, the routes, the metrics. */
 import { existsSync, readFileSync } from 'node:fs';
 import { validate } from 'dockerfile-utils';
 import { parse, parseAllDocuments } from 'yaml';
@@ -33,7 +33,7 @@ describe('docker/Dockerfile', () => {
     expect(dockerfile).toContain(`PORT || ${DEFAULTS.PORT},`);
   });
 
-  it('asks NVIDIA for what Vulkan needs', () => {
+  it('asks NVIDIA for the capabilities that Vulkan needs', () => {
     expect(dockerfile).toContain('NVIDIA_DRIVER_CAPABILITIES=compute,graphics,utility');
   });
 });
@@ -58,7 +58,7 @@ const { services, networks, volumes } = parse(readFileSync('docker/compose.yaml'
   volumes: Record<string, object | null>;
 };
 
-/** Value that Compose fills in where the shell sets none. */
+/** Value that Compose fills in if the shell sets none. */
 function byDefault(value: string): string {
   return value.replace(/\$\{\w+:-([^}]*)\}/, '$1');
 }
@@ -81,7 +81,7 @@ describe('docker/compose.yaml', () => {
   });
 
   it.each(own)(
-    '%s is built from a target that is there, sets what is allowed, and may finish',
+    '%s is built from a target that is there, sets only known variables, and may finish',
     (_, service) => {
       expect(service.build).toMatchObject({ context: '..', dockerfile: 'docker/Dockerfile' });
       expect(service.image).toBe(`neural-experiment-service:${service.build!.target}`);
@@ -107,7 +107,7 @@ describe('docker/compose.yaml', () => {
     },
   );
 
-  it.each(['redis', 'redis-jobs'])('lets %s be reached by the replicas alone', (redis) => {
+  it.each(['redis', 'redis-jobs'])('lets only the replicas reach %s', (redis) => {
     const inside = (network: string) =>
       Object.keys(services).filter((name) =>
         (services[name]!['networks'] as string[] | undefined)?.includes(network),
@@ -123,10 +123,16 @@ describe('docker/compose.yaml', () => {
     expect(command('redis-jobs')).toContain('--appendonly yes --dir /data --maxmemory 1gb');
     expect(command('redis-jobs')).toContain('--maxmemory-policy noeviction');
     expect(services['redis-jobs']!.volumes).toEqual(['jobs:/data']);
-    expect(Object.keys(volumes)).toEqual(['jobs']);
+    expect(Object.keys(volumes)).toEqual(['jobs', 'jobs-on-disk']);
   });
 
-  it('asks for a GPU and leaves what the driver is to bring along to the image', () => {
+  it('gives the jobs of a service without Redis a volume', () => {
+    const path = `/app/${DEFAULTS.JOBS_PATH}`;
+    for (const name of ['service', 'gpu']) expect(services[name]!.volumes).toContain(`jobs-on-disk:${path}`);
+    expect(readFileSync('docker/Dockerfile', 'utf8')).toContain(`\nVOLUME ${path}\n`);
+  });
+
+  it('asks for a GPU and leaves the capabilities of the driver to the image', () => {
     expect(services['gpu']).toMatchObject({
       deploy: { resources: { reservations: { devices: [{ driver: 'nvidia', capabilities: ['gpu'] }] } } },
     });
@@ -202,7 +208,7 @@ describe('docker/kubernetes.yaml', () => {
     ({ kind, metadata }) => kind === 'Deployment' && metadata.name.startsWith(NAME),
   );
 
-  it('has a service and what guards it, Redis, and a deployment for either image', () => {
+  it('has a service with its guards, Redis, and a deployment for either image', () => {
     expect(documents.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
       ['Service', NAME],
       ['PodDisruptionBudget', NAME],
@@ -252,7 +258,7 @@ describe('docker/kubernetes.yaml', () => {
       expect(Number(container.resources.requests.cpu)).toBe(Number(set['WORKERS']) + 1);
     });
 
-    it('probes what the service answers, at ports it listens on', () => {
+    it('probes paths that the service answers, at ports it listens on', () => {
       expect(container.livenessProbe.httpGet.path).toBe('/livez');
       expect(container.startupProbe.httpGet.path).toBe('/livez');
       expect(container.readinessProbe.httpGet.path).toBe('/readyz');
@@ -267,7 +273,7 @@ describe('docker/kubernetes.yaml', () => {
       expect(spec.template.metadata.annotations['prometheus.io/port']).toBe(String(DEFAULTS.METRICS_PORT));
     });
 
-    it('may finish what it accepted before it is killed', () => {
+    it('may finish accepted requests before it is killed', () => {
       const pauseMs = container.lifecycle.preStop.sleep.seconds * 1000;
       expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(pauseMs + DEFAULTS.SHUTDOWN_MS);
     });
@@ -280,6 +286,14 @@ describe('docker/kubernetes.yaml', () => {
         capabilities: { drop: ['ALL'] },
       });
     });
+  });
+
+  it('takes no variables of other services of the namespace, and trusts no network that has clients', () => {
+    const pods = documents.filter(({ kind }) => kind === 'Deployment').map(({ spec }) => spec.template.spec);
+    expect(pods.map(({ enableServiceLinks }) => enableServiceLinks)).toEqual(pods.map(() => false));
+    const variables = pods.flatMap(({ containers: [{ env }] }) => env as Variable[]);
+    const trusted = variables.filter(({ name }) => name === 'TRUST_PROXY').map(({ value }) => value);
+    expect(trusted).toEqual(deployments.map(() => ''));
   });
 
   it.each([
@@ -372,14 +386,14 @@ describe('docker/kubernetes.yaml', () => {
     }
     const { metric, target } = metrics[0].pods;
     expect(Number(target.averageValue)).toBeLessThan(DEFAULTS.QUEUE_LIMIT);
-    // test/docs/operations.spec.ts keeps the table of metrics and labels equal to what the service exposes.
+    // test/docs/operations.spec.ts keeps the table of metrics and labels equal to those of the service.
     const [, labels] = new RegExp(`^\\| \`${metric.name}\` +\\| (.*?) *\\|`, 'm').exec(
       readFileSync('docs/operations.md', 'utf8'),
     )!;
     expect(Object.keys(metric.selector.matchLabels).map((label) => `\`${label}\``)).toEqual([labels]);
   });
 
-  it('asks for a GPU where the image is that of the GPU', () => {
+  it('asks for a GPU if the image is that of the GPU', () => {
     expect(
       deployments.map(({ spec }) => spec.template.spec.containers[0].resources.limits['nvidia.com/gpu']),
     ).toEqual([undefined, 1]);

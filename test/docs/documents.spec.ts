@@ -12,7 +12,7 @@ const DOCUMENTS = [
   'clients/typescript/README.md',
   'docker/README.md',
   'examples/README.md',
-  ...readdirSync('docs')
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ].filter((path) => existsSync(path));
@@ -21,7 +21,7 @@ const DOCUMENTS = [
 const IS_PATH =
   /^(?:src|test|data|docs|bench|validation|scripts|clients|docker|examples)\/[\w./-]*$|^(?:[\w-]+\/)*[\w.-]+\.(?:ts|mjs)$/;
 /** Made by a command, so not there in a fresh clone. */
-const MADE = /^(?:data\/[\w.-]+\.connectome|docker\/\.env)$/;
+const MADE = /^(?:data\/[\w.-]+\.connectome|data\/jobs|docker\/\.env)$/;
 
 const sources = ['src', 'test', 'bench', 'scripts', 'clients/pages', 'clients/python'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -30,6 +30,18 @@ const sources = ['src', 'test', 'bench', 'scripts', 'clients/pages', 'clients/py
 );
 const sourceNames = new Set(sources.map((file) => basename(file)));
 const sourceText = [...sources, 'docker/compose.yaml'].map((file) => readFileSync(file, 'utf8')).join('\n');
+
+/** @returns the names by which a page of GitHub links to the headings of a document */
+function headingsOf(markdown: string): Set<string> {
+  const headings = markdown.replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm);
+  return new Set([...headings].map(([, text]) => nameOf(text!)));
+}
+
+const nameOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
 
 describe.each(DOCUMENTS)('%s', (path) => {
   const text = readFileSync(path, 'utf8');
@@ -40,13 +52,23 @@ describe.each(DOCUMENTS)('%s', (path) => {
     expect(targets.filter((target) => !existsSync(join(dirname(path), target)))).toEqual([]);
   });
 
+  it('links to headings that are there', () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)];
+    const missing = links.filter(([, file, heading]) => {
+      const target = file === '' ? path : join(dirname(path), file!);
+      return target.endsWith('.md') && !headingsOf(readFileSync(target, 'utf8')).has(heading!);
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
+  });
+
   it('names files that are there', () => {
     const files = code.filter((each) => IS_PATH.test(each) && !MADE.test(each));
-    // Below the root or below src; where the documents speak of one folder, the name alone.
+    // Below the root, src or clients/pages; in documents on one folder, only the name.
     const missing = files.filter(
       (each) =>
-        ![each, join(dirname(path), each), join('src', each)].some((file) => existsSync(file)) &&
-        !sourceNames.has(each),
+        ![each, join(dirname(path), each), join('src', each), join('clients/pages', each)].some((file) =>
+          existsSync(file),
+        ) && !sourceNames.has(each),
     );
     expect(missing).toEqual([]);
   });
@@ -62,6 +84,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
   });
 
   it('names errors, variables and constants that are there', () => {
+    if (path === 'CHANGELOG.md') return; // It also names those that are gone.
     const shouting = code.filter((each) => /^(?:[A-Z]+_)+[A-Z]+(?:=\S*)?$/.test(each));
     const known = (name: string) => new RegExp(`\\b${name}\\b`).test(sourceText);
     expect(shouting.map((each) => each.split('=')[0]!).filter((name) => !known(name))).toEqual([]);
@@ -69,8 +92,8 @@ describe.each(DOCUMENTS)('%s', (path) => {
 });
 
 describe('NOTICE and CITATION.cff', () => {
-  it('cite what the model says is to be cited', () => {
-    const files = ['src/service/api/v1/model.controller.ts', 'src/connectome/model-origin.ts'];
+  it('have the citations of the model', () => {
+    const files = ['src/service/api/v1/model.controller.ts', 'src/engine/connectome/model-origin.ts'];
     const described = files.map((file) => readFileSync(file, 'utf8')).join('');
     const dois = [...described.matchAll(/doi: '([^']+)'/g)].map(([, doi]) => doi!);
     expect(dois.length).toBeGreaterThan(2);

@@ -1,7 +1,7 @@
-/** docs/errors.md says what src/errors.ts says, in both directions, and its messages are those of the service. */
+/** docs/errors.md and src/engine/errors.ts agree in both directions, and its messages are those of the service. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { ERRORS, describeValue } from '../../src/errors.js';
+import { ERRORS, describeValue } from '../../src/engine/errors.js';
 import { ModelHealth } from '../../src/service/health/model-health.js';
 import {
   EXAMPLE_MESSAGES,
@@ -9,8 +9,8 @@ import {
   type PublicErrorCode,
 } from '../../src/service/http/error-examples.js';
 import { internalError } from '../../src/service/http/error-of.js';
-import { ExperimentQueue } from '../../src/scheduling/experiment-queue.js';
-import type { V1RunTask } from '../../src/scheduling/task.js';
+import { ExperimentQueue } from '../../src/workers/queue/experiment-queue.js';
+import type { V1RunTask } from '../../src/workers/pool/task.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { exchange } from '../support/raw-http.js';
 import { startReadyService, startService, untilState, type Service } from '../support/service.js';
@@ -18,7 +18,7 @@ import { startReadyService, startService, untilState, type Service } from '../su
 const document = readFileSync('docs/errors.md', 'utf8');
 
 describe('docs/errors.md', () => {
-  it('is what npm run errors writes: each error with its meaning, its message and what to do', () => {
+  it('is the output of npm run errors: each error with its meaning, its message and its remedy', () => {
     const check = () =>
       execFileSync(process.execPath, ['scripts/errors-doc.mjs', '--check'], { stdio: 'pipe' });
     expect(check).not.toThrow();
@@ -32,7 +32,7 @@ describe('docs/errors.md', () => {
   });
 });
 
-describe('the messages are what is said today', () => {
+describe('the messages are those of today', () => {
   let service: Service;
   let shipped: Service | undefined;
   beforeAll(async () => {
@@ -66,6 +66,7 @@ describe('the messages are what is said today', () => {
     ['UNKNOWN_NEURONS', { inputs: { loom: { node_set: 'LC44x' } } }, {}],
     ['EMPTY_NODE_SET', { silence: [{ type: 'DNp01', side: 'center' }] }, {}],
     ['NO_CONNECTION', { connection_overrides: { direct: { source: 'LC4', target: 'MDN', weight: 0 } } }, {}],
+    ['NO_SIGN_PROBABILITIES', { wiring: { signs: 'sampled' } }, {}],
     ['TOO_EXPENSIVE', { duration_ms: 5000, trials: 100, sweep: [{ set: 'seed', values: [1, 2, 3] }] }, {}],
     ['NOT_ACCEPTABLE', {}, { accept: 'image/png' }],
   ])(
@@ -119,7 +120,7 @@ describe('the messages are what is said today', () => {
 
   it.each<PublicErrorCode>(['DEADLINE_PASSED', 'WORKER_LOST'])('%s, in the code', (code) => {
     const sentence = EXAMPLE_MESSAGES[code].replace('30000', '${RUN_TIMEOUT_MS}');
-    const source = ['src/service/api/v1/run.service.ts', 'src/scheduling/pool-worker.ts']
+    const source = ['src/service/api/v1/run.service.ts', 'src/workers/pool/pool-worker.ts']
       .map((file) => readFileSync(file, 'utf8'))
       .join('');
     expect(source).toContain(sentence);
@@ -131,10 +132,10 @@ describe('describeValue', () => {
     ['a string as JSON', 'a"b\n', '"a\\"b\\n"'],
     ['60 characters at most', 'x'.repeat(100), `"${'x'.repeat(59)}…`],
     ['characters whole', '🪰'.repeat(100), `"${'🪰'.repeat(59)}…`],
-    ['what turns the direction of text', 'a\u202eb', '"a\\u202eb"'],
+    ['characters that turn the direction of text', 'a\u202eb', '"a\\u202eb"'],
     ['controls that JSON leaves alone', '\u007f\u009b', '"\\u007f\\u009b"'],
     ['separators of lines', '\u2028\u2029', '"\\u2028\\u2029"'],
-    ['what is invisible and needs two units', '\u{e0041}', '"\\udb40\\udc41"'],
+    ['an invisible character of two units', '\u{e0041}', '"\\udb40\\udc41"'],
     ['nothing', undefined, 'undefined'],
     ['a number that JSON does not have', 2n ** 70n, '1180591620717411303424'],
   ])('%s', (_, value, text) => {

@@ -1,4 +1,4 @@
-/** Pages and games of docs/guide.md, each in a real browser on another origin than the service, which has the brain that ships. */
+/** Pages and games of docs/guide, each in a real browser on another origin than the service, which has the brain that ships. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => service.stop());
 
-describeWith(['chromium'], 'docs/guide.md in a browser, on another origin', () => {
+describeWith(['chromium'], 'docs/guide in a browser, on another origin', () => {
   let browser: Browser;
   let pages: Server;
   /** Proxy of a service that is down. */
@@ -77,7 +77,7 @@ describeWith(['chromium'], 'docs/guide.md in a browser, on another origin', () =
     expect(problems).toEqual([]);
   });
 
-  it('says what came instead of a run where a proxy answers', async () => {
+  it('quotes the answer of a proxy in place of a run', async () => {
     const { port } = proxy.address() as AddressInfo;
     const { page, problems } = await open(codeOf('browser-page', `http://127.0.0.1:${port}`));
     await page.getByText('That did not work: The answer was 503.').waitFor();

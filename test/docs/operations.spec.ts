@@ -39,14 +39,14 @@ describe('configuration', () => {
   });
 
   it('has the defaults', () => {
-    const defaults: Record<string, unknown> = { ...readEnvironment({}), WORKERS: 'cores - 1, at least 2' };
+    const defaults: Record<string, unknown> = { ...readEnvironment({}), WORKERS: 'by cores and memory' };
     expect(rows.map(([name, value]) => [name, value])).toEqual(
       names.map((name) => [name, String(defaults[name])]),
     );
   });
 
-  it('says what is allowed as the service does', () => {
-    const free = ['HOST', 'METRICS_HOST', 'CONNECTOME_FILE'];
+  it('lists the allowed values of the service', () => {
+    const free = ['HOST', 'METRICS_HOST', 'CONNECTOME_FILE', 'JOBS_PATH'];
     for (const [name, , allowed] of rows) {
       const read = () => readEnvironment({ [name!]: '!' });
       if (free.includes(name!)) {
@@ -73,6 +73,9 @@ it('has every limit', () => {
     fixed(limits.UNANSWERED_REQUESTS_LIMIT),
     fixed(limits.ARRIVING_DOCUMENTS_PER_CLIENT),
     fixed(limits.ARRIVING_DOCUMENTS),
+    fixed(limits.DROPPED_BODY_BYTES),
+    fixed(limits.LEAVING_BYTES_PER_CLIENT),
+    fixed(limits.LEAVING_BYTES),
     set('RATE_LIMIT'),
     fixed(limits.MAX_CLIENTS),
     set('QUEUE_LIMIT'),
@@ -99,6 +102,10 @@ it('has every limit', () => {
     fixed(membrane.mostNeurons),
     fixed(own.sessionsPerClient),
     fixed(own.sessionsPerWorker),
+    fixed(own.sessionBytesPerClient),
+    fixed(own.sessionBytesPerWorker),
+    fixed(own.watchersPerClient),
+    fixed(own.watchers),
     fixed(own.sessionIdleMs),
     set('JOBS_AT_ONCE'),
     fixed(own.jobsPerClient),
@@ -106,7 +113,7 @@ it('has every limit', () => {
     set('JOB_BRAIN_SECONDS_PER_CLIENT'),
     set('JOBS_KEPT_BYTES'),
     fixed(own.jobResultBytes),
-    fixed(own.jobsKept),
+    fixed(own.finishedJobs),
     set('JOBS_KEPT_S'),
   ]);
 });
@@ -172,7 +179,7 @@ describeWith(['promtool'], 'promtool', () => {
     expect(promtool('check', 'config', 'docker/prometheus.yml')).toContain('rules found');
   });
 
-  it('finds each alert raised by what it is about, and none by a service that is well', () => {
+  it('finds each alert raised by its cause, and none by a service that is well', () => {
     expect(promtool('test', 'rules', join('test', 'docs', 'alerts.test.yml'))).toContain('SUCCESS');
   });
 });

@@ -2,15 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DriveRun } from '../../clients/typescript/src/client.js';
-import { readPopulations } from '../../src/compiler/populations.js';
-import { openConnectome } from '../../src/connectome/format.js';
-import { STIMULUS_IDS, type StimulusId } from '../../src/presets/populations.js';
-import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
-import { roundRate } from '../../src/presets/readout.js';
-import { ExperimentRunner } from '../../src/presets/run-body.js';
-import { meanSd } from '../../src/mean-sd.js';
-import { compiledDrawing } from '../../src/stimulus/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../../src/scheduling/kernel-file.js';
+import { readPopulations } from '../../src/tools/compiler/populations.js';
+import { openConnectome } from '../../src/engine/connectome/format.js';
+import { STIMULUS_IDS, type StimulusId } from '../../src/experiments/presets/populations.js';
+import { KernelEngine } from '../../src/engine/simulation/cpu/kernel-engine.js';
+import { roundRate } from '../../src/experiments/presets/readout.js';
+import { ExperimentRunner } from '../../src/experiments/presets/run-body.js';
+import { meanSd } from '../../src/experiments/kinds/mean-sd.js';
+import { compiledDrawing } from '../../src/engine/stimulus/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../../src/workers/pool/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
 

@@ -20,7 +20,7 @@ const SLOW_HEAD = [
   '',
 ].join('\r\n');
 const OPENED_AT_ONCE = 250;
-const MOST_MEASUREMENTS = 5;
+const MAX_MEASUREMENTS = 5;
 const MB = 2 ** 20;
 
 describe('clients that take without end', () => {
@@ -127,7 +127,7 @@ describe('clients that take without end', () => {
   async function latenciesAsBefore(beforeMs: readonly number[]): Promise<number[]> {
     const mostMs = 3 * percentile(beforeMs, 0.5) + 20;
     let withMs = await latencies();
-    for (let more = 1; more < MOST_MEASUREMENTS && percentile(withMs, 0.5) >= mostMs; more++) {
+    for (let more = 1; more < MAX_MEASUREMENTS && percentile(withMs, 0.5) >= mostMs; more++) {
       withMs = await latencies();
     }
     expect(percentile(withMs, 0.5)).toBeLessThan(mostMs);

@@ -1,6 +1,6 @@
 /**
  * The faults are tried in two extents: the full one of `npm run test:faults`, and a short one, `npm run
- * test:faults:short`. What was observed is printed in full runs, for docs/operations.md.
+ * test:faults:short`. Observations are printed in full runs, for docs/operations.md.
  */
 export const IS_FULL = process.env['FAULTS'] === 'full';
 
@@ -8,7 +8,7 @@ export function extent<T>({ short, full }: { readonly short: T; readonly full: T
   return IS_FULL ? full : short;
 }
 
-/** A fault that is tried in full runs alone; the summary of a short run lists it as skipped. */
+/** A fault that only full runs try; the summary of a short run lists it as skipped. */
 export const itInFull = IS_FULL ? it : it.skip; // These tests take too long for the short extent.
 
 export function observed(fault: string, what: string): void {

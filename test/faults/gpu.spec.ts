@@ -6,7 +6,7 @@ import { IS_FULL, observed } from './extent.js';
 const RUNS = 30;
 const describeInFull: typeof describeWith = IS_FULL
   ? describeWith
-  : (_, name, body) => describe.skip(`${name} (npm run test:faults)`, body); // In the short extent test/e2e/gpu.slow.spec.ts covers the same.
+  : (_, name, body) => describe.skip(`${name} (npm run test:faults)`, body); // In the short extent test/service/gpu.slow.spec.ts covers the same.
 
 describeInFull(['gpu'], 'the process of the GPU', () => {
   let service: ServiceProcess;
@@ -14,7 +14,7 @@ describeInFull(['gpu'], 'the process of the GPU', () => {
   beforeAll(async () => {
     service = await startProcess({
       BACKEND: 'gpu',
-      // A software adapter serves where there is no GPU: the process fares the same.
+      // A software adapter serves if there is no GPU: the process behaves the same.
       GPU_ALLOW_SOFTWARE: '1',
       CACHE_BYTES: '0',
     });

@@ -1,4 +1,4 @@
-/** Jobs that several processes share: real processes, a real Redis, and what may befall both. */
+/** Jobs that several processes share: real processes, a real Redis, and faults of both. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
@@ -201,7 +201,7 @@ describeWith(['redis'], 'jobs that replicas share', () => {
     });
   });
 
-  it('a job is ended and begun again: equal bytes, and what was ended gives none', async () => {
+  it('a job is ended and begun again: equal bytes, and the ended job gives none', async () => {
     await start(extent({ short: 1, full: 3 }));
     const location = await begin();
     await half(location);

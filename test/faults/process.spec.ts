@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { jobsFolder } from '../support/disk-jobs.js';
 import { freePort } from '../support/free-port.js';
 import { exchange } from '../support/raw-http.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
@@ -58,6 +59,7 @@ async function start(
       BACKEND: 'cpu',
       RATE_LIMIT: '0',
       CONNECTOME_FILE: connectome,
+      JOBS_PATH: jobsFolder(),
       ...variables,
     },
     stdio: ['ignore', output, output],
@@ -110,7 +112,7 @@ describe('the log', () => {
     }
   }
 
-  it('whose reader stalls holds up neither runs nor the end; what it takes later is whole lines', async () => {
+  it('whose reader stalls holds up neither runs nor the end; later it gets whole lines', async () => {
     const path = fifo('stalled');
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const pipe = openSync(path, constants.O_WRONLY);
@@ -123,7 +125,7 @@ describe('the log', () => {
     observed('a reader of the log that stalls', `${dropped} lines dropped; runs were answered all the while`);
 
     let text = '';
-    // The log goes on where it stalled, and new lines come after those that had waited.
+    // The log continues after the stall; new lines come after waiting ones.
     await until(async () => {
       await run(service.port);
       return (text += drained(reader)).includes('"/api/v1/run"');
@@ -180,7 +182,7 @@ describe('CONNECTOME_FILE', () => {
 });
 
 describe('a signal', () => {
-  it('ends the process also where a thread of it waits for the system without end', async () => {
+  it('ends the process also if a thread of it waits for the system without end', async () => {
     const preload = join(dir, 'hang.mjs');
     // Opening a pipe that nobody writes to takes until somebody does.
     writeFileSync(
@@ -199,7 +201,7 @@ describe('a signal', () => {
     );
   });
 
-  it('ends it with 0 also where a name is still being looked up, which takes longer than a second', async () => {
+  it('ends it with 0 also if a name is still being looked up, which takes longer than a second', async () => {
     const preload = join(dir, 'lookup.mjs');
     // One lookup after the other stands for one that a name server does not answer.
     writeFileSync(
@@ -219,7 +221,7 @@ describe('a signal', () => {
     observed('a name is looked up', `ended ${Math.round(performance.now() - sentMs)} ms after SIGTERM`);
   });
 
-  it('ends it with 0 also where the log goes to a file, and nothing of the log is lost', async () => {
+  it('ends it with 0 also if the log goes to a file, and nothing of the log is lost', async () => {
     const path = join(dir, 'log');
     const file = openSync(path, 'w');
     const service = await start({}, file);

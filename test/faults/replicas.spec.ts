@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { readEnvironment } from '../../src/service/config/environment.js';
-import { ERRORS } from '../../src/errors.js';
+import { Limits } from '../../src/service/limits/limits.js';
+import { ERRORS } from '../../src/engine/errors.js';
 import { EXAMPLE_MESSAGES } from '../../src/service/http/error-examples.js';
 import { launchChromium } from '../support/browser.js';
 import { NginxServer, RedisServer } from '../support/daemons.js';
@@ -20,12 +22,13 @@ import { extent, observed } from './extent.js';
 const LIMIT = 12;
 const DEFAULT_LIMIT = readEnvironment({}).RATE_LIMIT;
 const RUN = '/api/v1/run?view=drive';
+const LARGE_MIB = 64;
 
 interface Setting {
   /** Variables of both replicas. */
   readonly variables?: Record<string, string>;
   readonly faults?: Faults;
-  /** Variables of the second replica alone. */
+  /** Variables of only the second replica. */
   readonly second?: Record<string, string>;
   /** Variables of nginx. */
   readonly nginx?: Record<string, string>;
@@ -83,7 +86,7 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
     await start(LIMIT);
     const together = await statuses(2 * LIMIT);
     expect(together.allowed).toBe(LIMIT);
-    // Both had their part in it; neither could have let as many pass alone.
+    // Both took part; one replica could not have let as many pass.
     for (const count of await answered(200)) expect(count).toBeGreaterThan(0);
     const refused = together.all.find(({ status }) => status === 429)!;
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -94,7 +97,7 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
     await until(async () => (await degraded()).every(Boolean));
     expect((await replicas[0]!.readyz()).body).toMatchObject({ degraded: [{ part: 'rate_limit' }] });
     expect(await replicas[0]!.metric('nes_degraded{part="rate_limit"}')).toBe(1);
-    // Each replica goes on from what it let pass itself, so the two together let a limit's worth more pass.
+    // Each replica continues from its own count, so the two together let a limit's worth more pass.
     const alone = await statuses(4 * LIMIT);
     expect(alone.allowed).toBe(LIMIT);
     expect(alone.all.every(({ status }) => status === 200 || status === 429)).toBe(true);
@@ -126,16 +129,48 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
   it('a run that took too long is not begun again on the other replica', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'replicas-'));
     const hold = join(directory, 'hold');
-    writeFileSync(hold, '');
     await start(0, {
       variables: { RUN_TIMEOUT_MS: '3000' },
       faults: { FAULT_HOLD_RUNS: hold },
       nginx: { 'proxy_next_upstream_timeout 10s': 'proxy_next_upstream_timeout 1s' },
     });
+    writeFileSync(hold, '');
     const answer = await run();
     expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'DEADLINE_PASSED' }]);
     expect((await answered(503)).sort()).toEqual([0, 1]);
     rmSync(directory, { recursive: true });
+  });
+
+  it('sessions stay on their replica: one that is refused is not opened on the other replica', async () => {
+    await start(0);
+    const post = (path: string, body: object) =>
+      fetch(`${nginx.url}/api/v2/sessions${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const document = { inputs: { sugar: { node_set: 'S_sugar', rate_hz: 50 } } };
+    const sessions = await Promise.all(Array.from({ length: 16 }, () => post('', document)));
+    const open = sessions.filter(({ status }) => status === 201);
+    const { sessionsPerClient } = new Limits(readEnvironment({}));
+    expect(sessions.filter(({ status }) => status === 503)).toHaveLength(16 - sessionsPerClient);
+    const names = await Promise.all(
+      open.map(async (answer) => ((await answer.json()) as { session: string }).session),
+    );
+    const first = await Promise.all(
+      names.map((name) => post(`/${name}/steps`, { t_ms: 0, duration_ms: 20 })),
+    );
+    expect(first.map(({ status }) => status)).toEqual(names.map(() => 200));
+    // A branch is one session too many.
+    expect((await post(`/${names[0]}/branches`, {})).status).toBe(503);
+    observed(
+      'one client opens 16 sessions, behind nginx',
+      `${open.length} are open and answer their first step, ${16 - open.length} answered 503`,
+    );
+    const at = (await replicas[0]!.metric('nes_sessions')) === 0 ? 1 : 0;
+    await replicas[at]!.stop();
+    expect((await post(`/${names[0]}/steps`, { t_ms: 0, duration_ms: 20 })).status).toBe(404);
+    expect((await post('', document)).status).toBe(201);
   });
 
   it('Redis killed, frozen and back under load: no run fails of it', async () => {
@@ -234,7 +269,7 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
     expect([proxied!.status, proxied!.body]).toEqual([direct!.status, direct!.body]);
   });
 
-  it('nginx gives requests their names, and answers in the shape of the service where no replica does', async () => {
+  it('nginx gives requests their names, and answers in the shape of the service if no replica does', async () => {
     await start(LIMIT);
     const nameOf = async (headers: Record<string, string>) =>
       (await run(headers)).headers.get('x-request-id');
@@ -316,14 +351,25 @@ describeWith(['nginx'], 'nginx alone', () => {
   });
 });
 
-describeWith(['nginx'], 'nginx in front of a server that notes what it was asked', () => {
+describeWith(['nginx'], 'nginx in front of a server that records requests', () => {
   let nginx: NginxServer;
   let upstream: Server;
   const hosts: (string | undefined)[] = [];
+  let sentMiB = 0;
   beforeAll(async () => {
-    upstream = createServer(({ headers }, response) => {
+    upstream = createServer(({ headers, url }, response) => {
       hosts.push(headers.host);
-      response.end();
+      if (url !== '/large') {
+        response.end();
+        return;
+      }
+      const send = () => {
+        for (let isTaken = true; isTaken && sentMiB < LARGE_MIB; sentMiB++) {
+          isTaken = response.write(Buffer.alloc(1024 * 1024));
+        }
+      };
+      response.on('drain', send).on('error', () => {});
+      send();
     });
     upstream.listen(0, '127.0.0.1');
     await once(upstream, 'listening');
@@ -344,9 +390,20 @@ describeWith(['nginx'], 'nginx in front of a server that notes what it was asked
     const [answer] = await exchange(nginx.port, [bytes], { endAfter: 1 });
     expect([answer!.status, hosts.pop()]).toEqual([200, host]);
   });
+
+  it('keeps nothing of a large answer that its client does not read', async () => {
+    const client = connect(nginx.port, '127.0.0.1');
+    client.pause();
+    client.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => sentMiB > 0);
+    for (let before = 0; sentMiB > before; await setTimeout(500)) before = sentMiB;
+    client.destroy();
+    // Buffers of sockets.
+    expect(sentMiB).toBeLessThan(LARGE_MIB / 2);
+  });
 });
 
-describeWith(['nginx', 'chromium'], 'a page of another origin, where no replica is left', () => {
+describeWith(['nginx', 'chromium'], 'a page of another origin, when no replica is left', () => {
   let nginx: NginxServer;
   let elsewhere: Server;
   let browser: Browser;
@@ -364,7 +421,7 @@ describeWith(['nginx', 'chromium'], 'a page of another origin, where no replica 
     elsewhere.close();
   });
 
-  it('reads what went wrong and when to come back', async () => {
+  it('reads the error and the time to come back', async () => {
     const page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
     const answer = await page.evaluate(async (url) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -7,15 +7,41 @@ import {
   type Session,
   type StepAnswer,
 } from '../../clients/typescript/src/client.js';
+import { connectomeFile } from '../support/connectomes.js';
 import { freePort } from '../support/free-port.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
-import { observed } from './extent.js';
+import { extent, observed } from './extent.js';
 
 const DOCUMENT: ExperimentDocument = {
   inputs: { sugar: { node_set: 'S_sugar', rate_hz: 0 }, loom: { node_set: 'S_loom', rate_hz: 30 } },
   reports: { spikes: { node_set: '@all', type: 'spikes' } },
 };
 const STEPS = 60;
+const ATTACK_MS = extent({ short: 8_000, full: 60_000 });
+/** As in docker/kubernetes.yaml. */
+const MEMORY_LIMIT_BYTES = 1536 * 2 ** 20;
+const CGROUPS = '/sys/fs/cgroup/memory';
+
+/** Has the kernel kill a process that takes more, if this user may do so. @returns a function that ends the limit */
+function limitMemory(pid: number): () => void {
+  const group = `${CGROUPS}/faults-${pid}`;
+  try {
+    mkdirSync(group);
+    writeFileSync(`${group}/memory.limit_in_bytes`, String(MEMORY_LIMIT_BYTES));
+    writeFileSync(`${group}/cgroup.procs`, String(pid));
+  } catch {
+    return () => undefined;
+  }
+  return () => rmdirSync(group);
+}
+
+function inputsOfAllNeurons(count: number): object {
+  const input = { node_set: '@all', rate_hz: 0 };
+  return {
+    inputs: Object.fromEntries(Array.from({ length: count }, (_, at) => [`i${at}`, input])),
+    reports: {},
+  };
+}
 
 /** A step of a course that all sessions of these tests take. */
 function step(session: Session, at: number): Promise<StepAnswer> {
@@ -91,6 +117,65 @@ describe('sessions whose service fails', () => {
     );
   });
 
+  it('a shutdown waits for the steps and runs of clients that wait, and for no others', async () => {
+    const [holdTrials, holdRuns] = [join(dir, 'hold-trials'), join(dir, 'hold-runs')];
+    const faults = { FAULT_HOLD_TRIALS: holdTrials, FAULT_HOLD_RUNS: holdRuns };
+    const begin = async () => {
+      service = await startProcess({ WORKERS: '2', SHUTDOWN_MS: '20000' }, faults);
+      await service.untilReady();
+      const leaving = new AbortController();
+      const ask = (path: string, body: object) => {
+        const headers = { 'content-type': 'application/json' };
+        const options = { method: 'POST', headers, body: JSON.stringify(body), signal: leaving.signal };
+        return fetch(`${service.url}/api/v2/sessions${path}`, options);
+      };
+      const sessions = await Promise.all([1, 2, 3].map(() => ask('', DOCUMENT)));
+      const paths = sessions.map(({ headers }) => headers.get('location')!.replace('/api/v2/sessions', ''));
+      writeFileSync(holdTrials, '');
+      writeFileSync(holdRuns, '');
+      // Steps could take both workers.
+      const run = fetch(`${service.url}/api/v1/run`, { method: 'POST', signal: leaving.signal }).then(
+        ({ status }) => status,
+        () => 'gone',
+      );
+      await until(() => existsSync(`${holdRuns}.begun`));
+      const sent = paths.map((path) =>
+        ask(`${path}/steps`, { t_ms: 0, duration_ms: 20, rates_hz: { sugar: 50 } }).then(
+          async (answer) => [answer.status, ((await answer.json()) as StepAnswer).spikes],
+          () => 'gone',
+        ),
+      );
+      // Refused as wrong, or as second while the step is under way.
+      const wrong = { t_ms: 0, duration_ms: 20, rates_hz: { nobody: 1 } };
+      for (const path of paths) await until(async () => (await ask(`${path}/steps`, wrong)).status === 409);
+      return { leaving, answers: Promise.all([...sent, run]) };
+    };
+
+    const gone = await begin();
+    gone.leaving.abort();
+    expect(await gone.answers).toEqual(['gone', 'gone', 'gone', 'gone']);
+    const startedMs = performance.now();
+    expect(await service.stop()).toBe(0);
+    const tookMs = performance.now() - startedMs;
+    expect(tookMs).toBeLessThan(5_000);
+    // The next service tries a run before it is ready.
+    for (const file of [holdTrials, holdRuns, `${holdRuns}.begun`]) rmSync(file);
+
+    const waiting = await begin();
+    service.child.kill('SIGTERM');
+    await until(() => service.log().some(({ msg }) => /^SIGTERM/.test(String(msg))));
+    await new Promise((next) => setTimeout(next, 500));
+    rmSync(holdTrials);
+    rmSync(holdRuns);
+    const { spikes } = expected[0]!;
+    expect(await waiting.answers).toEqual([[200, spikes], [200, spikes], [200, spikes], 200]);
+    expect(await service.exited()).toBe(0);
+    observed(
+      'SIGTERM during steps and a run whose clients have gone',
+      `ended after ${(tookMs / 1000).toFixed(1)} s; those of clients that wait were answered`,
+    );
+  });
+
   it('one client asks for a thousand sessions: it gets eight, and steps and runs are answered meanwhile', async () => {
     service = await startProcess();
     await service.untilReady();
@@ -119,5 +204,50 @@ describe('sessions whose service fails', () => {
       'one client asks for a thousand sessions',
       '8 are open, 993 answered 503; steps and runs all 200',
     );
+  });
+
+  it('two clients open the largest sessions and end them: the memory of the process stays within its limit', async () => {
+    service = await startProcess({
+      CONNECTOME_FILE: await connectomeFile('default'),
+      WORKERS: '3',
+      TRUST_PROXY: 'loopback',
+      LOG_LEVEL: 'warn',
+    });
+    const { pid } = service.child;
+    const leave = limitMemory(pid!);
+    await service.untilReady();
+    const counts = new Map<string, number>();
+    const ask = async (client: string, path: string, body: object, method = 'POST') => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': client };
+      const sent = method === 'POST' ? { body: JSON.stringify(body) } : {};
+      const answer = await fetch(`${service.url}/api/v2/sessions${path}`, { method, headers, ...sent });
+      const { code = '', session = '' } = (await answer.json()) as { code?: string; session?: string };
+      const outcome = `${method} ${answer.status} ${code}`;
+      counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+      return { status: answer.status, session };
+    };
+    const endMs = performance.now() + ATTACK_MS;
+    const attack = async (at: number) => {
+      const client = `198.51.100.${1 + (at % 2)}`;
+      for (let inputs = 1 + (at % 7); performance.now() < endMs; inputs = 1 + (inputs % 7)) {
+        const { status, session } = await ask(client, '', inputsOfAllNeurons(inputs));
+        if (status !== 201) continue;
+        for (const tMs of [0, 1]) await ask(client, `/${session}/steps`, { t_ms: tMs, duration_ms: 1 });
+        await ask(client, `/${session}`, {}, 'DELETE');
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, (_, at) => attack(at)));
+    expect((await service.readyz()).status).toBe(200);
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const peakBytes = 1024 * Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)![1]);
+    expect(peakBytes).toBeLessThan(MEMORY_LIMIT_BYTES);
+    expect(counts.get('POST 422 TOO_EXPENSIVE')).toBeGreaterThan(0);
+    expect(counts.get('DELETE 200 ')).toBeGreaterThan(0);
+    observed(
+      'two clients open sessions of up to seven inputs of all neurons and end them',
+      `at most ${Math.round(peakBytes / 2 ** 20)} MiB of ${MEMORY_LIMIT_BYTES / 2 ** 20}; ${JSON.stringify([...counts])}`,
+    );
+    await service.stop();
+    leave();
   });
 });

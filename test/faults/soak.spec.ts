@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { STIMULUS_IDS } from '../../src/presets/populations.js';
+import { STIMULUS_IDS } from '../../src/experiments/presets/populations.js';
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../src/service/limits/limits.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { Load, sendRun, type Answered } from '../support/load.js';
@@ -21,7 +21,7 @@ const ALLOWED_GROWTH = extent({ short: 1.5, full: 1.1 });
 describe('a soak at half the measured capacity', () => {
   let service: ServiceProcess;
   // A request on a connection that the service has just closed as idle would fail: this client closes such ones itself,
-  // long before, also where the machine stands still for seconds.
+  // long before, even if the machine stalls for seconds.
   const agent = new Agent({ keepAlive: true, timeout: KEEP_ALIVE_TIMEOUT_MS / 4 });
 
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('a soak at half the measured capacity', () => {
       WORKERS: String(WORKERS),
       CACHE_BYTES: String(8 * MB),
       LOG_LEVEL: 'warn',
-      // All runs are of one client, and a machine that others use stands still at times: what was due meanwhile then
+      // All runs are of one client, and a machine that others use stands still at times: runs that were due meanwhile then
       // comes at once.
       QUEUE_LIMIT: '4000',
       ...brain,
@@ -52,7 +52,7 @@ describe('a soak at half the measured capacity', () => {
       const sample = setInterval(() => {
         void service.metric('process_resident_memory_bytes').then((bytes) => memory.push(bytes!));
       }, SOAKED_MS / SAMPLES);
-      // Runs are sent at a fixed rate, whatever becomes of the answers: a service that falls behind must show.
+      // Runs are sent at a fixed rate, whatever the answers are, so that a slow service is noticed.
       for (let sent = 0; performance.now() - startedMs < SOAKED_MS; sent++) {
         const dueMs = startedMs + (sent * 1000) / (capacity / 2);
         await new Promise((next) => setTimeout(next, Math.max(0, dueMs - performance.now())));

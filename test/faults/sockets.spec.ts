@@ -1,4 +1,4 @@
-/** Clients that break off, or that leave HTTP: what they sent must neither end nor hold up anything. */
+/** Clients that break off, or that leave HTTP: their bytes must neither end nor delay anything. */
 import { largestAsset } from '../support/largest-asset.js';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ describe('clients that reset their connection right after sending', () => {
     observed('clients that reset right after sending', `${RESETS} of them; all counted under their address`);
   });
 
-  it('are not heard where the reset came before the service had accepted the connection', async () => {
+  it('are not heard if the reset came before the service had accepted the connection', async () => {
     const before = await counted();
     service.child.kill('SIGSTOP');
     for (let i = 0; i < RESETS; i++) await sendAndReset();
@@ -103,13 +103,13 @@ describe('connections that leave HTTP', () => {
 
   it.each([
     ['CONNECT', CONNECT],
-    ['CONNECT with bytes behind it', CONNECT + 'x'.repeat(5_000)],
-    ['CONNECT behind an answered request', GET + CONNECT],
-    ['CONNECT behind a run that is not answered yet', POST + CONNECT],
-    ['CONNECT behind many such runs', POST.repeat(20) + CONNECT],
-    ['runs that wait behind each other', POST.repeat(20)],
-    ['what is no HTTP', 'NONSENSE\r\n\r\n'],
-    ['what is no HTTP behind a run', `${POST}NONSENSE\r\n\r\n`],
+    ['CONNECT with bytes after it', CONNECT + 'x'.repeat(5_000)],
+    ['CONNECT after an answered request', GET + CONNECT],
+    ['CONNECT after a run that is not answered yet', POST + CONNECT],
+    ['CONNECT after many such runs', POST.repeat(20) + CONNECT],
+    ['runs that wait for each other', POST.repeat(20)],
+    ['text that is no HTTP', 'NONSENSE\r\n\r\n'],
+    ['text that is no HTTP after a run', `${POST}NONSENSE\r\n\r\n`],
   ])('%s and a reset: the service goes on and keeps no descriptor', async (_, bytes) => {
     const before = sockets();
     writeFileSync(hold, '');
@@ -150,12 +150,12 @@ describe('connections that leave HTTP', () => {
     );
   });
 
-  it('are answered once, after what came before them, and nothing behind them is', async () => {
+  it('are answered once, after earlier requests, and later ones are not', async () => {
     const answers = await exchange(service.port, [GET + CONNECT + GET], { endAfter: 2 });
     expect(answers.map(({ status }) => status)).toEqual([200, 405]);
   });
 
-  // Sockets that the tests above left behind must not hold up the end either.
+  // Sockets of the tests above must not delay the end either.
   it('count as no open request and do not hold up the end', async () => {
     for (let i = 0; i < 10; i++) await send(CONNECT);
     expect(await service.stop()).toBe(0);

@@ -1,7 +1,8 @@
-import { layOut } from '../../src/compiler/lay-out.js';
-import { encodeConnectome, openConnectome } from '../../src/connectome/format.js';
+import { buildConnectome } from '../../src/tools/compiler/build-connectome.js';
+import { encodeConnectome, openConnectome } from '../../src/engine/connectome/format.js';
 import type { ExperimentDocument } from '../../src/experiments/document/document.js';
-import type { ConditionResult, EventTable, ExperimentEvent } from '../../src/experiments/run/result.js';
+import type { AnsweredCondition, ExperimentEvent } from '../../src/experiments/document/result.js';
+import type { EventTable } from '../../src/experiments/kinds/result-rows.js';
 import { smallBrain } from './small-brain.js';
 
 /** In the order of the connectome: type, side, id. */
@@ -11,7 +12,7 @@ export const UNTYPED = '720575940600000005';
 
 /** Three neurons, one without a type, one whose type would be quoted in CSV. */
 export const connectomeBytes = encodeConnectome(
-  layOut(
+  buildConnectome(
     smallBrain(
       [
         { id: LEFT, type: 'A,"1"', side: 'left' },
@@ -88,7 +89,7 @@ function membraneTable(rows: Rows, ...potentials: readonly number[]): EventTable
 const NOTHING = { spikes: null, responding_neurons: null, responding_any: null, synaptic_events: 9 } as const;
 
 /** The baseline, and a condition that was stopped. */
-export const conditions: readonly ConditionResult[] = [
+export const conditions: readonly AnsweredCondition[] = [
   {
     index: 0,
     parameters: { 'inputs.a.rate_hz': 0.5, silence: null },
@@ -167,7 +168,7 @@ export const conditions: readonly ConditionResult[] = [
 
 export function eventsOf(
   document: ExperimentDocument,
-  results: readonly ConditionResult[],
+  results: readonly AnsweredCondition[],
 ): readonly ExperimentEvent[] {
   return [
     {

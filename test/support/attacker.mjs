@@ -1,6 +1,6 @@
 /**
- * Keeps a service busy until it is killed: node attacker.mjs NAME URL [CLIENT]. A process of its own, so that what it
- * reads takes nothing from the process that measures beside it.
+ * Keeps a service busy until it is killed: node attacker.mjs NAME URL [CLIENT]. It is a separate process, so that its
+ * reading does not slow the measuring process.
  */
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -20,7 +20,7 @@ const WIDE = {
     ]),
   ),
 };
-/** Each unknown type is compared with all that there are. */
+/** Each unknown type is compared with all known types. */
 const UNKNOWN = {
   on_missing: 'skip',
   duration_ms: 1,
@@ -37,7 +37,68 @@ const HEAVY = {
   reports: { a: { node_set: '@channel/escape' } },
 };
 
+let seed = 0;
+
+/** An answer of some 200 kB, which is stored: each further one is free. */
+const STORED = {
+  seed: 1,
+  duration_ms: 1,
+  trials: 1,
+  inputs: { a: { node_set: '@stimulus/sugar' } },
+  reports: { a: { node_set: ['LC10*', 'LC12', 'LC17', 'LC18'], group_by: ['neuron'] } },
+};
+
+const RATES = Array.from({ length: 60_000 }, (_, i) => i);
+/** A session of 60,000 rates in time, with six reports of the whole brain. */
+const LONG_SESSION = {
+  duration_ms: 6_000,
+  inputs: {
+    a: {
+      module: 'poisson',
+      node_set: '@stimulus/sugar',
+      rate_hz: { times_ms: RATES.map((i) => i / 10), values: RATES.map((i) => i % 97) },
+    },
+  },
+  reports: Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`r${i}`, { node_set: '@all' }])),
+};
+
+/** A job of 60,000 rates in time and 256 conditions: it takes long to plan, and is refused if others are under way. */
+const LONG_JOB = {
+  ...LONG_SESSION,
+  sweep: [{ set: 'inputs.a.scale', values: Array.from({ length: 256 }, (_, i) => i / 256) }],
+  trials: 1,
+};
+
 const ATTACKS = {
+  /** A step with 10,000 rows, asked for again 3 times on each of 800 connections. Nothing of the answers is read. */
+  unread: async () => {
+    const path = await wideSession();
+    only([200], (await asked('POST', `${path}/steps`, WIDE_STEP)).status);
+    const body = JSON.stringify(WIDE_STEP);
+    const head = `Host: x\r\nX-Forwarded-For: ${client}\r\nContent-Type: application/json`;
+    const one = `POST ${path}/steps HTTP/1.1\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    for (let at = 0; at < 800; at++) {
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      socket.pause();
+      socket.write(one.repeat(3));
+      if (at % 40 === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    setInterval(() => undefined, 1000);
+  },
+  /** Jobs that are refused after they were planned, because four others of the client are under way. */
+  jobs: () => {
+    const asJob = { prefer: 'respond-async' };
+    const others = Array.from({ length: 4 }, () => posted(HEAVY, 'json', '', asJob));
+    return repeat(4, async () => {
+      for (const status of await Promise.all(others)) only([202], status);
+      return only([503], await posted(LONG_JOB, 'json', '', asJob));
+    });
+  },
+  /** The document of a session whose steps have set 4,000 rates, on 40 connections. */
+  'stepped-documents': () => {
+    const path = steppedSession();
+    return repeat(40, async () => (await asked('GET', `${await path}/document`)).status);
+  },
   /** 60 pipelined searches of 60 bytes on each of 40 connections. */
   searches: () => repeat(40, () => pipelined(60, '/api/v2/neurons?type=*&limit=0')),
   cards: () => {
@@ -48,9 +109,54 @@ const ATTACKS = {
   csv: () => repeat(4, () => posted(WIDE, 'csv')),
   'dry-runs': () => repeat(4, () => posted(UNKNOWN, 'json', '&dry_run=true')),
   heavy: () => repeat(4, () => posted(HEAVY, 'json')),
+  stored: () => repeat(40, () => posted(STORED, 'json')),
+  /** The document of a session, of some 800 kB, on 40 connections. */
+  documents: () => {
+    const path = longSession();
+    return repeat(40, async () => (await asked('GET', `${await path}/document`)).status);
+  },
+  /** Sessions of 60,000 rates in time, each opened and ended. */
+  openings: () =>
+    repeat(4, async () => {
+      const opened = await asked('POST', '/api/v2/sessions', LONG_SESSION);
+      if (opened.location !== undefined) await asked('DELETE', opened.location);
+      return opened.status === 201 ? 200 : opened.status;
+    }),
+  /** Steps of four sessions with 60,000 rates in time. */
+  steps: () =>
+    Array.from({ length: 4 }, async () => {
+      const path = await longSession();
+      for (let t_ms = LONG_SESSION.duration_ms; ; t_ms++) {
+        only([200], (await asked('POST', `${path}/steps`, { t_ms, duration_ms: 1 })).status);
+      }
+    }),
+  /** Steps of eight sessions with 10,000 rows and the rates of 1,000 neurons each, which the main thread writes. */
+  'wide-steps': () =>
+    Array.from({ length: 8 }, async () => {
+      const path = await sessionOf({
+        inputs: { a: { node_set: 'LC10*', rate_hz: 500 } },
+        reports: { a: STORED.reports.a, i: { node_set: '@all', type: 'inputs' } },
+      });
+      for (let t_ms = 0; ; t_ms += 20) {
+        only([200], (await asked('POST', `${path}/steps`, { t_ms, duration_ms: 20 })).status);
+      }
+    }),
+  /** One step with 10,000 rows, which is asked for again and again on 40 connections. */
+  'repeated-steps': () => {
+    const path = wideSession();
+    return repeat(40, async () =>
+      only([200], (await asked('POST', `${await path}/steps`, WIDE_STEP)).status),
+    );
+  },
+  branches: () => {
+    const path = longSession();
+    return repeat(4, async () => {
+      const answer = await asked('POST', `${await path}/branches`, {});
+      if (answer.location !== undefined) await asked('DELETE', answer.location);
+      return answer.status === 201 ? 200 : answer.status;
+    });
+  },
 };
-
-for (const attack of ATTACKS[name]()) void attack;
 
 function repeat(times, once) {
   return Array.from({ length: times }, async () => {
@@ -59,6 +165,52 @@ function repeat(times, once) {
       // A refused client that asks again at once could never be served.
       if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  });
+}
+
+/** Ends this process if the service refuses an attack for another reason than its limits: it would attack nothing. */
+function only(statuses, status) {
+  if (statuses.includes(status)) return status;
+  console.error(`The attack ${name} got the status ${status}.`);
+  process.exit(1);
+}
+
+async function sessionOf(document) {
+  const { status, location } = await asked('POST', '/api/v2/sessions', document);
+  only([201], status);
+  return location;
+}
+
+const longSession = () => sessionOf(LONG_SESSION);
+const wideSession = () =>
+  sessionOf({
+    inputs: { a: { node_set: '@all', rate_hz: 100 } },
+    reports: { s: { node_set: '@all', type: 'spikes' } },
+  });
+const WIDE_STEP = { t_ms: 0, duration_ms: 20 };
+
+async function steppedSession() {
+  const names = Array.from({ length: 16 }, (_, i) => `i${i}`);
+  const ratesOf = (rateHz) => Object.fromEntries(names.map((name) => [name, rateHz]));
+  const inputs = Object.fromEntries(names.map((name) => [name, { node_set: '@MN9', rate_hz: 0 }]));
+  const location = await sessionOf({ inputs, reports: {} });
+  for (let t_ms = 0; t_ms < 250; t_ms++) {
+    const step = { t_ms, duration_ms: 1, rates_hz: ratesOf(t_ms % 97) };
+    only([200], (await asked('POST', `${location}/steps`, step)).status);
+  }
+  return location;
+}
+
+function asked(method, path, body) {
+  const headers = { 'content-type': 'application/json', 'x-forwarded-for': client };
+  return new Promise((resolve, reject) => {
+    const sent = request(url + path, { method, headers }, (answer) =>
+      answer
+        .on('error', reject)
+        .on('end', () => resolve({ status: answer.statusCode, location: answer.headers.location }))
+        .resume(),
+    );
+    sent.on('error', reject).end(body && JSON.stringify(body));
   });
 }
 
@@ -78,8 +230,8 @@ function pipelined(count, path) {
   });
 }
 
-function posted(document, format, query = '') {
-  const headers = { 'content-type': 'application/json', 'x-forwarded-for': client };
+function posted(document, format, query = '', more = {}) {
+  const headers = { 'content-type': 'application/json', 'x-forwarded-for': client, ...more };
   return new Promise((resolve, reject) => {
     const sent = request(
       `${url}/api/v2/experiments?format=${format}${query}`,
@@ -90,7 +242,8 @@ function posted(document, format, query = '') {
           .on('end', () => resolve(answer.statusCode))
           .resume(),
     );
-    sent.on('error', reject).end(JSON.stringify(document));
+    // Another seed for each, because equal experiments get stored answers.
+    sent.on('error', reject).end(JSON.stringify({ seed: seed++, ...document }));
   });
 }
 
@@ -98,3 +251,5 @@ async function atlas() {
   const model = await (await fetch(`${url}/api/v1/model`)).json();
   return model.atlas_url.replace(/^\/atlas\/|\.json$/g, '');
 }
+
+void ATTACKS[name]();

@@ -22,8 +22,27 @@ const PLAYWRIGHT_FEATURES = [
   'ThirdPartyStoragePartitioning',
 ];
 
-/** Debian's Chromium, headless, with WebGL computed by the CPU and all the rest without it, and silent on the network. */
-export async function launchChromium(): Promise<Browser> {
+/** Pages then ask the service for runs, and load no brain into the tab. */
+const SAVE_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })";
+
+/**
+ * Debian's Chromium, headless, with WebGL computed by the CPU and all the rest without it, and silent on the network.
+ * @param computesHere true if pages may compute in the tab; most tests are about the service behind a page
+ */
+export async function launchChromium({ computesHere = false } = {}): Promise<Browser> {
+  const browser = await launch();
+  if (computesHere) return browser;
+  const newContext = browser.newContext.bind(browser);
+  // Pages without a context of their own come from here too.
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    await context.addInitScript(SAVE_DATA);
+    return context;
+  };
+  return browser;
+}
+
+function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: [
@@ -42,7 +61,7 @@ export async function launchChromium(): Promise<Browser> {
   });
 }
 
-/** A page, and what it should not have done: errors in its console and requests to other hosts. */
+/** A page and its problems: errors in its console and requests to other hosts. */
 export interface WatchedPage {
   readonly page: Page;
   readonly problems: string[];

@@ -4,14 +4,24 @@ import { join, resolve, sep } from 'node:path';
 /** The build empties dist; only the client is built before this one. */
 const FIRST_BUILT = 'dist/main.js';
 const SOURCES = 'src';
-/** The pages, the fly that they bundle, and the client that commands import. */
-const CLIENT_SOURCES = ['clients/pages', 'clients/fly/src', 'clients/typescript/src'];
+/** The pages, the fly that they bundle, the brain of a tab, the server for agents, and the client that commands import. */
+const CLIENT_SOURCES = [
+  'clients/pages',
+  'clients/fly/src',
+  'clients/tab',
+  'clients/mcp',
+  'clients/typescript/src',
+];
 /** Sources of the only built files that the specs beside the sources use. */
-const KERNEL_SOURCES = ['src/simulation/kernel', 'src/simulation/rewiring/kernel', 'src/stimulus/kernel'];
+const KERNEL_SOURCES = [
+  'src/engine/simulation/kernel',
+  'src/engine/simulation/rewiring/kernel',
+  'src/engine/stimulus/kernel',
+];
 
 /**
- * Jest calls this before all tests: what they start (services, workers, commands) comes from dist/, and a test that
- * runs an old build beside new sources says nothing.
+ * Jest calls this before all tests. Services, workers and commands of tests come from dist/, and a test of an old build
+ * beside new sources is meaningless.
  */
 export default function refuseOldBuild({
   rootDir,
@@ -34,7 +44,7 @@ export default function refuseOldBuild({
 /**
  * @param root of a checkout
  * @param sources folders in it whose files the build has to be newer than
- * @returns what is wrong with the build, null if nothing is
+ * @returns the fault of the build, null if there is none
  */
 export function buildFault(root: string, sources: readonly string[]): string | null {
   const built = join(root, FIRST_BUILT);

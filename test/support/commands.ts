@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { statusOf, type Command } from '../../src/cli/command.js';
+import { statusOf, type Command } from '../../src/tools/cli/command.js';
 
 export interface CommandResult {
   readonly status: number | null;
@@ -16,14 +16,14 @@ interface Given {
 
 /**
  * Runs a command in this process.
- * @param name as the file in src/cli is called, such as model-compile
+ * @param name as the file in src/tools/cli is called, such as model-compile
  */
 export async function runCommand(
   name: string,
   args: readonly string[],
   { input = '', environment = {} }: Given = {},
 ): Promise<CommandResult> {
-  const { command } = (await import(`../../src/cli/${name}.js`)) as { readonly command: Command };
+  const { command } = (await import(`../../src/tools/cli/${name}.js`)) as { readonly command: Command };
   const stdout: Uint8Array[] = [];
   let stderr = '';
   const status = await statusOf(command, args, {
@@ -46,7 +46,7 @@ export interface CommandProcess {
 
 /** Starts a built command as `npm run` does. */
 export function startBuilt(name: string, args: readonly string[], given: Given = {}): CommandProcess {
-  return started(process.execPath, [resolve('dist/cli/run.js'), name, ...args], given);
+  return started(process.execPath, [resolve('dist/tools/cli/run.js'), name, ...args], given);
 }
 
 /** Runs a built command to its end. */
@@ -57,7 +57,7 @@ export function runBuilt(name: string, args: readonly string[], given: Given = {
 /** Runs a built command on a terminal, where both outputs are one; needs Python. Lines end with CR and LF there. */
 export function runOnTerminal(name: string, args: readonly string[]): Promise<CommandResult> {
   const script = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
-  const command = [process.execPath, resolve('dist/cli/run.js'), name, ...args];
+  const command = [process.execPath, resolve('dist/tools/cli/run.js'), name, ...args];
   return started('python3', ['-c', script, ...command], {}).ended;
 }
 

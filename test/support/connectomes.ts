@@ -1,6 +1,6 @@
 /**
- * Whole brains for tests, compiled once and kept: a file is made anew when the compiler, its data or the
- * tables change, so no test ever runs on an old one.
+ * Whole brains for tests, compiled once and stored. If the compiler, its data or the tables change, a file is
+ * compiled again, so no test runs on an old one.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,13 +11,16 @@ import { promisify } from 'node:util';
 import { GOLDEN_TABLES_DIR, TABLES_DIR } from './requirements.js';
 
 const CACHE_DIR = resolve('node_modules/.cache/connectomes');
-const COMMANDS = resolve('dist/cli/run.js');
+const COMMANDS = resolve('dist/tools/cli/run.js');
 const WAIT_MS = 100;
 
-/** The measured brains need describeWith(['tables'], …), that of the golden files ['golden']; the default one nothing. */
+/**
+ * The measured brains need describeWith(['tables'], …), that of the golden files ['golden']; the default one nothing.
+ */
 const SOURCES = {
   'measured-predicted': ['--tables', TABLES_DIR, '--signs', 'predicted'],
   'measured-corrected': ['--tables', TABLES_DIR, '--signs', 'corrected'],
+  'measured-probabilities': ['--tables', TABLES_DIR, '--signs', 'corrected', '--sign-probabilities'],
   'golden-predicted': ['--tables', GOLDEN_TABLES_DIR, '--signs', 'predicted'],
   default: ['--statistics', resolve('data/cell-types')],
 } as const;
@@ -82,7 +85,9 @@ function forgetOthers(name: string, path: string): void {
 
 function keyOf(args: readonly string[], source: string): string {
   const hash = createHash('sha256').update(args.join(' '));
-  const compiler = ['dist/compiler', 'dist/connectome', 'dist/stimulus', 'data'].flatMap(filesBelow);
+  const compiler = ['dist/tools/compiler', 'dist/engine/connectome', 'dist/engine/stimulus', 'data'].flatMap(
+    filesBelow,
+  );
   for (const file of compiler.filter((each) =>
     /(compiler|connectome).*\.js$|philox\.js$|\.json$/.test(each),
   )) {

@@ -37,7 +37,7 @@ export interface ContainerState {
   };
 }
 
-/** Names all that it makes after itself, so that it can take all of it away again. */
+/** Everything that it creates has its name, so that it can remove all of it. */
 export class ContainerEngine {
   readonly name = `nes-test-${process.pid}`;
   readonly folder = mkdtempSync(join(tmpdir(), 'containers-'));
@@ -50,7 +50,7 @@ export class ContainerEngine {
     this.environment = { ...process.env, CONTAINERS_CONF: configuration };
   }
 
-  /** @returns what it wrote to standard output */
+  /** @returns its standard output */
   async podman(...args: readonly string[]): Promise<string> {
     return this.#run('podman', args);
   }
@@ -116,7 +116,7 @@ export class ContainerEngine {
     const images = await this.podman('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}');
     await remove('image', named(images), '--force');
     rmSync(this.folder, { recursive: true, force: true });
-    // Podman leaves it where a container has used up its memory.
+    // Podman leaves this file if a container ran out of memory.
     rmSync('oom', { force: true });
   }
 

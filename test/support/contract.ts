@@ -22,10 +22,13 @@ export const DOCUMENTS = new Map(
 export const DOCUMENT = DOCUMENTS.get('1');
 export const DOCUMENT_OF_V2 = DOCUMENTS.get('2');
 
-/** Schema of every failure, whatever its path. */
+/** Schema of every failure on any path. */
 const FAILURE = '#/components/schemas/ErrorResponse';
-/** Headers that depend on what the client accepts or sends, on whether runs are limited at all, and on rows that do not fit. */
-const SOMETIMES = /^(Content-Encoding|Traceparent|RateLimit-\w+|Link|Spikes-Truncated)$/;
+/**
+ * Headers that depend on headers of the client, on a limit of runs, and on rows that do not
+ * fit.
+ */
+const SOMETIMES = /^(Content-Encoding|RateLimit-\w+|Link|Spikes-Truncated)$/;
 // Selectors of version 2 take values of several types, which strictTypes would have spelled out in every branch.
 const ajv = new Ajv2020({
   strict: true,

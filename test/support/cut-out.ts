@@ -1,5 +1,5 @@
-import type { Wiring } from '../../src/connectome/connectome.js';
-import type { InputEvents } from '../../src/stimulus/input-events.js';
+import type { Wiring } from '../../src/engine/connectome/connectome.js';
+import type { InputEvents } from '../../src/engine/stimulus/input-events.js';
 import { wiringOf, type Connection } from './small-network.js';
 
 export interface CutOut {

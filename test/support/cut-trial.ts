@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { compileKernel } from '../../src/scheduling/kernel-file.js';
-import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
-import type { TrialState } from '../../src/simulation/cpu/trial-state.js';
-import type { SimulationOptions, SpikeRaster } from '../../src/simulation/simulation.js';
-import type { InputEvents } from '../../src/stimulus/input-events.js';
+import { compileKernel } from '../../src/workers/pool/kernel-file.js';
+import { KernelEngine } from '../../src/engine/simulation/cpu/kernel-engine.js';
+import type { TrialState } from '../../src/engine/simulation/cpu/trial-state.js';
+import type { SimulationOptions, SpikeRaster } from '../../src/engine/simulation/simulation.js';
+import type { InputEvents } from '../../src/engine/stimulus/input-events.js';
 import { networkOf, recipes } from './network-recipe.js';
 import { applied, variations } from './network-variation.js';
 import { spikesOf, type Event } from './small-network.js';
@@ -40,7 +40,7 @@ export function simulateInParts(
   for (const [part, startStep] of starts.entries()) {
     const endStep = starts[part + 1] ?? durationSteps;
     const engine = engines[part % engines.length]!;
-    engine.load(engine.newState(options.constants, state.buffer));
+    engine.load(engine.newState(options.constants, state.memory));
     const { background } = events;
     const inPart = {
       ...events,

@@ -69,7 +69,7 @@ export class NginxServer {
     private readonly child: ChildProcess,
   ) {}
 
-  /** @param changes of what the configuration holds exactly once, for tests that cannot wait as long as it does */
+  /** @param changes of texts that the configuration holds exactly once, for tests that cannot wait as long as it does */
   static async start(
     replicaPorts: readonly number[],
     changes: Readonly<Record<string, string>> = {},
@@ -89,7 +89,9 @@ export class NginxServer {
       placed,
     );
     const conf = replaced.replaceAll(' /tmp/', ` ${prefix}/`);
-    writeFileSync(join(prefix, 'nginx.conf'), `daemon off;\n${conf}`);
+    // Workers of root would be "nobody", who cannot write below the prefix.
+    const user = process.getuid!() === 0 ? 'user root;\n' : '';
+    writeFileSync(join(prefix, 'nginx.conf'), `daemon off;\n${user}${conf}`);
     const child = spawn('nginx', ['-p', prefix, '-c', join(prefix, 'nginx.conf'), '-e', 'stderr'], {
       stdio: 'ignore',
     });

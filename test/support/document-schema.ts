@@ -1,7 +1,7 @@
 import { documentSchemas } from '../../src/experiments/document/document.js';
-import { published, type Schema } from '../../src/schema/json-schema.js';
+import { published, type Schema } from '../../src/engine/schema/json-schema.js';
 
-/** The schema of a document alone, as an editor or a validator takes it. */
+/** The schema of only a document, for an editor or a validator. */
 export function documentSchema(): Schema {
   const { Experiment: experiment, ...definitions } = published(documentSchemas());
   return {

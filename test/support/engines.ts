@@ -1,8 +1,8 @@
-import type { Wiring } from '../../src/connectome/connectome.js';
-import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
-import { ReferenceEngine } from '../../src/simulation/reference-engine.js';
-import type { SimulationEngine } from '../../src/simulation/simulation.js';
-import { compileKernel } from '../../src/scheduling/kernel-file.js';
+import type { Wiring } from '../../src/engine/connectome/connectome.js';
+import { KernelEngine } from '../../src/engine/simulation/cpu/kernel-engine.js';
+import { ReferenceEngine } from '../../src/engine/simulation/reference-engine.js';
+import type { SimulationEngine } from '../../src/engine/simulation/simulation.js';
+import { compileKernel } from '../../src/workers/pool/kernel-file.js';
 
 const kernel = compileKernel();
 

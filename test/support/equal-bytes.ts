@@ -1,4 +1,4 @@
-/** Compares equal typed arrays at once: Jest takes 2 µs an element. Those that differ are left to Jest, which says where. */
+/** Compares equal typed arrays at once: Jest takes 2 µs an element. Jest compares and reports unequal arrays. */
 type EqualityTester = (received: unknown, expected: unknown) => boolean | undefined;
 
 const equalBytes: EqualityTester = (received, expected) => {

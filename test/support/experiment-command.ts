@@ -38,7 +38,9 @@ writeFileSync(file, JSON.stringify(DOCUMENT));
 export const screenFile = inDirectory('screen.json');
 writeFileSync(screenFile, JSON.stringify(SCREEN));
 
-/** Arguments that say on which brain; with one worker where nothing else is said, as each takes longer to start than to run. */
+/**
+ * Arguments that say on which brain; with one worker by default, because starting a worker takes longer than running.
+ */
 export function complete(args: readonly string[]): string[] {
   if (args.includes('--url')) return [...args];
   const workers = args.includes('--workers') ? [] : ['--workers', '1'];

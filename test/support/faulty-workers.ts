@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { QueueWorker } from '../../src/scheduling/worker-slot.js';
+import type { QueueWorker } from '../../src/workers/queue/worker-slot.js';
 
 /** A run or a trial with such a seed ends its worker, or never ends. */
 export const EXIT_SEED = 4_000_000_001;

@@ -5,4 +5,4 @@ JSON.parse = (text, ...rest) => {
   if (String(text).includes('"name":"exit"')) process.exit(9);
   return parse(text, ...rest);
 };
-await import('../../dist/scheduling/experiment-thread/experiment.thread.js');
+await import('../../dist/workers/thread/experiment.thread.js');

@@ -1,11 +1,10 @@
 /**
- * The built worker, only that it fails where a test asks for it: some seeds end it in the middle of a run, some
- * files, while they exist, keep it from starting or from answering.
+ * The built worker with faults for tests. Some seeds end it in the middle of a run. Some files, while they exist,
+ * keep it from starting or from answering.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import answerTask from '../../dist/scheduling/experiment.worker.js';
-import { begin, end } from '../../dist/scheduling/cancellation-flag.js';
-import { isWarmUpSeed } from '../../dist/service/api/v1/warm-up.js';
+import answerTask from '../../dist/workers/pool/experiment.worker.js';
+import { begin, end } from '../../dist/workers/pool/task.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
   process.env;
@@ -41,21 +40,19 @@ function compute({ flag, ...task }) {
 function withFaults(task) {
   if (FAULT_EXIT_RUNS && existsSync(FAULT_EXIT_RUNS)) process.exit(9);
   const number = task.kind === 'v1-run' ? task.experiment.seed : seedOfTrial(task.trial);
-  if (!isWarmUpSeed(number)) {
-    if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
-    while (task.kind === 'v1-run' && FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) {
-      // This file is the only sign that a run has begun.
-      writeFileSync(`${FAULT_HOLD_RUNS}.begun`, '');
-      wait(10);
-    }
-    if (task.kind === 'v2-trial' && FAULT_HOLD_TRIALS) while (existsSync(FAULT_HOLD_TRIALS)) wait(1);
-    const seed = String(number);
-    if (seed === FAULT_EXIT_SEED) process.exit(9);
-    if (seed === FAULT_MEMORY_SEED) fillMemory();
-    if (seed === FAULT_SPIN_SEED) for (;;);
-    // Breaks deep inside, as a defect would.
-    if (seed === FAULT_THROW_SEED) task.experiment = task.trial = undefined;
+  if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
+  while (task.kind === 'v1-run' && FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) {
+    // This file is the only sign that a run has begun.
+    writeFileSync(`${FAULT_HOLD_RUNS}.begun`, '');
+    wait(10);
   }
+  if (task.kind === 'v2-trial' && FAULT_HOLD_TRIALS) while (existsSync(FAULT_HOLD_TRIALS)) wait(1);
+  const seed = String(number);
+  if (seed === FAULT_EXIT_SEED) process.exit(9);
+  if (seed === FAULT_MEMORY_SEED) fillMemory();
+  if (seed === FAULT_SPIN_SEED) for (;;);
+  // Breaks deep inside, as a defect would.
+  if (seed === FAULT_THROW_SEED) task.experiment = task.trial = undefined;
   const answered = answer(task);
   if (task.kind === 'v2-trial' && FAULT_EXIT_AFTER_TRIAL && existsSync(FAULT_EXIT_AFTER_TRIAL)) {
     rmSync(FAULT_EXIT_AFTER_TRIAL);

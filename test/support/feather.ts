@@ -102,7 +102,7 @@ function lz4Block(data: Uint8Array, begin: number, end: number, seen: Map<number
   return out;
 }
 
-/** A frame of raw blocks, and of one repeated byte where a block holds nothing else. */
+/** A frame of raw blocks, or of run-length blocks if a block is one repeated byte. */
 function zstdFrame(data: Uint8Array): Uint8Array {
   const out: number[] = [0x28, 0xb5, 0x2f, 0xfd, 0xa0, ...word(data.length)];
   for (let begin = 0; begin < data.length; begin += ZSTD_RAW_BYTES) {

@@ -6,7 +6,7 @@ import type { Service } from './service.js';
 export type Way =
   Service | { readonly losesAnswerOf: Service } | { readonly status: number; readonly html: string };
 
-/** A reverse proxy before services; a test says what becomes of each path. */
+/** A reverse proxy before services; a test decides the way of each path. */
 export interface Gateway {
   readonly url: string;
   wayOf: (path: string) => Way | Promise<Way>;

@@ -9,7 +9,7 @@ import { startProcess } from './service-process.js';
  * itself; then `npm run golden:bodies` writes them anew.
  */
 export const goldenBodies: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(resolve('test/golden/bodies.json'), 'utf8'),
+  readFileSync(resolve('test/experiments/bodies.json'), 'utf8'),
 ) as Record<string, string>;
 
 /** Asks a service in a process of its own for every golden body. */

@@ -1,16 +1,16 @@
 /**
- * The threads of the GPU process, without a GPU: batches are prepared and read as they are with one, but what the GPU's
- * thread would find in the tables it finds with the CPU engine. It has the faults of a real GPU, each for protocols of a
+ * The threads of the GPU process, without a GPU: batches are prepared and read as usual, but the CPU engine computes
+ * the results of the GPU's thread. It has the faults of a real GPU, each for protocols of a
  * seed of its own.
  */
 import { workerData } from 'node:worker_threads';
 import { valueSymbol } from 'piscina';
-import { viewConnectome } from '../../dist/connectome/sections.js';
-import { KernelEngine } from '../../dist/simulation/cpu/kernel-engine.js';
-import { WINDOW_STEPS } from '../../dist/simulation/gpu/number-format.js';
-import { NO_NEURON, STEP_BITS } from '../../dist/simulation/gpu/pipeline-shape.js';
-import { compileKernel } from '../../dist/scheduling/kernel-file.js';
-import * as really from '../../dist/scheduling/gpu/gpu.worker.js';
+import { viewConnectome } from '../../dist/engine/connectome/sections.js';
+import { KernelEngine } from '../../dist/engine/simulation/cpu/kernel-engine.js';
+import { WINDOW_STEPS } from '../../dist/engine/simulation/gpu/number-format.js';
+import { NO_NEURON, STEP_BITS } from '../../dist/engine/simulation/gpu/pipeline-shape.js';
+import { compileKernel } from '../../dist/workers/pool/kernel-file.js';
+import * as really from '../../dist/workers/gpu/gpu.worker.js';
 
 const UNCERTIFIED_SEED = 1_001;
 const CRASH_SEED = 1_002;

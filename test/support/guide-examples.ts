@@ -1,20 +1,31 @@
-/** The examples of docs/guide.md, by their names. */
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+/** The examples of the pages in docs/guide, by their names: a block of code after `<!-- example: NAME -->`. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 const DOCUMENTED_ORIGIN = 'http://localhost:8080';
-export const guide = readFileSync(resolve('docs/guide.md'), 'utf8');
+const FOLDER = resolve('docs/guide');
+
+/** The text of each page, by its name. */
+export const pages = new Map(
+  readdirSync(FOLDER)
+    .sort()
+    .map((file) => [file.replace(/\.md$/, ''), readFileSync(join(FOLDER, file), 'utf8')]),
+);
 
 interface Example {
+  readonly page: string;
   readonly language: string;
   readonly code: string;
 }
 
 export const examples = new Map<string, Example>();
-for (const [, name, language, code] of guide.matchAll(
-  /<!-- example: (\S+) -->\n+```(\S+)\n([^]*?)\n```\n/g,
-)) {
-  examples.set(name!, { language: language!, code: code! });
+for (const [page, text] of pages) {
+  for (const [, name, language, code] of text.matchAll(
+    /<!-- example: (\S+) -->\n+```(\S+)\n([^]*?)\n```\n/g,
+  )) {
+    if (examples.has(name!)) throw new Error(`Two examples are called ${name}.`);
+    examples.set(name!, { page, language: language!, code: code! });
+  }
 }
 
 /** The code of an example, aimed at a service. */

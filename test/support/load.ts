@@ -1,15 +1,15 @@
 import { request, type Agent } from 'node:http';
 
 export interface Answered {
-  /** 0 where there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly body: string;
-  /** Error of the connection, where there was no answer. */
+  /** Error of the connection, if there was no answer. */
   readonly error?: string;
   readonly ms: number;
 }
 
-/** Sends one run and returns what became of it; never throws. Without an agent it has a connection of its own. */
+/** Sends one run and returns its answer or error; never throws. Without an agent it uses a new connection. */
 export function sendRun(url: string, body: object, agent?: Agent): Promise<Answered> {
   const startedMs = performance.now();
   const elapsed = () => performance.now() - startedMs;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Wiring } from '../../src/connectome/connectome.js';
-import { PhiloxSequence } from '../../src/stimulus/philox.js';
-import type { InputEvents } from '../../src/stimulus/input-events.js';
-import type { SpikeRaster } from '../../src/simulation/simulation.js';
+import type { Wiring } from '../../src/engine/connectome/connectome.js';
+import { PhiloxSequence } from '../../src/engine/stimulus/philox.js';
+import type { InputEvents } from '../../src/engine/stimulus/input-events.js';
+import type { SpikeRaster } from '../../src/engine/simulation/simulation.js';
 
 /** Parameters of a drawn network and its stimulus; the drawing itself is Philox, so a seed is a network. */
 export interface Recipe {
@@ -12,6 +12,8 @@ export interface Recipe {
   readonly largestCount: number;
   /** Share of the neurons that inhibit, in 256ths. */
   readonly inhibitory: number;
+  /** Share of the neurons of sign 0, in 256ths. */
+  readonly unsigned: number;
   /** Share of the connections that go to one of the first neurons, in 256ths. */
   readonly toHubs: number;
   readonly stimulated: number;
@@ -19,7 +21,7 @@ export interface Recipe {
   readonly inputEvents: number;
   /** Share of these events that come twice, since two inputs meet, in 256ths. */
   readonly twice: number;
-  /** Input events come in one step of the trial alone. */
+  /** Input events come in only one step of the trial. */
   readonly oneStep: boolean;
   /** Share of the neurons that are silenced, in 256ths. */
   readonly silenced: number;
@@ -36,6 +38,7 @@ export const recipes: fc.Arbitrary<Recipe> = fc.record({
   connectionsPerNeuron: fc.integer({ min: 0, max: 80 }),
   largestCount: fc.constantFrom(8, 60, 400, 2058, 8191),
   inhibitory: fc.constantFrom(0, 60, 110, 180),
+  unsigned: fc.constantFrom(0, 10, 60, 128),
   toHubs: fc.constantFrom(0, 0, 40, 200),
   stimulated: fc.integer({ min: 1, max: 40 }),
   inputEvents: fc.constantFrom(0, 1, 4, 4, 30, 256),
@@ -46,7 +49,7 @@ export const recipes: fc.Arbitrary<Recipe> = fc.record({
   budget: fc.nat(256),
   steps: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 2000 })),
 });
-const MAXIMUM_CONNECTIONS = 20_000;
+const MAX_CONNECTIONS = 20_000;
 const HUBS = 3;
 
 /** The network of a recipe, its input events and its silenced neurons. */
@@ -58,7 +61,7 @@ export function networkOf(recipe: Recipe): {
   const random = new PhiloxSequence(recipe.seed, 0, 0);
   const happens = (of256: number): boolean => random.nextBelow(256) < of256;
   const n = recipe.neurons;
-  const perNeuron = Math.min(recipe.connectionsPerNeuron, Math.floor(MAXIMUM_CONNECTIONS / n));
+  const perNeuron = Math.min(recipe.connectionsPerNeuron, Math.floor(MAX_CONNECTIONS / n));
   const rowStart = new Uint32Array(n + 1);
   const targets: number[] = [];
   const counts: number[] = [];
@@ -80,7 +83,10 @@ export function networkOf(recipe: Recipe): {
     rowStart,
     targets: Uint32Array.from(targets),
     synapseCounts: Uint16Array.from(counts),
-    signs: Int8Array.from({ length: n }, () => (happens(recipe.inhibitory) ? -1 : 1)),
+    signs: Int8Array.from({ length: n }, () => {
+      if (happens(recipe.unsigned)) return 0;
+      return happens(recipe.inhibitory) ? -1 : 1;
+    }),
   };
 
   const stimulated = new Set<number>();

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Wiring } from '../../src/connectome/connectome.js';
-import type { SimulationOptions } from '../../src/simulation/simulation.js';
-import type { InputEvents } from '../../src/stimulus/input-events.js';
-import type { NetworkConstants } from '../../src/stimulus/protocol.js';
+import type { Wiring } from '../../src/engine/connectome/connectome.js';
+import type { SimulationOptions } from '../../src/engine/simulation/simulation.js';
+import type { InputEvents } from '../../src/engine/stimulus/input-events.js';
+import type { NetworkConstants } from '../../src/engine/stimulus/protocol.js';
 import { eventsOf, type Event } from './small-network.js';
 
 const tenths = (min: number, max: number) => fc.integer({ min, max });

@@ -1,15 +1,15 @@
-import type { Wiring } from '../../src/connectome/connectome.js';
-import { simulateInParts } from '../../src/simulation/gpu/batch-parts.js';
+import type { Wiring } from '../../src/engine/connectome/connectome.js';
+import { simulateInParts } from '../../src/engine/simulation/gpu/batch-parts.js';
 import {
   outDegreesOf,
   resultsOf,
   type BatchLists,
   type GpuResult,
-} from '../../src/simulation/gpu/batch-results.js';
-import { batchTables, type GpuTrial } from '../../src/simulation/gpu/batch-tables.js';
-import { GpuEngine, type GpuEngineOptions } from '../../src/simulation/gpu/gpu-engine.js';
-import { FREE, STIMULATED } from '../../src/simulation/gpu/kernels.js';
-import { WINDOW_STEPS } from '../../src/simulation/gpu/number-format.js';
+} from '../../src/engine/simulation/gpu/batch-results.js';
+import { batchTables, type GpuTrial } from '../../src/engine/simulation/gpu/batch-tables.js';
+import { GpuEngine, type GpuEngineOptions } from '../../src/engine/simulation/gpu/gpu-engine.js';
+import { FREE, STIMULATED } from '../../src/engine/simulation/gpu/kernels.js';
+import { WINDOW_STEPS } from '../../src/engine/simulation/gpu/number-format.js';
 
 /** A GPU engine that prepares and reads its batches itself. A service does so in other threads. */
 export class OneThreadGpu extends GpuEngine {

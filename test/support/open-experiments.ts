@@ -1,29 +1,29 @@
-import { CodedError } from '../../src/errors.js';
-import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
-import { RewirableEngine } from '../../src/simulation/rewiring/rewirable-engine.js';
-import { NodeSetResolver } from '../../src/connectome/node-set-resolver.js';
-import type { Connectome } from '../../src/connectome/connectome.js';
-import { compiledDrawing } from '../../src/stimulus/compiled-drawing.js';
+import { CodedError } from '../../src/engine/errors.js';
+import { KernelEngine } from '../../src/engine/simulation/cpu/kernel-engine.js';
+import { RewirableEngine } from '../../src/engine/simulation/rewiring/rewirable-engine.js';
+import { NodeSetResolver } from '../../src/engine/connectome/node-set-resolver.js';
+import type { Connectome } from '../../src/engine/connectome/connectome.js';
+import { compiledDrawing } from '../../src/engine/stimulus/compiled-drawing.js';
 import { parseDocument } from '../../src/experiments/document/parse-document.js';
 import type { ExperimentLimits } from '../../src/experiments/plan/experiment-limits.js';
 import type { RateGroup } from '../../src/experiments/kinds/reports/rate.js';
 import { planExperiment, type ExperimentPlan } from '../../src/experiments/plan/plan.js';
 import { trialOf, TrialReader } from '../../src/experiments/run/readout.js';
-import { trialTask, type TrialReading, type TrialTask } from '../../src/experiments/plan/trial.js';
+import { trialTask, type TrialResult, type TrialTask } from '../../src/experiments/plan/trial.js';
 import type {
-  ConditionResult,
+  AnsweredCondition,
   ExperimentEvent,
   ExperimentHead,
   ExperimentTotals,
-  EventTable,
-} from '../../src/experiments/run/result.js';
+} from '../../src/experiments/document/result.js';
+import type { EventTable } from '../../src/experiments/kinds/result-rows.js';
 import type { RunOptions, RunTrial } from '../../src/experiments/run/condition-run.js';
 import { runExperiment, type AnswerExtent } from '../../src/experiments/run/run-experiment.js';
 import {
   compileDrawingKernel,
   compileKernel,
   compileRewiringKernel,
-} from '../../src/scheduling/kernel-file.js';
+} from '../../src/workers/pool/kernel-file.js';
 
 export const NO_LIMITS: ExperimentLimits = {
   selectedNeurons: Infinity,
@@ -65,7 +65,7 @@ export function localTrials(connectome: Connectome): RunTrial {
   return async (task, trial) => read(trialTask(task, trial));
 }
 
-export function localReadings(connectome: Connectome): (task: TrialTask) => TrialReading {
+export function localReadings(connectome: Connectome): (task: TrialTask) => TrialResult {
   const kernel = compileKernel();
   const modules = () => ({ simulation: kernel, rewiring: compileRewiringKernel() });
   const engine = new RewirableEngine(new KernelEngine(kernel, connectome), connectome, modules);
@@ -74,7 +74,7 @@ export function localReadings(connectome: Connectome): (task: TrialTask) => Tria
 
 export interface Answer {
   readonly head: ExperimentHead;
-  readonly conditions: readonly ConditionResult[];
+  readonly conditions: readonly AnsweredCondition[];
   readonly totals: ExperimentTotals;
 }
 
@@ -98,19 +98,19 @@ export async function answerOf(
 }
 
 /** Groups are made when they are asked for; arrays of them can be compared. */
-function withAllGroups(condition: ConditionResult): ConditionResult {
+function withAllGroups(condition: AnsweredCondition): AnsweredCondition {
   const reports = Object.entries(condition.reports).map(([name, report]) => [
     name,
     'table' in report ? report : [...report],
   ]);
-  return { ...condition, reports: Object.fromEntries(reports) as ConditionResult['reports'] };
+  return { ...condition, reports: Object.fromEntries(reports) as AnsweredCondition['reports'] };
 }
 
-export function groupsIn(condition: ConditionResult, report: string): readonly RateGroup[] {
+export function groupsIn(condition: AnsweredCondition, report: string): readonly RateGroup[] {
   return condition.reports[report] as readonly RateGroup[];
 }
 
-export function tableIn(condition: ConditionResult, report: string): EventTable {
+export function tableIn(condition: AnsweredCondition, report: string): EventTable {
   return condition.reports[report] as EventTable;
 }
 

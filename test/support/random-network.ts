@@ -1,6 +1,6 @@
-import type { Wiring } from '../../src/connectome/connectome.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../src/stimulus/philox.js';
-import type { InputEvents } from '../../src/stimulus/input-events.js';
+import type { Wiring } from '../../src/engine/connectome/connectome.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../src/engine/stimulus/philox.js';
+import type { InputEvents } from '../../src/engine/stimulus/input-events.js';
 import { eventsOf, wiringOf, type Connection, type Event } from './small-network.js';
 
 export interface RandomNetwork {
@@ -9,7 +9,7 @@ export interface RandomNetwork {
   inputEvents(experiment: number, durationSteps: number): InputEvents;
 }
 
-/** A network in which activity neither dies at once nor takes over: what parity tests run. */
+/** A network in which activity neither dies at once nor takes over: for parity tests. */
 export function randomNetwork(
   seed: number,
   neuronCount: number,

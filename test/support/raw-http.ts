@@ -34,7 +34,7 @@ export async function exchange(
       received = Buffer.concat([received, chunk]);
       if (endAfter !== undefined && parseResponses(received, bodyless).length >= endAfter) socket.end();
     });
-    // A server that refuses what is still being sent resets the connection after its answer.
+    // A server that refuses a request during its upload resets the connection after its answer.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       clearTimeout(timer);
@@ -43,7 +43,7 @@ export async function exchange(
   });
 }
 
-/** The whole responses within what was received. */
+/** The complete responses in the received bytes. */
 export function parseResponses(bytes: Buffer, bodyless: readonly number[] = []): RawResponse[] {
   const responses: RawResponse[] = [];
   let at = 0;

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { networkInterfaces } from 'node:os';
-import { resolve } from 'node:path';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 
 /**
- * Data and programs that a test may need beyond Node. Where one is missing the test is skipped, visibly; the
+ * Data and programs that a test may need beyond Node. If one is missing, the test is skipped visibly; the
  * environment variable REQUIRE (a comma list of their names) turns such skips into failures.
  */
 export const TABLES_DIR = resolve(process.env['FLYWIRE_TABLES'] ?? '../shared/flywire-783');
@@ -26,7 +26,7 @@ const DEBIAN_PYTHON = '/usr/bin/python3';
 export const PANDAS = process.env['PANDAS_PYTHON'] ?? DEBIAN_PYTHON;
 /** A Python with pyarrow, which Debian does not package: a virtual environment's, or the first on the path. */
 export const PYARROW = process.env['PYARROW_PYTHON'] ?? 'python3';
-/** A Python with Brian 2, which Debian packages; python3 where none has it. */
+/** A Python with Brian 2, which Debian packages; python3 if there is none. */
 export function pythonWithBrian(): string {
   return ['python3', DEBIAN_PYTHON].find((python) => imports(python, 'brian2')) ?? 'python3';
 }
@@ -49,6 +49,7 @@ const present = {
   pandas: () => imports(PANDAS, 'pandas'),
   brian: () => imports(pythonWithBrian(), 'brian2'),
   pyarrow: () => imports(PYARROW, 'pyarrow'),
+  mount: canMount,
   gpu: hasGpuAdapter,
 } as const;
 
@@ -66,7 +67,7 @@ export function requirementsIn(list: string): string[] {
   return names;
 }
 
-/** A describe block that runs only where everything it needs is there. */
+/** A describe block that runs only if all its requirements are met. */
 export function describeWith(needs: readonly Requirement[], name: string, body: () => void): void {
   const missing = needs.filter((need) => !present[need]());
   const demanded = missing.filter((need) => required.includes(need));
@@ -85,6 +86,18 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
 function hasPodman(): boolean {
   const programs = ['podman', 'runc', 'debootstrap', 'podman-compose', 'catatonit'];
   return process.getuid!() === 0 && programs.every(onPath) && existsSync('/usr/lib/podman/aardvark-dns');
+}
+
+/** For a disk that is full or read-only. */
+function canMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'mount-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync('umount', [folder]);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function imports(python: string, module: string): boolean {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { jobsFolder } from './disk-jobs.js';
 import { freePort } from './free-port.js';
 import { smallConnectomeFile } from './small-connectome.js';
 
@@ -12,7 +13,10 @@ export interface Faults {
   readonly FAULT_HOLD_RUNS?: string;
   /** While a file of this name exists, no trial of version 2 ends. */
   readonly FAULT_HOLD_TRIALS?: string;
-  /** The first trial that ends while a file of this name exists takes its worker and the file with it, and is not answered. */
+  /**
+   * The first trial that ends while a file of this name exists takes its worker and the file with it, and is not
+   * answered.
+   */
   readonly FAULT_EXIT_AFTER_TRIAL?: string;
   /** Seed of a run that ends its worker. */
   readonly FAULT_EXIT_SEED?: string;
@@ -48,7 +52,7 @@ export interface ServiceProcess {
   untilReady(): Promise<void>;
   /** Also asks a service that does not listen yet. */
   untilReadyz(matches: (answer: Readiness) => boolean): Promise<void>;
-  /** Sends SIGTERM where it still runs; resolves with its exit code, or the signal that ended it. */
+  /** Sends SIGTERM if it still runs; resolves with its exit code, or the signal that ended it. */
   stop(): Promise<number | NodeJS.Signals>;
   exited(): Promise<number | NodeJS.Signals>;
 }
@@ -72,6 +76,7 @@ export async function startProcess(
       RATE_LIMIT: '0',
       BACKEND: 'cpu',
       CONNECTOME_FILE: variables['CONNECTOME_FILE'] ?? smallConnectomeFile(),
+      JOBS_PATH: variables['JOBS_PATH'] ?? jobsFolder(),
       ...variables,
       ...faults,
     },
@@ -80,7 +85,7 @@ export async function startProcess(
   let output = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (output += text));
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (output += text));
-  // Not 'exit': what it wrote last may not have been read by then.
+  // Not 'exit', because its last output may not have been read by then.
   const exit = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   const url = `http://127.0.0.1:${port}`;
 

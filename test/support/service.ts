@@ -4,6 +4,7 @@ import { createApplication, type ApplicationOptions } from '../../src/service/ap
 import { readEnvironment } from '../../src/service/config/environment.js';
 import { ModelHealth } from '../../src/service/health/model-health.js';
 import { checkAnswer } from './contract.js';
+import { jobsFolder } from './disk-jobs.js';
 import { smallConnectomeFile } from './small-connectome.js';
 
 /** A response whose JSON a test may read as it likes; the contract tests check its shape. */
@@ -37,6 +38,7 @@ export async function startService(
     LOG_LEVEL: 'silent',
     ...variables,
     CONNECTOME_FILE: variables['CONNECTOME_FILE'] ?? smallConnectomeFile(),
+    JOBS_PATH: variables['JOBS_PATH'] ?? jobsFolder(),
   });
   const app = await createApplication(environment, options);
   await app.listen(environment.PORT, environment.HOST);

@@ -1,4 +1,4 @@
-import { type Brain, FLYWIRE_783 } from '../../src/compiler/brain.js';
+import { type Brain, FLYWIRE_783 } from '../../src/tools/compiler/brain.js';
 
 export interface SmallNeuron {
   readonly id: string;

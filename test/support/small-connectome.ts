@@ -1,13 +1,13 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeConnectome, type ConnectomeContent } from '../../src/connectome/format.js';
-import { type ChannelKind } from '../../src/connectome/populations.js';
-import type { ChannelId, StimulusId } from '../../src/presets/populations.js';
-import { PhiloxSequence } from '../../src/stimulus/philox.js';
+import { encodeConnectome, type ConnectomeContent } from '../../src/engine/connectome/format.js';
+import { type ChannelKind } from '../../src/engine/connectome/populations.js';
+import type { ChannelId, StimulusId } from '../../src/experiments/presets/populations.js';
+import { PhiloxSequence } from '../../src/engine/stimulus/philox.js';
 
 /**
- * The populations of a made-up brain for tests of what lies above the engine; a run takes a few milliseconds. They are
+ * The populations of a made-up brain for tests of the rooms above the engine; a run takes a few milliseconds. They are
  * not those that the service knows today: a new stimulus or channel would move every neuron that tests name.
  */
 export const SMALL_STIMULI = [

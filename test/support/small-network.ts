@@ -1,6 +1,6 @@
-import type { Wiring } from '../../src/connectome/connectome.js';
-import type { InputEvents } from '../../src/stimulus/input-events.js';
-import type { SpikeRaster } from '../../src/simulation/simulation.js';
+import type { Wiring } from '../../src/engine/connectome/connectome.js';
+import type { InputEvents } from '../../src/engine/stimulus/input-events.js';
+import type { SpikeRaster } from '../../src/engine/simulation/simulation.js';
 
 export type Connection = [pre: number, post: number, signedSynapses: number];
 export type Event = [step: number, neuron: number];

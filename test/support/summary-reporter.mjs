@@ -1,4 +1,4 @@
-/** Ends a run with what was skipped and why (a describe block's name says what it needs), then one plain count. */
+/** Ends a run with the skipped tests, whose names have the missing requirements, then one plain count. */
 export default class SummaryReporter {
   onRunComplete(
     _contexts,

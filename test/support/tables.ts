@@ -6,9 +6,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { PopulationDefinitions } from '../../src/compiler/populations.js';
-import { type ChannelKind, type Selector } from '../../src/connectome/populations.js';
-import { CHANNEL_IDS, STIMULUS_IDS } from '../../src/presets/populations.js';
+import type { PopulationDefinitions } from '../../src/tools/compiler/populations.js';
+import { type ChannelKind, type Selector } from '../../src/engine/connectome/populations.js';
+import { CHANNEL_IDS, STIMULUS_IDS } from '../../src/experiments/presets/populations.js';
 
 export interface TableNeuron {
   readonly id: string;
@@ -102,7 +102,10 @@ export function writeTables(texts: Record<string, string>): string {
   return dir;
 }
 
-/** Definitions in which every stimulus and channel has the same selectors, but for those given, and every channel one kind. */
+/**
+ * Definitions in which all stimuli and channels have the same selectors, except the given ones, and all channels one
+ * kind.
+ */
 export function populationsOf(
   everywhere: Selector,
   others: Partial<Record<string, readonly Selector[]>> = {},

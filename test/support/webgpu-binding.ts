@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 /**
- * Stands in for the entry of the package webgpu, which declares __dirname and may not where Jest has turned it
+ * Stands in for the entry of the package webgpu, which declares __dirname. That fails if Jest has turned it
  * into CommonJS. Tests take the binding that the entry would load.
  */
 const { platform, arch } = process;

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { answerWriter } from '../../dist/experiments/formats/answer-writer.js';
-import { openConnectome } from '../../dist/connectome/format.js';
+import { openConnectome } from '../../dist/engine/connectome/format.js';
 
 const connectome = openConnectome(Uint8Array.from(readFileSync(process.argv[2])).buffer);
 const ARRAYS = { trials: Uint8Array, steps: Uint16Array, neurons: Uint32Array };

@@ -1,7 +1,7 @@
-/** Shows the fly acting out a run of the service; where none answers, it goes through its movements by itself. */
+/** Shows the fly acting out a run of the service. If no service answers, it cycles through invented drives. */
 import { animate, fly } from './stage.js';
 
-/** Without a service: drives that are made up, one movement after the other, each for this long. */
+/** Invented drives for use without a service, one movement after the other, EACH_MS each. */
 const MADE_UP = [{ walk: 0.8 }, { groom: 1 }, { proboscis: 1 }, { escape: 1, wing: 0.6 }, {}];
 const EACH_MS = 3000;
 
@@ -29,7 +29,7 @@ async function movement() {
       ask('/api/v1/run', { stimulus, duration_ms: 200 }),
     ]);
     fly.load(run, model);
-    // One ms of the run is shown for 50 ms; then the fly comes to rest, and all begins again.
+    // One ms of the run takes 50 ms. After the run, the fly comes to rest and the run repeats.
     return (nowMs) => fly.showAt((nowMs / 50) % (run.duration_ms + 100));
   } catch (error) {
     note.textContent = `No run from ${service} (${error.message}); these movements have no brain behind them.`;

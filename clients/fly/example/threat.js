@@ -7,20 +7,23 @@ const SENSES = { LC4: { node_set: 'LC4', rate_hz: 0 }, LPLC2: { node_set: 'LPLC2
 const BRAIN = { inputs: SENSES, reports: { giant_fibre: { node_set: 'DNp01' } } };
 
 const service = new URLSearchParams(location.search).get('service') ?? 'http://localhost:8080';
-// A page that is left still ends its session.
+// keepalive lets the request that ends the session finish after the user leaves the page.
 const client = new NeuralExperimentClient(service, {
   fetch: (url, init) => fetch(url, { ...init, keepalive: init.method === 'DELETE' }),
 });
 const note = document.getElementById('note');
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// Distances from the fly, in half windows; the threat follows the pointer in some 100 ms.
+// Distances from the fly, in half windows; the threat follows the pointer within about 100 ms.
 let [pointer, threat] = [2, 2];
 addEventListener('pointermove', ({ clientX: x, clientY: y }) => {
   pointer = Math.hypot((2 * x) / innerWidth - 1, (2 * y) / innerHeight - 1);
 });
 
-/** Made up: LC4 fires as fast as the threat grows in the eye, LPLC2 as large as it is while it grows. */
+/**
+ * Invented: LC4 fires in proportion to the growth of the threat in the eye, LPLC2 in proportion to its size while it
+ * grows.
+ */
 function sensed() {
   const degrees = () => (360 / Math.PI) * Math.atan(0.15 / threat);
   const before = degrees();
@@ -33,7 +36,7 @@ let [drive, session] = [{}, undefined];
 async function live() {
   session ??= await client.openSession(BRAIN);
   const answer = await session.step(STEP_MS, { rates_hz: sensed() }, { drive: true, waitAtMostS: 2 });
-  // A drive goes up at once and fades, or a body that takes 750 ms to take off would not see one of 20.
+  // A drive rises at once and fades slowly. A drive of 20 ms could otherwise not start a take-off, which takes 750 ms.
   for (const [id, now] of Object.entries(answer.drive)) {
     const faded = (drive[id] ?? 0) * 0.9;
     drive[id] = Math.abs(now) > Math.abs(faded) ? now : faded;
@@ -52,7 +55,7 @@ for (;;) {
   try {
     await live();
     dueMs += STEP_MS;
-    // After a late step time passes more slowly: nothing is caught up with, and one request at a time is on its way.
+    // After a late step, time slows down instead of catching up. Only one request at a time is in progress.
     const lateMs = Math.max(0, performance.now() - dueMs);
     dueMs += lateMs;
     lagMs += (lateMs - lagMs) * 0.1;

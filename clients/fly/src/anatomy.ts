@@ -1,6 +1,5 @@
 /**
- * Measures of the fly, in units of a millimetre of a real one (Drosophila melanogaster, female). Its forward axis is +z,
- * up is +y, its left is +x.
+ * Dimensions of the fly (Drosophila melanogaster, female) in mm of a real fly. Forward is +z, up is +y, left is +x.
  */
 export type Vec3 = readonly [x: number, y: number, z: number];
 
@@ -10,20 +9,20 @@ export interface Leg {
   readonly side: 1 | -1;
   /** 0 front, 1 middle, 2 hind. */
   readonly pair: 0 | 1 | 2;
-  /** Where the leg joins the thorax, from the centre of the thorax. */
+  /** Position of the joint with the thorax, relative to the centre of the thorax. */
   readonly hip: Vec3;
   /** Direction of the coxa in the body, not normalized. */
   readonly coxa: Vec3;
   /** Lengths of coxa, femur, tibia and tarsus. */
   readonly lengths: readonly [number, number, number, number];
-  /** Where the foot stands, from the point of the ground below the centre of the thorax. */
+  /** Position of the standing foot, relative to the point on the ground below the centre of the thorax. */
   readonly stands: readonly [x: number, z: number];
-  /** Phase of the leg within a step, in cycles: legs of one tripod have the same. */
+  /** Phase of the leg within a step, in cycles. Legs of one tripod have the same phase. */
   readonly stepOffset: number;
 }
 
 export const WING_LENGTH = 2.3;
-/** Where the left wing joins the thorax, from its centre. */
+/** Position of the left wing's joint, relative to the centre of the thorax. */
 export const WING_BASE: Vec3 = [0.34, 0.3, 0.12];
 
 /** Height of the centre of the thorax of a standing fly. */

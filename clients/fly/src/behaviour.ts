@@ -1,4 +1,4 @@
-/** Behaviour of a fly in a word or two, for a caption. */
+/** Names the behaviour of a fly in one or two words, for a caption. */
 import { type Action, type Motion, shown } from './motion.js';
 
 const ACTS = {
@@ -31,10 +31,10 @@ export type Behaviour =
   | 'turns'
   | 'stands';
 
-/** Level above which an action is seen. */
+/** Level above which an action is visible. */
 const SEEN = 0.5;
 
-/** Behaviour of a motion. Of several at once, the first of the acts is named, then the strongest cue, then walking. */
+/** Names one behaviour. If there are several, acts come first, then the strongest cue, then walking. */
 export function behaviourOf({ flight, takesOff, levels, speed, turning, groomReach }: Motion): Behaviour {
   const seen = (action: Action): boolean => shown(levels[action]) > SEEN;
   if (flight > 0) {

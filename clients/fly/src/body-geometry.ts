@@ -43,7 +43,7 @@ function ellipsoid(
   return new SphereGeometry(1, detail, Math.round(0.7 * detail)).scale(rx, ry, rz).translate(x, y, z);
 }
 
-/** Round about the z axis, with radii at places along it, in their order. */
+/** A solid of revolution about the z axis, from radii at ascending z. */
 function turned(profile: readonly (readonly [z: number, radius: number])[], sides = 10): BufferGeometry {
   return new LatheGeometry(
     profile.map(([z, radius]) => new Vector2(Math.max(radius, 1e-4), z)),
@@ -51,7 +51,7 @@ function turned(profile: readonly (readonly [z: number, radius: number])[], side
   ).rotateX(Math.PI / 2);
 }
 
-/** From a place, in a direction, thinning to a point. */
+/** A cone from a point in a direction. */
 function bristle(
   place: readonly [number, number, number],
   direction: readonly [number, number, number],
@@ -70,7 +70,7 @@ const mixed = (low: string, high: string): ((share: number, into: Color) => void
   return (share, into) => void into.lerpColors(from, to, Math.min(1, Math.max(0, share)));
 };
 
-/** Everything but the wings. */
+/** The whole body except the wings. */
 export function bodyGeometry(): BufferGeometry {
   const body = new Builder();
   addThorax(body);
@@ -136,7 +136,7 @@ function addHead(body: Builder): void {
   );
   body.add('head', ellipsoid([0.13, 0.13, 0.16], [0, 0, -0.12], 10), COLOURS.face);
   for (const side of [1, -1]) {
-    // Facets: faces of their own, every one a little darker or lighter than the next.
+    // Each facet has its own shade.
     const eye = new IcosahedronGeometry(1, 7).scale(0.235, 0.34, 0.27).rotateY(-side * 0.25);
     eye.translate(side * 0.3, 0.04, 0.12).computeVertexNormals();
     const [light, dark] = [new Color(COLOURS.eye), new Color(COLOURS.eyeDark)];
@@ -193,7 +193,7 @@ function addHead(body: Builder): void {
   );
 }
 
-/** Radius of the abdomen in the middle of each of its segments; a female's ends in a point. */
+/** Radius in the middle of each abdominal segment. A female abdomen ends in a point. */
 const ABDOMEN_RADII = [0.4, 0.47, 0.49, 0.46, 0.36, 0.22] as const;
 
 function addAbdomen(body: Builder): void {
@@ -221,7 +221,7 @@ function addAbdomen(body: Builder): void {
       24,
     ).scale(1, 0.93, 1);
     body.add(`abdomen${i}`, shape, (_x, y, z, into) => {
-      // The band is at the rear edge, on the back; below, the fly is pale.
+      // Each segment has a dark band at its rear edge, on the back; the underside is pale.
       const isBand = Math.min(1, Math.max(0, (bandFrom - z) * 60 + 0.5));
       const isBack = Math.min(1, Math.max(0, (y / radius + 0.45) * 3));
       into.lerpColors(belly, light, isBack).lerp(band, isBand * isBack * (i === 0 ? 0.5 : 0.95));
@@ -234,7 +234,7 @@ function addAbdomen(body: Builder): void {
   }
 }
 
-/** Radii of a leg's segments where they begin and where they are thickest. */
+/** Radii of a leg's segments at their beginning and at their thickest point. */
 const LEG_RADII = {
   coxa: [0.085, 0.1],
   femur: [0.05, 0.085],

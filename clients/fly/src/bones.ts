@@ -1,13 +1,13 @@
-/** The parts of the fly that move as one piece each. */
+/** The rigid parts of the fly. */
 import { LEGS } from './anatomy.js';
 
-/** Segments of the abdomen, from the thorax to the tip; each overlaps the next, as tiles do. */
+/** Segments of the abdomen, from the thorax to the tip. Each overlaps the next. */
 export const ABDOMEN_SEGMENTS = 6;
 export const SEGMENT_LENGTH = 0.2;
 export const LEG_SEGMENTS = ['coxa', 'femur', 'tibia', 'tarsus'] as const;
 const SIDES = ['left', 'right'] as const;
 
-/** In the order of the indices of the geometry. */
+/** In the order of the bone indices in the geometry. */
 export const BONES = [
   'thorax',
   'head',

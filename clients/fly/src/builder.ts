@@ -1,7 +1,7 @@
 import { BufferAttribute, BufferGeometry, Color } from 'three';
 import { type BoneName, BONES } from './bones.js';
 
-/** The colour of a vertex, by its coordinates. */
+/** Writes the colour of a vertex with these coordinates into `into`. */
 export type Paint = (x: number, y: number, z: number, into: Color) => void;
 
 const plain =
@@ -9,7 +9,7 @@ const plain =
   (_x, _y, _z, into) =>
     void into.set(colour);
 
-/** Collects shapes into one geometry whose vertices each belong to one bone. */
+/** Collects shapes into one geometry. Each vertex belongs to one bone. */
 export class Builder {
   readonly #positions: number[] = [];
   readonly #normals: number[] = [];
@@ -17,7 +17,7 @@ export class Builder {
   readonly #bones: number[] = [];
   readonly #indices: number[] = [];
 
-  /** Takes a shape over into a bone; the paint is asked with the coordinates of each vertex. */
+  /** Adds a shape to a bone. `paint` is called for each vertex. */
   add(bone: BoneName, shape: BufferGeometry, paint: Paint | string, alpha?: (index: number) => number): this {
     const first = this.#bones.length;
     const positions = shape.getAttribute('position');

@@ -1,23 +1,23 @@
-/** The movement that belongs to drives over time, so that any moment of it can be shown, in any order. */
+/** The movement for drives over time. It can show any moment, in any order. */
 import { advance, AT_REST, type Motion } from './motion.js';
 import type { DriveMoment } from './run-drives.js';
 
-/** ms of movement for each ms of a run: a run of 100 ms would be over before the fly has made one step. */
+/** ms of movement for each ms of a run. At 1, a run of 100 ms would end before the fly had made one step. */
 export const DEFAULT_SLOW_DOWN = 50;
-/** The time step. It is short, so that movement looks the same however often it is drawn. */
+/** The time step. It is short, so that movement looks the same at any frame rate. */
 const STEP_MS = 10;
-/** After the last change of drives the movement goes on for this long, then stands still. */
+/** The movement continues for this time after the last change of drives. */
 const ENDS_AFTER_MS = 6000;
 
 export class Choreography {
   readonly #moments: readonly DriveMoment[];
-  /** States STEP_MS apart, computed as far as they were asked for. */
+  /** States STEP_MS apart, computed on demand. */
   readonly #states: Motion[] = [AT_REST];
   readonly #endMs: number;
 
   /**
    * @param moments drives, by time
-   * @param slowDown ms of movement for each ms of `moments`: steps and strokes of a fly take longer than a run
+   * @param slowDown ms of movement for each ms of `moments`
    */
   constructor(
     moments: readonly DriveMoment[],
@@ -30,7 +30,7 @@ export class Choreography {
     this.#endMs = (moments.at(-1)?.fromMs ?? 0) * slowDown + ENDS_AFTER_MS;
   }
 
-  /** @param timeMs in the time of the run; before its start the fly rests */
+  /** @param timeMs time of the run; before 0 the fly rests */
   at(timeMs: number): Motion {
     const movedMs = Math.min(this.#endMs, Math.max(0, timeMs * this.slowDown));
     const step = Math.floor(movedMs / STEP_MS);
@@ -45,7 +45,7 @@ export class Choreography {
   }
 }
 
-/** The state after a while of constant drives, however long. */
+/** The state after any time of constant drives. */
 export function advanceInSteps(before: Motion, drive: DriveMoment['drive'], elapsedMs: number): Motion {
   let motion = before;
   for (let leftMs = elapsedMs; leftMs > 0; leftMs -= STEP_MS) {

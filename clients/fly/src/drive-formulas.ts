@@ -1,12 +1,12 @@
 /**
- * Drives from channel rates, by the formulas that GET /api/v1/model publishes. The service gives drives for a whole
- * run; with its formulas they can be computed for any part of one, such as a frame.
+ * Computes drives from channel rates with the formulas of GET /api/v1/model. The service gives only the drives of a
+ * whole run; the formulas also give those of a frame.
  */
 
 /** Drives by id, without unit; `turn` from -1, left, to 1, all others from 0 to 1. */
 export type Drives = Readonly<Record<string, number>>;
 
-/** Members of a drive of GET /api/v1/model that are read here. */
+/** The members of a drive in GET /api/v1/model that are used here. */
 export interface DriveFormula {
   readonly id: string;
   /** Numbers, + - * /, parentheses, exp(), `channels.NAME` in Hz and `drive.NAME`. */
@@ -20,14 +20,14 @@ interface Scope {
 type Expression = (scope: Scope) => number;
 
 const TOKEN = /\s*(?:(\d+(?:\.\d+)?)|((?:channels|drive)\.\w+|exp\b)|([-+*/()]))/y;
-/** Responses have this many decimals of a drive. */
+/** Decimals of a drive in responses. */
 const DECIMALS = 4;
 
 /**
  * @param drives those of GET /api/v1/model
  * @returns a function from channel rates in Hz to the drives, rounded as in a response
- * @throws Error where a formula cannot be read, or refers to itself or to a drive that is not among `drives`; the
- * returned function throws where a channel is missing
+ * @throws Error if a formula is invalid, or refers to itself or to an unknown drive; the returned function throws if a
+ *   channel is missing
  */
 export function drivesFrom(
   drives: readonly DriveFormula[],
@@ -44,7 +44,7 @@ export function drivesFrom(
   };
 }
 
-/** Refuses drives that are missing, and drives that are computed from themselves. */
+/** Refuses references to unknown drives, and circular references. */
 function checkReferences(id: string, drives: readonly DriveFormula[], path: readonly string[]): void {
   if (path.includes(id)) throw new Error(`The formula of drive "${id}" refers to itself.`);
   const { formula } = drives.find((drive) => drive.id === id)!;
@@ -61,7 +61,7 @@ function rounded(value: number): number {
   return Math.round(value * 10 ** DECIMALS) / 10 ** DECIMALS + 0;
 }
 
-/** A recursive descent over sums, products, signs and what is between parentheses. */
+/** A recursive-descent parser for sums, products, signs and parentheses. */
 function parse({ id, formula }: DriveFormula): Expression {
   let at = 0;
   let token = next();
@@ -123,7 +123,7 @@ function parse({ id, formula }: DriveFormula): Expression {
       expect('(');
       const of = sum();
       expect(')');
-      // oxlint-disable-next-line no-restricted-properties -- an animation does not show the last bits, in which platforms differ
+      // oxlint-disable-next-line no-restricted-properties -- platforms differ only in the last bits, invisible in an animation
       return (scope) => Math.exp(of(scope));
     }
     const word = token;

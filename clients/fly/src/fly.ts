@@ -1,7 +1,6 @@
 /**
- * A fly for three.js that acts out the drives of the Neural Experiment Service. What it does is engineered: drives are
- * made for animation, and the movements that belong to them were chosen so that each can be seen. It is not a simulation
- * of a body.
+ * A fly for three.js that acts out the drives of the Neural Experiment Service. Drives and movements are engineered for
+ * animation, so that each drive is visible. This is not a simulation of a body.
  */
 import {
   BufferGeometry,
@@ -33,9 +32,9 @@ export { StimulusScene };
 export type { Behaviour, Drives, Model, Run, Stimuli };
 
 export interface FlyOptions {
-  /** Brightness behind the fly, which decides the colours of its wings and of its shadow. */
+  /** Brightness of the background. It decides the colours of wings and shadow. */
   readonly background?: 'dark' | 'light';
-  /** Lets it walk away from where it stood. If false, it walks on the spot, and `place` says where it would be. */
+  /** If true, the fly moves over the ground. If false, it walks on the spot, and `place` gives its virtual position. */
   readonly travels?: boolean;
   /** A soft shadow on the ground, y = 0. */
   readonly shadow?: boolean;
@@ -54,7 +53,7 @@ export interface Place {
 }
 
 /** After a longer pause, such as that of a tab in the background, it continues without catching up. */
-const LONGEST_CATCH_UP_MS = 1000;
+const MAX_CATCH_UP_MS = 1000;
 const WING_COLOURS = {
   dark: { membrane: '#c9d8ff', vein: '#d9b98a', shadow: '#9fb4e6' },
   light: { membrane: '#8a7f6a', vein: '#4a3216', shadow: '#1b1408' },
@@ -88,7 +87,7 @@ export class Fly {
     this.#travels = travels;
     this.#slowDown = slowDown;
     const { bones } = this.#rig;
-    // Vertices are in the coordinates of their bones.
+    // Vertices are in their bones' coordinates, so the bone inverses are identities.
     this.#skeleton = new Skeleton(
       bones,
       bones.map(() => new Matrix4()),
@@ -111,7 +110,7 @@ export class Fly {
     this.#body.castShadow = true;
     for (const mesh of [this.#body, this.#wings]) {
       mesh.bind(this.#skeleton, new Matrix4());
-      // This sphere holds every pose, so the mesh need not be measured in each.
+      // This sphere contains every pose, so three.js need not measure the mesh.
       mesh.boundingSphere = new Sphere(new Vector3(0, 1.6, 0), 5);
     }
     this.#stand.add(...bones, this.#body, this.#wings);
@@ -138,31 +137,31 @@ export class Fly {
   }
 
   /**
-   * Acts for a while, as of now. For games: call it for each picture.
-   * @param drive of a response, faded as the game likes
+   * Acts out drives for some time. Games call this for each frame.
+   * @param drive of a response; a game may let it fade
    * @param elapsedMs since the last call
    */
   act(drive: Drives, elapsedMs: number): void {
-    this.#show(advanceInSteps(this.#motion, drive, Math.min(elapsedMs, LONGEST_CATCH_UP_MS)));
+    this.#show(advanceInSteps(this.#motion, drive, Math.min(elapsedMs, MAX_CATCH_UP_MS)));
   }
 
-  /** Back to where it began, at rest. */
+  /** Returns the fly to its origin, at rest. */
   reset(): void {
     this.#show(AT_REST);
   }
 
   /**
-   * Prepares to act out a run, each frame by its own channels.
+   * Loads a run for showAt(). Each frame has drives from its own channel rates.
    * @param run response with view=full
-   * @param model of GET /api/v1/model of the same service: it has the formulas of the drives
+   * @param model answer of GET /api/v1/model from the same service, with the formulas of the drives
    */
   load(run: Run, model: Model): void {
     this.#choreography = new Choreography(drivesOf(run, model), this.#slowDown);
   }
 
   /**
-   * Shows the pose at a moment of the loaded run, the same one however often and in whatever order it is asked for.
-   * After the end of the run the fly comes to rest.
+   * Shows the pose at a moment of the loaded run. The same moment always gives the same pose. After the end of the run,
+   * the fly comes to rest.
    * @param timeMs since the start of the run, in its own time
    * @throws Error if no run is loaded
    */
@@ -171,15 +170,15 @@ export class Fly {
     this.#show(this.#choreography.at(timeMs));
   }
 
-  /** Where it is, or would be if it does not travel. Feet that stand do not slip on a ground that moves against this. */
+  /** Its position, or its virtual position if it does not travel. If the ground moves by the opposite, feet do not slip. */
   get place(): Place {
     const { x, z, heading } = this.#motion;
     return { x, z, heading, height: poseOf(this.#motion).body.centre[1] };
   }
 
   /**
-   * Tips of its wings, in the coordinates of `object`: points that a camera keeps in view. They are the same all
-   * through a beat.
+   * Tips of its wings, in the coordinates of `object`: a camera can keep these points in view. They are constant
+   * during a wing beat.
    */
   get wingTips(): readonly Vector3[] {
     this.#stand.updateMatrix();
@@ -193,7 +192,7 @@ export class Fly {
     return behaviourOf(this.#motion);
   }
 
-  /** Frees the memory of the GPU. The fly cannot be used any more. */
+  /** Frees the memory of the GPU. The fly must not be used afterwards. */
   dispose(): void {
     this.object.removeFromParent();
     for (const mesh of [this.#body, this.#wings, this.#shadow]) {

@@ -1,8 +1,11 @@
-/** The joints of a leg, found from where its hip and its foot are. */
+/** Computes the joints of a leg from the positions of its hip and foot (inverse kinematics). */
 import { LEGS, type Vec3 } from './anatomy.js';
 import { fromThorax, type Pose, rotated } from './pose.js';
 
-/** Hip, end of the coxa, knee, ankle and tip, in the coordinates of the fly, and whether the foot is too far or too near. */
+/**
+ * Hip, end of the coxa, knee, ankle and tip, in the coordinates of the fly, and whether the foot is too far or too
+ * near.
+ */
 export interface Joints {
   readonly points: readonly [Vec3, Vec3, Vec3, Vec3, Vec3];
   readonly isOutOfReach: boolean;
@@ -15,7 +18,7 @@ const INWARDS = LEGS.map(({ hip, stands }) => {
 });
 
 /**
- * The coxa keeps to its direction, the tarsus to its steepness; femur and tibia join them, with the knee up and
+ * The coxa keeps its direction and the tarsus its steepness. Femur and tibia connect them, with the knee up and
  * outwards.
  */
 export function jointsOf(pose: Pose, leg: number): Joints {
@@ -24,7 +27,7 @@ export function jointsOf(pose: Pose, leg: number): Joints {
   const { tip, tarsus, kneeOut } = pose.feet[leg]!;
   const hip = fromThorax(pose.body, hipInBody);
   const coxaEnd = add(hip, scaled(unit(rotated(coxa, pose.body.pitch, pose.body.roll)), coxaLength));
-  // The tarsus points away from the hip, as that of a standing leg does: the foot may pass below the hip in flight.
+  // The tarsus points away from the hip as in a standing leg, because in flight the foot may pass below the hip.
   const [inX, inZ] = INWARDS[leg]!;
   const [dx, dz] = [coxaEnd[0] - tip[0] + inX, coxaEnd[2] - tip[2] + inZ];
   const across = Math.hypot(dx, dz);

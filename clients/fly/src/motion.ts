@@ -1,6 +1,6 @@
 /**
- * Turns drives into movement: the place of the fly, the progress of each action, and the places of its feet.
- * Everything here is engineered: chosen so that each drive can be seen, not taken from measurements of flies.
+ * Turns drives into movement: position of the fly, progress of each action, and positions of its feet. All of it is
+ * engineered to make each drive visible, and not measured on flies.
  *
  * `advance` is a pure function of a state, drives and a time step, so the same drives give the same movement.
  */
@@ -26,16 +26,16 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number];
 
 export interface Foot {
-  /** Place on the ground where it stands or was lifted, in the coordinates of `Motion`. */
+  /** Position on the ground of its stance, or of its last one, in the coordinates of `Motion`. */
   readonly x: number;
   readonly z: number;
-  /** Share of its swing that is done, 0 to 1; undefined while it stands. */
+  /** Completed fraction of its swing, 0 to 1; undefined while it stands. */
   readonly swing: number | undefined;
 }
 
 export interface Motion {
   readonly timeMs: number;
-  /** Place on the ground, and direction in radians: 0 along +z, positive to the fly's left. */
+  /** Position on the ground, and direction in radians: 0 along +z, positive to the fly's left. */
   readonly x: number;
   readonly z: number;
   readonly heading: number;
@@ -43,7 +43,7 @@ export interface Motion {
   readonly speed: number;
   /** To the fly's left, in radians a second. */
   readonly turning: number;
-  /** The drive `turn`, built up and faded as the levels are. */
+  /** The drive `turn`, which rises and fades like the levels. */
   readonly turn: number;
   /** Phase of its steps, in cycles from 0 to 1. */
   readonly step: number;
@@ -58,13 +58,13 @@ export interface Motion {
   readonly groomReach: number;
   /** Strokes of the front legs so far, in cycles. */
   readonly groomStroke: number;
-  /** Angle by which it has turned away from what it avoids, in radians. */
+  /** Angle in radians by which it has turned away in avoidance. */
   readonly turnedAway: number;
   /** Side to which it turns away or evades: 1 left, -1 right. */
   readonly evades: 1 | -1;
 }
 
-/** Part of a step in which a foot is lifted. Below a half, so that one tripod always stands. */
+/** Fraction of a step in which a foot is lifted. Below one half, so that one tripod always stands. */
 export const SWING_SHARE = 0.4;
 const TOP_SPEED = 4.5;
 const TOP_TURNING = 2.2;
@@ -73,20 +73,20 @@ const TOP_STEPS_PER_SECOND = 3.2;
 const FOOT_DISTANCE = 1.4;
 /** Speed of the feet below which it stands. */
 const STANDS_BELOW = 0.06;
-/** The slowest steps: a foot that is lifted is put down at least this fast. */
+/** The slowest step rate, at which a lifted foot is put down. */
 const SETTLING_STEPS_PER_SECOND = 1.8;
 const SPEED_HALF_LIFE_MS = 90;
 const BRAKING_HALF_LIFE_MS = 40;
 /** Speed of the feet below which it can take off. */
 const CROUCHES_BELOW = 0.4;
 const LEVEL_HALF_LIFE_MS = 110;
-/** Levels of escape at which it takes off, and at which it comes down again. */
+/** Levels of escape above which it takes off, and below which it lands. */
 export const TAKES_OFF_ABOVE = 0.6;
 const LANDS_BELOW = 0.3;
 const TAKE_OFF_MS = 750;
 const LANDING_MS = 1000;
 const FLIGHT_SPEED = 3;
-/** It flies forward only above this part of `flight`; below, it rises or comes down on the spot. */
+/** It flies forward only above this value of `flight`. Below it, the fly rises or descends vertically. */
 const HOVERS_BELOW = 0.85;
 const GROOM_REACH_MS = 320;
 const GROOM_STROKES_PER_SECOND = 2.2;
@@ -120,15 +120,15 @@ export function smoothStep(low: number, high: number, value: number): number {
   return share * share * (3 - 2 * share);
 }
 
-/** Strength with which a level shows: drives of a third are strong already. */
+/** Visible strength of a level. A drive of a third is already strong. */
 export function shown(level: number): number {
   return smoothStep(0.06, 0.6, level);
 }
 
 /**
- * The state after a while of constant drives.
- * @param drive drives that are missing count as 0; others than those of the service are ignored
- * @param elapsedMs up to some 10 ms, so that steps and turns stay smooth
+ * The state after a short time of constant drives.
+ * @param drive missing drives count as 0; unknown drives are ignored
+ * @param elapsedMs at most about 10 ms, so that steps and turns stay smooth
  */
 export function advance(before: Motion, drive: Drives, elapsedMs: number): Motion {
   if (elapsedMs <= 0) return before;
@@ -170,18 +170,21 @@ function levelsAfter({ levels: before }: Motion, drive: Drives, elapsedMs: numbe
   return levels;
 }
 
-/** Touch excites motor neurons of the proboscis as well: a fly that is to groom more than to feed keeps its mouth shut. */
+/**
+ * Touch also excites motor neurons of the proboscis. If the drive to groom is stronger than that to feed, the mouth
+ * stays shut.
+ */
 function groomsRather(drive: Drives): boolean {
   return valueOf(drive, 'groom', 0) > valueOf(drive, 'proboscis', 0);
 }
 
-/** Side to which it evades: the same as long as it evades, otherwise the one to which it turned last. */
+/** Side to which it evades. It stays the same during an evasion; otherwise it is the side of the last turn. */
 function evadedSide({ evades, levels, turn }: Motion): 1 | -1 {
   const isEvading = shown(levels.avoid) > 0 || shown(levels.wing) > 0;
   return isEvading || turn === 0 ? evades : turn > 0 ? -1 : 1;
 }
 
-/** Speed and turning a while later, as long as nothing else changes. */
+/** Speed and turning after `elapsedMs`, if nothing else changes. */
 function paceAfter(before: Motion, drive: Drives, elapsedMs: number): { speed: number; turning: number } {
   const { levels, flight, takesOff, evades } = before;
   if (flight > 0) {
@@ -193,11 +196,11 @@ function paceAfter(before: Motion, drive: Drives, elapsedMs: number): { speed: n
     };
   }
   if (before.groomReach > 0) return { speed: 0, turning: 0 };
-  // It does one thing at a time: taking off, stopping, feeding, grooming, then walking.
+  // It does one thing at a time; take-off comes first, then stopping, feeding, grooming and walking.
   const free = takesOff
     ? 0
     : (1 - shown(levels.stop)) * (1 - shown(levels.proboscis)) * (1 - shown(levels.groom));
-  // A bad taste is in front: it steps back from that before it turns away.
+  // A bad taste is in front, so it steps back before it turns away.
   const rejecting = shown(levels.reject);
   const backward = Math.max(shown(levels.backward), 0.45 * rejecting);
   const turnsAway =
@@ -220,7 +223,7 @@ function paceAfter(before: Motion, drive: Drives, elapsedMs: number): { speed: n
   return stands ? { speed: 0, turning: 0 } : { speed, turning };
 }
 
-/** Take-off and landing run to their end once they have begun. */
+/** Take-off and landing always run to their end. */
 function fly(
   before: Motion,
   levels: Motion['levels'],
@@ -265,7 +268,7 @@ function moved({ x, z, heading, speed, turning }: Motion, seconds: number) {
   };
 }
 
-/** A foot that stands keeps its place on the ground; one that is lifted swings to where it is needed next. */
+/** A standing foot keeps its position on the ground; a lifted foot swings to its next footfall. */
 function walkOn(before: Motion, after: Motion, drive: Drives, elapsedMs: number): Motion {
   const walks = footSpeed(before) >= STANDS_BELOW && !before.takesOff;
   const stepsPerSecond = walks || !standsOnAll(before) ? stepRate(before) : 0;
@@ -275,7 +278,7 @@ function walkOn(before: Motion, after: Motion, drive: Drives, elapsedMs: number)
     const to = from + step - before.step;
     if (foot.swing === undefined) return to >= 1 && walks ? { ...foot, swing: (to - 1) / SWING_SHARE } : foot;
     if (to < SWING_SHARE) return { ...foot, swing: to / SWING_SHARE };
-    // It came down within this step of time: it stands where the body needed it at that moment.
+    // The foot came down within this time step, so use the footfall of that moment.
     const downMs = (elapsedMs * (SWING_SHARE - from)) / (to - from);
     const [x, z] = footfall({ ...moved(before, downMs / 1000), ...paceAfter(before, drive, downMs) }, leg);
     return { x, z, swing: undefined };
@@ -283,7 +286,7 @@ function walkOn(before: Motion, after: Motion, drive: Drives, elapsedMs: number)
   return { ...after, step: fraction(step), feet };
 }
 
-/** Steps a second; a foot that is lifted is put down even if the fly has come to a halt. */
+/** Steps a second. It is never 0, so that a lifted foot comes down even if the fly stands still. */
 function stepRate(pace: Pick<Motion, 'speed' | 'turning'>): number {
   return Math.max(
     SETTLING_STEPS_PER_SECOND,
@@ -292,8 +295,8 @@ function stepRate(pace: Pick<Motion, 'speed' | 'turning'>): number {
 }
 
 /**
- * Place where the foot of a leg will be put down: so far ahead of its middle position that it passes there halfway
- * through its stance.
+ * Position of a leg's next footfall. It is ahead of the foot's middle position, so that the foot passes that position
+ * halfway through its stance.
  */
 export function footfall(
   { x, z, heading, speed, turning }: Pick<Motion, 'x' | 'z' | 'heading' | 'speed' | 'turning'>,
@@ -310,7 +313,7 @@ export function footfall(
   ];
 }
 
-/** Feet straight below, where it will land; while it rises or comes down on the spot they keep their places. */
+/** In flight, feet are directly below the body. During vertical ascent and descent they keep their positions. */
 function feetInFlight(before: Motion, after: Motion): readonly Foot[] {
   if (after.flight <= HOVERS_BELOW && before.flight <= HOVERS_BELOW) return before.feet;
   return LEGS.map((_, leg) => {

@@ -1,10 +1,10 @@
-/** Turns a state of movement into a pose: the places of body, head, wings and feet. Pure, as `advance` is. */
+/** Turns a state of movement into a pose: positions of body, head, wings and feet. A pure function, like `advance`. */
 import { LEGS, STANDING_HEIGHT, type Vec3 } from './anatomy.js';
 import { ACTIONS, footfall, type Motion, shown, smoothStep } from './motion.js';
 
-/** Places and angles of all parts of the body. Angles are in radians; the right side mirrors the left. */
+/** Positions and angles of all parts of the body. Angles are in radians; the right side mirrors the left. */
 export interface Pose {
-  /** Place on the ground, and direction. */
+  /** Position on the ground, and direction. */
   readonly place: { readonly x: number; readonly z: number; readonly heading: number };
   /** Thorax: its centre above `place`; pitch is nose up, roll left side up. */
   readonly body: { readonly centre: Vec3; readonly pitch: number; readonly roll: number };
@@ -35,15 +35,15 @@ export interface Wing {
   /** 0 folded over the abdomen, a quarter turn to the side. */
   readonly out: number;
   readonly up: number;
-  /** Up where its beat turns back; `up` where it does not beat. */
+  /** Highest angle of its beat; `up` if it does not beat. */
   readonly highest: number;
   /** Leading edge up. */
   readonly twist: number;
 }
 export interface FootPose {
-  /** Place of its tip, in the coordinates of the fly: x to its left, y from the ground, z forward from `place`. */
+  /** Position of its tip, in the coordinates of the fly: x to its left, y from the ground, z forward from `place`. */
   readonly tip: Vec3;
-  /** Steepness of the tarsus: its end at the tibia is above its tip where this is positive. */
+  /** Steepness of the tarsus. If positive, its end at the tibia is above its tip. */
   readonly tarsus: number;
   /** 0 knee up, 1 knee to the outside. */
   readonly kneeOut: number;
@@ -54,10 +54,10 @@ const TAU = 2 * Math.PI;
 /** Height to which a foot is lifted in a step. */
 const LIFT = 0.26;
 const FLIGHT_HEIGHT = 1.35;
-/** Beats a second that can be seen; those of a fly, 200, could not. */
+/** Visible beats a second; a real fly's 200 would be too fast to see. */
 const WING_BEATS_PER_SECOND = 9;
 const BREATHS_PER_SECOND = 0.7;
-/** Parts of `flight`: until here it crouches; until here its legs push; from here on its feet are in the air. */
+/** Values of `flight`. It crouches up to CROUCHED; its legs push up to PUSHED; then its feet are in the air. */
 const CROUCHED = 0.4;
 const PUSHED = 0.55;
 const AIRBORNE = 0.8;
@@ -66,16 +66,16 @@ const AIRBORNE = 0.8;
 interface Acting {
   readonly motion: Motion;
   readonly seconds: number;
-  /** Strength with which each action shows, 0 to 1. */
+  /** Visible strength of each action, 0 to 1. */
   readonly level: Motion['levels'];
-  /** Parts of the way to: standing on the ground, feet in the air, front legs at the head. */
+  /** Fractions from 0 to 1: standing on the ground, feet in the air, front legs at the head. */
   readonly ground: number;
   readonly air: number;
   readonly groom: number;
   /** Strength of crouching and of rearing up in a take-off. */
   readonly crouch: number;
   readonly rear: number;
-  /** Escape as it shows on the ground, where it may be too weak for a take-off. */
+  /** Strength of escape on the ground, which may be too weak for a take-off. */
   readonly startled: number;
 }
 
@@ -152,7 +152,7 @@ function bodyPose({
           0.16 * level.proboscis -
           0.14 * level.hygrotaxis -
           0.04 * level.courtship),
-    // It banks into its turns: to its left, its left side is down.
+    // It banks into turns: in a left turn, the left side is down.
     roll: air * (-0.25 * motion.turning - 0.3 * motion.evades * level.wing),
   };
 }
@@ -216,7 +216,7 @@ function wingPose(acting: Acting, side: 1 | -1): Wing {
   const { flight, takesOff, evades } = motion;
   const beats = beating(acting);
   const beat = TAU * WING_BEATS_PER_SECOND * seconds;
-  // Raised before the legs push, folded before it stands again.
+  // Wings are raised before the legs push, and folded before the fly stands again.
   const raised = takesOff ? smoothStep(0.05, CROUCHED, flight) : smoothStep(0.1, 0.6, flight);
   const opened = Math.max(1.15 * level.wing, 0.5 * level.courtship, 0.45 * level.landing, 0.75 * startled);
   const lifted = ground * (0.3 * level.wing + 0.25 * level.courtship + 0.4 * startled);
@@ -250,7 +250,7 @@ function footPose({ motion, level, air, groom }: Acting, body: Pose['body'], leg
     tarsus = mix(tarsus, grooming.tarsus, groom);
   }
   if (air > 0) {
-    // Coming down, and when landing is commanded, the legs reach for the ground; else they are drawn in.
+    // During descent or a landing drive, the legs reach for the ground; otherwise they are drawn in.
     const reaches = motion.takesOff
       ? level.landing
       : Math.max(level.landing, smoothStep(1, AIRBORNE, motion.flight));

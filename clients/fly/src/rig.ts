@@ -1,4 +1,4 @@
-/** Places the bones of the fly by its pose. */
+/** Positions the bones of the fly for a pose. */
 import { Bone, Euler, Matrix4, Quaternion, Vector3 } from 'three';
 import { LEGS, type Vec3, WING_BASE } from './anatomy.js';
 import { ABDOMEN_SEGMENTS, type BoneName, BONES, LEG_SEGMENTS, SEGMENT_LENGTH } from './bones.js';
@@ -11,9 +11,9 @@ const SIDES = [
 ] as const;
 const UNMOVED = new Matrix4();
 
-/** The bones, all in the coordinates of the fly: none is the parent of another. */
+/** The bones, all in the coordinates of the fly. No bone is the parent of another. */
 export class Rig {
-  /** In the order of the indices of the geometry. */
+  /** In the order of the bone indices in the geometry. */
   readonly bones = BONES.map((name) => {
     const bone = new Bone();
     bone.name = name;
@@ -38,7 +38,8 @@ export class Rig {
     const at: Vec3 = [0, 0.04, 0.62 - 0.07 * head.pulledIn];
     const skull = this.#place('head', thorax, at, [-head.pitch, head.yaw, head.roll]);
     const { extended, spread } = proboscis;
-    // Folded, the rostrum lies in the head and the haustellum against it; extended, both point down and forwards.
+    // When folded, the rostrum is in the head and the haustellum lies against it. When extended, both point down and
+    // forwards.
     const rostrum = this.#place(
       'rostrum',
       skull,
@@ -81,7 +82,7 @@ export class Rig {
   #showWings({ wings, blur }: Pose, thorax: Matrix4): void {
     SIDES.forEach(([side, name], i) => {
       const { out, up, twist } = wings[i]!;
-      // Folded, one wing lies on the other, both a little open to the rear.
+      // Folded wings overlap and are slightly open to the rear.
       const folded = Math.max(0, 1 - out / 0.5);
       const base: Vec3 = [side * WING_BASE[0], WING_BASE[1], WING_BASE[2]];
       this.#place(
@@ -90,14 +91,14 @@ export class Rig {
         [base[0], base[1] + 0.05 + 0.02 * side * folded, base[2]],
         [up + 0.03, -side * (out - 0.06 * folded), side * (-0.12 * folded - twist)],
       );
-      // A bone that has no size cannot be inverted.
+      // A bone of size 0 has no inverse.
       this.#place(`${name}Blur`, thorax, base, [0, -0.1 * side, 0], Math.max(1e-4, blur));
       const swung = side * (0.2 + 0.5 * up * blur);
       this.#place(`${name}Haltere`, thorax, [side * 0.36, 0.12, -0.28], [0, 0, swung]);
     });
   }
 
-  /** Sets a bone by its place in another one and its rotations, applied about z, then x, then y. */
+  /** Sets a bone by its position in `parent` and its rotations about z, then x, then y. */
   #place(name: BoneName, parent: Matrix4, at: Vec3, [x, y, z]: Vec3, size = 1): Matrix4 {
     const bone = this.#byName.get(name)!;
     rotation.setFromEuler(euler.set(x, y, z, 'YXZ'));
@@ -117,7 +118,7 @@ export class Rig {
   }
 }
 
-/** Used by each call, so that drawing makes no garbage. */
+/** Reused by each call, so that drawing allocates nothing. */
 const [position, scale, ahead, aside, upwards] = [
   new Vector3(),
   new Vector3(),

@@ -1,17 +1,17 @@
 /** The drives of a run over time, from the channel rates of its frames. */
 import { drivesFrom, type DriveFormula, type Drives } from './drive-formulas.js';
 
-/** Members of a response with view=full that are read here. */
+/** The members of a response with view=full that are used here. */
 export interface Run {
   readonly duration_ms: number;
-  /** Each from `t`, in ms, to the next; rates in Hz. */
+  /** Each frame lasts from `t`, in ms, to the next frame; rates in Hz. */
   readonly frames: readonly {
     readonly t: number;
     readonly channels: Readonly<Record<string, number>>;
   }[];
 }
 
-/** Members of GET /api/v1/model that are read here. */
+/** The members of GET /api/v1/model that are used here. */
 export interface Model {
   readonly drives: readonly DriveFormula[];
 }
@@ -23,14 +23,14 @@ export interface DriveMoment {
 }
 
 /**
- * A channel of two neurons can have only 0, 100 or 200 Hz in a frame of 5 ms. A body needs a rate that moves less, so a
- * frame's rates are means over this much time before its end.
+ * A channel of two neurons can have only 0, 100 or 200 Hz in a frame of 5 ms. A body needs smoother rates, so a frame's
+ * rates are means over this time before its end.
  */
 export const WINDOW_MS = 20;
 
 /**
  * @returns one moment for each frame, and one without drives from the end of the run on
- * @throws Error where the formulas of the model and the channels of the run do not fit
+ * @throws Error if the formulas of the model do not fit the channels of the run
  */
 export function drivesOf(run: Run, model: Model): readonly DriveMoment[] {
   const drivesAt = drivesFrom(model.drives);
@@ -46,7 +46,7 @@ export function drivesOf(run: Run, model: Model): readonly DriveMoment[] {
         const inWindowMs = frames[j]!.toMs - Math.max(frames[j]!.fromMs, toMs - WINDOW_MS);
         spikes += (frames[j]!.channels[id] ?? 0) * inWindowMs;
       }
-      // The time before the run counts as silent.
+      // The time before the run has no spikes.
       return [id, spikes / WINDOW_MS] as const;
     });
     return { fromMs, drive: drivesAt(Object.fromEntries(rates)) };

@@ -5,7 +5,7 @@ const RADIUS = 2.3;
 const SEGMENTS = 36;
 /** Opacities from the centre to the edge. */
 const SHADOW = [0.34, 0.3, 0.22, 0.13, 0.06, 0.02, 0];
-/** On a dark background a shadow cannot be seen, so the lit ground around it is drawn. */
+/** On a dark background a shadow is invisible, so the lit ground around it is drawn instead. */
 const LIT_GROUND = [0, 0.02, 0.1, 0.13, 0.08, 0.03, 0];
 
 export function shadowGeometry(colour: string, onDark: boolean): BufferGeometry {

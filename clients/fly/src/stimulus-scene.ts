@@ -1,6 +1,6 @@
 /**
- * The scene of what is done to the fly: an object that approaches, a drop at its mouth, a plume of odour. Engineered, as its
- * movements are: each thing was made up so that it can be told apart, none is to scale.
+ * Draws the stimuli around the fly: an approaching object, a drop at its mouth, a plume of odour. They are engineered
+ * to be distinguishable, and none is to scale.
  */
 import {
   CircleGeometry,
@@ -28,12 +28,12 @@ import {
 import { STANDING_HEIGHT, type Vec3 } from './anatomy.js';
 
 /**
- * Strengths by the ids of stimuli of version 1, from 0, which is not seen, to 1. That of `loom` is how near the object is.
- * Other names count for nothing.
+ * Strengths by the ids of stimuli of version 1, from 0 (invisible) to 1. The strength of `loom` is the nearness of the
+ * object. Other names are ignored.
  */
 export type Stimuli = Readonly<Record<string, number>>;
 
-/** Where the fly is, as `Fly.place` has it. */
+/** Position of the fly, as in `Fly.place`. */
 interface Stand {
   readonly x: number;
   readonly z: number;
@@ -54,7 +54,7 @@ const [FAR, NEAR]: readonly [Vec3, Vec3] = [
   [0.5, 1.5, 2.6],
   [0.2, 1.45, 2.05],
 ];
-/** Seen from the fly, the object grows as 1 / distance: at a strength of 1 this much of its way is left. */
+/** Fraction of its distance that is left at a strength of 1. The object looks larger in proportion to 1 / distance. */
 const OBJECT_LEFT = 0.14;
 const OBJECT_RADIUS = 0.12;
 const WAVES = 3;
@@ -65,7 +65,7 @@ const SEEN = 0.01;
 export class StimulusScene {
   /** Object to add to the scene that the fly is in. */
   readonly object = new Group();
-  /** Things that turn and rise with the fly, and those around it. */
+  /** Objects that turn and rise with the fly, and objects around it. */
   readonly #held = new Group();
   readonly #around = new Group();
   readonly #object: Mesh<SphereGeometry, MeshStandardMaterial>;
@@ -127,16 +127,16 @@ export class StimulusScene {
     this.show({}, 0);
   }
 
-  /** Sets the brightness behind the scene: the object that approaches stands out from it. */
+  /** Sets the background, so that the approaching object contrasts with it. */
   setBackground(background: 'dark' | 'light'): void {
     this.#object.material.color.set(background === 'dark' ? '#7d8494' : '#1d1f26');
   }
 
   /**
-   * Shows what is done at a moment, the same for the same arguments.
-   * @param timeMs moves what flutters and drifts
+   * Shows the stimuli at a moment. The same arguments always give the same picture.
+   * @param timeMs moves fluttering and drifting objects
    * @param place of the fly, in the coordinates of the parent of `object`
-   * @param facing direction from which things come, in radians as `place.heading`
+   * @param facing direction from which stimuli come, in radians like `place.heading`
    */
   show(stimuli: Stimuli, timeMs: number, place: Stand = AT_ORIGIN, facing = 0): void {
     const of = (id: string): number => Math.min(1, Math.max(0, stimuli[id] ?? 0));
@@ -203,7 +203,7 @@ export class StimulusScene {
     if (kinds.length === 0) return;
     for (let i = 0; i < PUFFS; i++) {
       const kind = kinds[i % kinds.length]!;
-      // Golden parts of a turn spread the puffs evenly.
+      // The golden angle spreads the puffs evenly.
       const [share, angle] = [(timeMs / PUFF_MS + i * 0.618) % 1, i * 2.4 + timeMs / 900];
       const radius = (0.08 + 0.4 * share * (1 - 0.5 * share)) * ((i % 5) + 1) * 0.2;
       const [x, y, z] = between(PLUME_FROM, PLUME_TO, share);
@@ -227,7 +227,7 @@ export class StimulusScene {
     count: number,
   ): InstancedMesh<G, M> {
     const mesh = new InstancedMesh(geometry, material, count);
-    // Their places change, so bounds measured once would be wrong.
+    // Their positions change, so bounds measured once would be wrong.
     mesh.frustumCulled = false;
     this.#disposables.push(geometry, material, mesh);
     return mesh;
@@ -264,5 +264,5 @@ function glowTexture(): DataTexture {
   return texture;
 }
 
-/** Used by each call, so that drawing makes no garbage. */
+/** Reused by each call, so that drawing allocates nothing. */
 const [at, sized, matrix, colour] = [new Vector3(), new Vector3(), new Matrix4(), new Color()];

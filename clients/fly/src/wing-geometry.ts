@@ -1,4 +1,4 @@
-/** The shape of the wings, as one geometry that can be seen through. */
+/** The shape of the wings, as one transparent geometry. */
 import { BufferAttribute, BufferGeometry, Color } from 'three';
 import { WING_LENGTH } from './anatomy.js';
 import type { BoneName } from './bones.js';
@@ -9,7 +9,7 @@ const BLUR_FROM = -0.55;
 const BLUR_TO = 1.15;
 
 /**
- * Where the leading and the trailing edge of the left wing are, from its base, 0, to its tip, 1; positive is outwards.
+ * Offsets of the left wing's edges at a fraction of its length, from 0 (base) to 1 (tip). Leading is positive.
  */
 function edges(share: number): readonly [leading: number, trailing: number] {
   const round = Math.sqrt(Math.max(0, 1 - (2 * share - 1) ** 2));
@@ -22,7 +22,7 @@ function edges(share: number): readonly [leading: number, trailing: number] {
 
 /**
  * Both wings and the blur of both, seen from both sides.
- * @param membrane colour of what lies between the veins
+ * @param membrane colour between the veins
  */
 export function wingGeometry(membrane: string, vein: string): BufferGeometry {
   const wings = new Builder();
@@ -45,7 +45,7 @@ export function wingGeometry(membrane: string, vein: string): BufferGeometry {
   return wings.build();
 }
 
-/** A place on the wing: `lane` 0 is the leading edge, 1 the trailing one. */
+/** A point on the wing: `lane` 0 is the leading edge, 1 the trailing edge. */
 function onWing(side: number, share: number, lane: number): readonly [number, number, number] {
   const [leading, trailing] = edges(share);
   const across = leading + (trailing - leading) * lane;
@@ -104,7 +104,7 @@ function addCrossVein(
   wings.add(bone, strip, colour, () => 0.9);
 }
 
-/** A fan about the base of the wing, across the body; most visible where the wing turns back. */
+/** A fan around the base of the wing, across the body. It is most visible at the turning points of the beat. */
 function addBlur(wings: Builder, bone: BoneName, side: number, membrane: string): void {
   const [arcs, rings] = [16, 3];
   const fan = gridOf(arcs, rings, (arc, ring) => {

@@ -3,9 +3,9 @@ import { type Vec3, WING_BASE, WING_LENGTH } from './anatomy.js';
 import type { Pose, Wing } from './pose.js';
 
 /**
- * The tips of the wings where their beat turns back, and level: the same all through a beat, so a view that contains
- * them does not shake.
- * @returns four points in the coordinates of the fly, as those of its feet are
+ * The wing tips at the turning points of the beat and at mid-height. They are constant during a beat, so a view that
+ * contains them does not shake.
+ * @returns four points in the coordinates of the fly
  */
 export function wingTipsOf({ body, wings }: Pose): readonly Vec3[] {
   return wings.flatMap((wing, i) =>

@@ -1,4 +1,4 @@
-/** The body that acts out the drives of a run, beside the brain and in step with it. */
+/** Shows the body that acts out the drives of a run, synchronous with the brain. */
 import {
   BufferAttribute,
   BufferGeometry,
@@ -23,24 +23,24 @@ import { onThemeChange, readTheme } from '../theme.js';
 import { DEFAULT_SLOW_DOWN } from '../../fly/src/choreography.js';
 
 const FIELD_OF_VIEW_DEGREES = 28;
-const MAXIMUM_PIXEL_RATIO = 2;
+const MAX_PIXEL_RATIO = 2;
 const KEYBOARD_TURN_RADIANS = 0.2;
-/** Distance between the marks on the ground, and their number to a side. */
+/** Distance between the marks on the ground, and their number on each side of the grid. */
 const MARK_SPACING = 1.2;
 const MARKS = 14;
-/** Extents that have to be in view: of a fly that stands, and of one that flies with its wings spread. */
+/** Extents that must be in view: those of a standing fly, and of a flying fly with spread wings. */
 const VIEWS = {
   standing: { centreHeight: 0.5, halfHeight: 1.45, halfWidth: 2.25 },
   flying: { centreHeight: 1.9, halfHeight: 2, halfWidth: 2.4 },
 } as const;
-/** Largest distance by which a part of the fly is nearer to the camera than its middle. */
+/** The nearest part of the fly is at most this much nearer to the camera than its centre. */
 const NEAREST_PART = 1.2;
-/** The part of the picture that wings may fill, so that none touches the edge. */
+/** Fraction of the picture that wings may fill, so that they do not touch the edge. */
 const WING_MARGIN = 0.86;
 const [STANDING_HEIGHT, FLYING_HEIGHT] = [0.95, 2.2];
 const AZIMUTH_RADIANS = 0.9;
 const POLAR_RADIANS = 1.25;
-/** So soon after the start of a run is a stimulus seen, in the time of the run. */
+/** Time of the run at which a stimulus has its full strength. */
 const ARRIVES_IN_MS = 5;
 
 const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
@@ -61,22 +61,22 @@ export class FlyView {
   #actedMs = 0;
   #run: FullRun | undefined;
   #isLive = false;
-  /** Direction from which a live stimulus comes, and for how long the live fly has moved. */
+  /** Direction of a live stimulus, and time since the fly became live. */
   #facing = 0;
   #liveMs = 0;
   #changed = true;
-  /** Tells whether the reader has turned the camera since it was last placed. */
+  /** True if the user has turned the camera since it was last positioned. */
   #isTurned = false;
 
-  /** @throws Error where the browser has no WebGL */
+  /** @throws Error if the browser has no WebGL */
   constructor(
     private readonly model: Model,
     private readonly playback: Playback,
   ) {
     this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
-    // Asking for errors waits for the compiler.
+    // Checking for errors would wait for the shader compiler.
     this.#renderer.debug.checkShaderErrors = false;
-    this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAXIMUM_PIXEL_RATIO));
+    this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAX_PIXEL_RATIO));
     this.#ground = groundMarks();
     const [sun, rim] = [new DirectionalLight('#fff3dd', 2.6), new DirectionalLight('#9ab8ff', 1.6)];
     sun.position.set(3, 6, 4);
@@ -85,17 +85,17 @@ export class FlyView {
 
     this.#controls = new OrbitControls(this.#camera, this.#canvas);
     this.#controls.enablePan = false;
-    // The wheel scrolls the page.
+    // The wheel must scroll the page.
     this.#controls.enableZoom = false;
     this.#controls.maxPolarAngle = Math.PI / 2 - 0.02;
     this.#controls.addEventListener('change', () => {
       this.#changed = true;
       this.#isTurned = true;
     });
-    // One finger scrolls the page up and down; it turns the fly sideways.
+    // A vertical movement of one finger scrolls the page; a horizontal one turns the fly.
     this.#canvas.style.touchAction = 'pan-y';
     this.#canvas.addEventListener('keydown', (event) => this.#onKey(event));
-    // The renderer forgets its background with the context.
+    // The renderer loses its background with the context.
     this.#canvas.addEventListener('webglcontextrestored', () => this.#paintIn());
     this.#camera.position.setFromSphericalCoords(1, POLAR_RADIANS, AZIMUTH_RADIANS);
     new ResizeObserver(() => this.#fit()).observe(this.#frame);
@@ -113,7 +113,7 @@ export class FlyView {
     this.playback.refresh();
   }
 
-  /** Lets the fly act live, from rest, until a run is shown again. A pointer then turns it no more. */
+  /** Makes the fly live, from rest, until a run is shown again. A pointer does not turn a live fly. */
   setLive(isLive: boolean): void {
     if (isLive && !this.#isLive) this.#fly.reset();
     this.#isLive = isLive;
@@ -123,7 +123,7 @@ export class FlyView {
   }
 
   /**
-   * @param drive that it acts out
+   * @param drive drives to act out
    * @param elapsedMs since the last call
    */
   actLive(drive: Drives, elapsedMs: number, stimuli: Stimuli): void {
@@ -139,7 +139,7 @@ export class FlyView {
     const started = performance.now();
     this.#fly.showAt(timeMs);
     const { stimulus, duration_ms: durationMs } = this.#run;
-    // An object comes nearer all through a run; anything else is there at once.
+    // An object approaches during the whole run; any other stimulus is there at once.
     const strength = stimulus === 'loom' ? timeMs / durationMs : Math.min(1, timeMs / ARRIVES_IN_MS);
     this.#showFly({ [stimulus]: strength }, timeMs * DEFAULT_SLOW_DOWN, 0, started);
   }
@@ -147,7 +147,7 @@ export class FlyView {
   #showFly(stimuli: Stimuli, timeMs: number, facing: number, started: number): void {
     const { x, z, heading, height } = this.#fly.place;
     this.#stimuli.show(stimuli, timeMs, { x: 0, z: 0, heading, height }, facing);
-    // The fly stays in view and turns; the ground moves below it.
+    // The fly stays in the centre and turns; the ground moves below it.
     this.#fly.object.rotation.y = heading;
     this.#ground.position.set(-x % MARK_SPACING, 0, -z % MARK_SPACING);
     this.#follow();
@@ -191,7 +191,7 @@ export class FlyView {
     this.#follow();
   }
 
-  /** Moves the camera so that the fly is in view, without turning it. */
+  /** Moves the camera so that the fly is in view; keeps its direction. */
   #follow(): void {
     const risen = (this.#fly.place.height - STANDING_HEIGHT) / (FLYING_HEIGHT - STANDING_HEIGHT);
     const share = Math.min(1, Math.max(0, risen));
@@ -199,7 +199,7 @@ export class FlyView {
       VIEWS.standing[key] + share * (VIEWS.flying[key] - VIEWS.standing[key]);
     const { target } = this.#controls;
     const direction = new Spherical().setFromVector3(this.#camera.position.sub(target));
-    // Rounded, so that moving back and forth leaves no trace.
+    // Rounding avoids drift after moves back and forth.
     const [phi, theta] = [rounded(direction.phi), rounded(direction.theta)];
     const axes = {
       towards: new Vector3().setFromSphericalCoords(1, phi, theta),
@@ -219,7 +219,7 @@ export class FlyView {
         return { x: from.dot(axes.right), y: from.dot(axes.up), nearer: from.dot(axes.towards) };
       });
 
-    // Wings that are raised move the middle of the picture up, so that less room below the fly is empty.
+    // Raised wings move the centre of the picture up, which leaves less empty space below the fly.
     const centre = new Vector3(0, between('centreHeight'), 0);
     const usual = distanceFor(between('halfHeight'));
     const beyond = seenFrom(centre).map(({ y, nearer }) => y - WING_MARGIN * slope * (usual - nearer));
@@ -255,7 +255,7 @@ function rounded(radians: number): number {
   return Math.round(1e6 * radians) / 1e6;
 }
 
-/** Points on the ground, fainter with distance, so that walking is seen. */
+/** Points on the ground, fainter with distance, which make walking visible. */
 function groundMarks(): Points<BufferGeometry, PointsMaterial> {
   const positions: number[] = [];
   const colours: number[] = [];

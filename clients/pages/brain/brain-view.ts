@@ -1,7 +1,7 @@
-/** The brain as a cloud of its neurons, in two draw calls: all of them at rest, and those that are lit or pointed out. */
+/** Draws the brain as a cloud of neurons, in two draw calls: all neurons at rest, then lit or marked neurons. */
 import { rgbOf, superClassIndex, type Theme } from '../theme.js';
-import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
-import { SIDES } from '../../../src/connectome/connectome.js';
+import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
+import { SIDES } from '../../../src/engine/connectome/connectome.js';
 import { displayPositions } from './display-positions.js';
 import { LIGHT_STRIDE } from './glow.js';
 import { Orbit, type Seen, type Vec3 } from './orbit.js';
@@ -9,47 +9,40 @@ import { PointPass } from './point-pass.js';
 import {
   GLOW_FRAGMENT_SHADER,
   GLOW_VERTEX_SHADER,
-  KINDS,
+  SUPER_CLASS_COLOURS,
   REST_FRAGMENT_SHADER,
   REST_VERTEX_SHADER,
 } from './shaders.js';
 
-/** Tangent of half the field of view, which is 28 degrees high. */
+/** Tangent of half the vertical field of view of 28 degrees. */
 const TANGENT = Math.tan((14 * Math.PI) / 180);
 const [NEAREST, FARTHEST] = [0.01, 20];
-const MAXIMUM_PIXEL_RATIO = 2;
+const MAX_PIXEL_RATIO = 2;
 const KEYBOARD_TURN_RADIANS = 0.12;
 const KEYBOARD_FACTOR = 1.1;
 const PICK_RADIUS_PIXELS = 9;
-/** Share of the neurons that may lie outside the view at either end of an axis. */
+/** Fraction of the neurons that may be outside the view at each end of an axis. */
 const OUTLYING_SHARE = 0.003;
-/** So many neurons tell the extent of the brain. */
+/** Number of neurons used to measure the extent of the brain. */
 const MEASURED_NEURONS = 10_000;
-const FAINTEST_KIND = 0.5;
-const STRONGEST_KIND = 1.3;
-/** Strength of neurons at rest; less beside a run, whose light must not be lost among them. */
+const FAINTEST_SUPER_CLASS = 0.5;
+const STRONGEST_SUPER_CLASS = 1.3;
+/** Strength of neurons at rest. It is lower beside a run, so that the run's light is visible. */
 const REST_STRENGTH = { dark: 0.3, light: 0.5 };
 const BESIDE_A_RUN = 0.5;
 const BESIDE_MARKS = 0.25;
 const REST_SIZE = 0.0065;
 const GLOW_SIZE = 0.017;
-/** A single neuron that is pointed out has a ring of this size in pixels; the more there are, the smaller they get. */
+/** Size in pixels of the ring around a single marked neuron. More marked neurons have smaller rings. */
 const MARK_PIXELS = 28;
 const MARK_EXPONENT = -0.24;
 const SMALLEST_MARK_PIXELS = 5;
-/** A canvas of this width or more has rings of full size; a smaller one has smaller rings. */
+/** A narrower canvas has smaller rings. */
 const FULL_MARK_WIDTH = 600;
-/** Part of the canvas by which the brain stands below its middle, as its upper corners have other things in them. */
+/** Fraction of the canvas by which the brain is below the centre, because the upper corners have controls. */
 const LOWERED = 0.05;
 /** Gap between the names of the two sides of the brain. */
 const LABEL_GAP_PIXELS = 8;
-
-/** Where the camera stands, as azimuth and polar angle. */
-export const VIEWPOINTS = {
-  front: [0, Math.PI / 2],
-  side: [Math.PI / 2, Math.PI / 2],
-  top: [0, 0.02],
-} as const;
 
 export interface Picked {
   readonly neuron: number;
@@ -58,17 +51,17 @@ export interface Picked {
 }
 
 export class BrainView {
-  /** Brightness: byte 0 of each neuron for the run, byte 1 for the kept one. Call show() after changes. */
+  /** Brightness: byte 0 of each neuron for the run, byte 1 for the kept run. Call show() after changes. */
   light = new Uint8Array();
   readonly #gl: WebGL2RenderingContext;
-  readonly #pixelRatio = Math.min(devicePixelRatio, MAXIMUM_PIXEL_RATIO);
+  readonly #pixelRatio = Math.min(devicePixelRatio, MAX_PIXEL_RATIO);
   readonly #camera: Orbit;
   readonly #uniforms: Record<string, number | boolean | number[]>;
   #atlas!: CompactAtlas;
   #positions!: Float32Array<ArrayBuffer>;
   #traits!: Uint8Array<ArrayBuffer>;
   readonly #resting: PointPass;
-  /** Neurons of the second pass: few, so that a frame sends their light alone to the GPU. */
+  /** Neurons of the second pass. They are few, and a frame sends only their light to the GPU. */
   readonly #lit: PointPass;
   #litLight = new Uint8Array();
   #drawCalls = 0;
@@ -81,14 +74,14 @@ export class BrainView {
   #theme: Theme | undefined;
   #isBesideRun = false;
   #changed = true;
-  /** Angle of `turnTo` by which the camera has gone around the brain. */
+  /** Angle of the last `turnTo`. */
   #turned = 0;
-  /** Size of the canvas in CSS pixels, kept because asking for it makes the browser lay out the page. */
+  /** Size of the canvas in CSS pixels, cached because reading it forces a page layout. */
   #size = { width: 1, height: 1 };
   /** Width of the wider label and the gap beside it, in CSS pixels. */
   #labelWidth = 0;
 
-  /** @throws Error where the browser has no WebGL */
+  /** @throws Error if the browser has no WebGL */
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly sideLabels: readonly HTMLElement[],
@@ -116,7 +109,7 @@ export class BrainView {
     this.#blend();
 
     canvas.addEventListener('keydown', (event) => this.#onKey(event));
-    // Without this the browser does not give the graphics back.
+    // Without this, the browser does not restore the context.
     canvas.addEventListener('webglcontextlost', (event) => event.preventDefault());
     canvas.addEventListener('webglcontextrestored', () => {
       for (const pass of [this.#resting, this.#lit]) pass.restore();
@@ -125,18 +118,18 @@ export class BrainView {
     });
     for (const label of sideLabels) {
       label.hidden = false;
-      label.style.visibility = 'hidden'; // until it has a place
+      label.style.visibility = 'hidden'; // until it has a position
     }
     new ResizeObserver(() => this.#fit()).observe(canvas.parentElement!);
     this.#fit();
-    this.lookFrom('front');
+    this.#lookFromFront();
   }
 
-  /** Draws the same neurons where a later atlas has them. */
+  /** Takes new positions of the same neurons from a later atlas. */
   setAtlas(atlas: CompactAtlas): void {
     const before = this.#fittingDistance();
     this.#take(atlas);
-    // The brain fills the view as before.
+    // Keep the apparent size of the brain.
     this.#camera.nearer(before / this.#fittingDistance());
     this.#changed = true;
   }
@@ -154,7 +147,7 @@ export class BrainView {
       this.#traits[4 * i] = kinds[atlas.typeIndices[i]!]!;
       this.#traits[4 * i + 1] = atlas.estimated[i]!;
     }
-    this.#uniforms['kindStrengths'] = this.#kindStrengths();
+    this.#uniforms['superClassStrengths'] = this.#superClassStrengths();
     this.#uniforms['estimatedStrength'] = atlas.estimated.includes(0) ? 0.6 : 1;
     this.#resting.set('position', this.#positions);
     this.#resting.set('traits', this.#traits);
@@ -164,7 +157,7 @@ export class BrainView {
   setTheme(theme: Theme): void {
     this.#theme = theme;
     Object.assign(this.#uniforms, {
-      kindColours: theme.superClasses.flatMap(rgbOf),
+      superClassColours: theme.superClasses.flatMap(rgbOf),
       runColour: rgbOf(theme.run),
       keptColour: rgbOf(theme.kept),
       sharedColour: rgbOf(theme.shared),
@@ -175,19 +168,18 @@ export class BrainView {
     this.#blend();
   }
 
-  lookFrom(viewpoint: keyof typeof VIEWPOINTS): void {
-    const [azimuth, polar] = VIEWPOINTS[viewpoint];
-    this.#camera.place(azimuth, polar, this.#fittingDistance());
+  #lookFromFront(): void {
+    this.#camera.place(0, Math.PI / 2, this.#fittingDistance());
     this.#turned = 0;
   }
 
-  /** @param radians to the fly's left of where the camera was put, by a viewpoint or by the reader */
+  /** @param radians to the fly's left, relative to the direction that the user has set */
   turnTo(radians: number): void {
     this.#camera.turn(radians - this.#turned);
     this.#turned = radians;
   }
 
-  /** Points out neurons with a ring each, whether they spike or not, and draws all others fainter. */
+  /** Marks neurons with a ring each, even if they do not spike, and draws all others fainter. */
   mark(neurons: readonly number[]): void {
     this.#marked = neurons;
     this.#uniforms['anyMarked'] = neurons.length > 0;
@@ -202,7 +194,7 @@ export class BrainView {
     this.#uniforms['markPixels'] = Math.max(SMALLEST_MARK_PIXELS, size);
   }
 
-  /** Names the neurons that may be lit from now on: those that spike in a run that is shown. */
+  /** Sets the neurons that may be lit from now on: those that spike in a visible run. */
   expect(neurons: Iterable<number>, isBesideRun: boolean): void {
     this.#spiking = [...neurons];
     this.#isBesideRun = isBesideRun;
@@ -210,7 +202,7 @@ export class BrainView {
     this.#dim();
   }
 
-  /** Where neurons of several types overlap no type should hide another, so they are drawn in a mixed order. */
+  /** Draws neurons in a mixed order, so that no type hides another if they overlap. */
   #arrange(): void {
     const marked = new Set(this.#marked);
     const order = (neuron: number): number => Math.imul(neuron + 1, 0x9e3779b1) >>> 0;
@@ -228,7 +220,7 @@ export class BrainView {
     this.#changed = true;
   }
 
-  /** Neurons at rest are fainter while a run is shown, and fainter still while some are pointed out. */
+  /** Neurons at rest are fainter while a run is visible, and even fainter while some neurons are marked. */
   #dim(): void {
     const strength = this.#theme?.dark === false ? REST_STRENGTH.light : REST_STRENGTH.dark;
     this.#uniforms['restStrength'] =
@@ -236,7 +228,7 @@ export class BrainView {
     this.#changed = true;
   }
 
-  /** Colours are multiplied by their opacity in the shader, and lie over what was drawn before. */
+  /** Sets blending for colours that the shader has multiplied by their opacity (premultiplied alpha). */
   #blend(): void {
     const gl = this.#gl;
     gl.enable(gl.BLEND);
@@ -244,7 +236,7 @@ export class BrainView {
     if (this.#theme !== undefined) gl.clearColor(...rgbOf(this.#theme.stage), 1);
   }
 
-  /** The bytes of `light` have changed. */
+  /** Uploads `light` after changes. */
   show(): void {
     this.#lit.set('light', gather(this.light, LIGHT_STRIDE, this.#drawn, this.#litLight));
     this.#changed = true;
@@ -279,7 +271,7 @@ export class BrainView {
     return this.#drawCalls;
   }
 
-  /** The neuron under a point of the canvas: of those that are close one that is lit, then the nearest. */
+  /** The neuron under a point of the canvas. Of close neurons, a lit one comes first, then the nearest. */
   pick(x: number, y: number): Picked | undefined {
     const see = this.#camera.sight(this.#size);
     const positions = this.#positions;
@@ -301,7 +293,7 @@ export class BrainView {
 
   /**
    * Turns the axes of the atlas (low x is the fly's left, y points down, low z is the front) into those of the
-   * scene, seen from the front: the fly's left is on the right, as with anybody one looks in the face.
+   * scene. Seen from the front, the fly's left is on the right.
    */
   #place(positions: Float32Array): Float32Array<ArrayBuffer> {
     const each = 3 * Math.ceil(positions.length / (3 * MEASURED_NEURONS));
@@ -318,13 +310,15 @@ export class BrainView {
     return Float32Array.from(positions, (value, at) => extents[at % 3]!.centre - value);
   }
 
-  /** Neurons of a crowded super class are fainter, so that the few of another are seen between them. */
-  #kindStrengths(): number[] {
-    const counts = new Array<number>(KINDS).fill(0);
+  /** Neurons of large super classes are fainter, so that small super classes remain visible. */
+  #superClassStrengths(): number[] {
+    const counts = new Array<number>(SUPER_CLASS_COLOURS).fill(0);
     for (let i = 0; i < this.#atlas.neuronCount; i++) counts[this.#traits[4 * i]!]!++;
     return counts.map((count) => {
-      const crowding = (KINDS * count) / this.#atlas.neuronCount;
-      return crowding === 0 ? 0 : Math.min(STRONGEST_KIND, Math.max(FAINTEST_KIND, crowding ** -0.5));
+      const crowding = (SUPER_CLASS_COLOURS * count) / this.#atlas.neuronCount;
+      return crowding === 0
+        ? 0
+        : Math.min(STRONGEST_SUPER_CLASS, Math.max(FAINTEST_SUPER_CLASS, crowding ** -0.5));
     });
   }
 
@@ -341,7 +335,7 @@ export class BrainView {
   #placeLabels(): void {
     const see = this.#camera.sight(this.#size);
     const [left, right] = this.#sideCentres.map((centre) => see(...centre)) as [Seen, Seen];
-    // Seen from the side, one half hides the other, and so would the labels: the nearer one stays.
+    // Seen from the side, the labels of the two sides would overlap, so only the nearer one stays.
     const isOneSeen = Math.abs(left.x - right.x) < this.#labelWidth;
     const nearest = Math.min(left.depth, right.depth);
     const isNoneNearer = left.depth === right.depth;
@@ -353,7 +347,7 @@ export class BrainView {
     });
   }
 
-  /** Distance at which the whole brain is in view, whatever the shape of the canvas. */
+  /** Distance at which the whole brain is in view, for any shape of the canvas. */
   #fittingDistance(): number {
     const [x, y, z] = this.#halfExtent;
     const aspect = this.#size.width / this.#size.height;
@@ -379,6 +373,7 @@ export class BrainView {
   #onKey(event: KeyboardEvent): void {
     const camera = this.#camera;
     const act: Record<string, () => void> = {
+      Home: () => this.#lookFromFront(),
       ArrowLeft: () => camera.turn(KEYBOARD_TURN_RADIANS),
       ArrowRight: () => camera.turn(-KEYBOARD_TURN_RADIANS),
       ArrowUp: () => camera.turn(0, -KEYBOARD_TURN_RADIANS),
@@ -393,7 +388,7 @@ export class BrainView {
   }
 }
 
-/** Copies the values of some neurons, one after another. @returns `into` */
+/** Copies the values of some neurons to consecutive positions. @returns `into` */
 function gather<Values extends Float32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>>(
   from: Values,
   stride: number,

@@ -1,37 +1,38 @@
 /**
- * Where each neuron is drawn. Measured cell bodies stay where they are, but for the grid they were rounded
- * to. Estimates come from connectivity, or from the mean and spread of a cell type, and lie on planes, in
- * points or in clouds without an edge: they lean on measured neurons of the same type and side where there
- * are some; the others are drawn into the ellipsoid that has the mean and spread of their type, and the optic
- * neurons, nearly all estimates, into that of their lobe. For display only; the atlas keeps the positions.
+ * Computes the position at which each neuron is drawn. This is only for display; the atlas keeps its positions.
+ *
+ * Measured cell bodies stay, except that jitter hides the grid to which they were rounded. Estimated positions come
+ * from connectivity, or from the mean and spread of a cell type. They lie on planes, in points or in unbounded clouds.
+ * If there are measured neurons of the same type and side, estimates move near these. Others move into the ellipsoid of
+ * their type. Optic neurons, which are nearly all estimated, move into the ellipsoid of their lobe.
  */
-import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
-import { SIDES } from '../../../src/connectome/connectome.js';
+import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
+import { SIDES } from '../../../src/engine/connectome/connectome.js';
 
-/** Spread of measured neurons, in units of the atlas, where the brain is about 1 wide (0.85 mm). */
+/** Jitter of measured neurons, in units of the atlas, in which the brain is about 1 wide (0.85 mm). */
 const MEASURED_JITTER = 0.0035;
 /**
- * Estimates stand on planes of depth 0.0204 apart. A normal spread of half that distance fills the gaps evenly, so that
- * the brain shows no slabs from the side and from above.
+ * Estimates lie on planes 0.0204 apart in depth. A normal spread of half that distance fills the gaps evenly, so that
+ * no slabs are visible from the side and from above.
  */
 const ESTIMATED_JITTER = 0.021;
-/** A plane of depth on which more than this share of the measured neurons stand is one that they were rounded to. */
+/** If more than this fraction of the measured neurons share a depth, they were rounded to it. */
 const PLANE_SHARE = 0.004;
-/** Depths of the atlas that are told apart, for each unit. */
+/** Number of distinct depths for each unit of the atlas. */
 const DEPTH_STEPS = 4095;
-/** Spread of an estimate around a measured neuron of its type; larger where many estimates share few of these. */
+/** Spread of an estimate around a measured neuron of its type; larger if many estimates share few measured neurons. */
 const SIBLING_JITTER = 0.02;
 const SIBLING_JITTER_MAXIMUM = 0.09;
-/** Standard deviations at which the ellipsoid of a lobe and that of a type end. */
+/** Radii of the ellipsoids of a lobe and of a type, in standard deviations. */
 const LOBE_EDGE = 2.5;
 const TYPE_EDGE = 1.6;
-/** Fewer estimates of a type on a side have no shape, and stay near their places. */
+/** Fewer estimates of a type on a side have no shape, so they stay near their positions. */
 const SMALLEST_CLOUD = 12;
 const OPTIC = 'optic';
-/** Spread of places of neurons whose data set has no positions. */
+/** Spread of invented positions, for data sets without positions. */
 const MADE_UP_SPREAD = 0.09;
 
-/** False where all neurons lie in one point, because the data set says nothing of where they are. */
+/** False if all neurons lie in one point, because the data set has no positions. */
 export function hasPositions({ positions }: CompactAtlas): boolean {
   return positions.some((value, at) => value !== positions[at % 3]);
 }
@@ -44,7 +45,7 @@ export function displayPositions(atlas: CompactAtlas): Float32Array {
     for (let axis = 0; axis < 3; axis++) drawn[3 * i + axis]! += jitter * bell(i, 1 + axis);
   };
   if (!atlas.isWhole) {
-    // For a moment, and soon there: neurons that have yet to come lie around their neighbours.
+    // The first part of an atlas is visible only briefly, so it gets only jitter.
     for (let i = 0; i < atlas.neuronCount; i++) spread(i, ESTIMATED_JITTER);
     return drawn;
   }
@@ -74,7 +75,7 @@ export function displayPositions(atlas: CompactAtlas): Float32Array {
   return drawn;
 }
 
-/** @returns a test of measured neurons: whether their depth was rounded to one that many others have */
+/** @returns a test whether a measured neuron's depth was rounded to a common plane */
 function planesOf({ positions, estimated, neuronCount }: CompactAtlas): (i: number) => boolean {
   const depthOf = (i: number): number => Math.round(DEPTH_STEPS * positions[3 * i + 2]!);
   const counts = new Uint32Array(DEPTH_STEPS + 1);
@@ -87,7 +88,7 @@ function planesOf({ positions, estimated, neuronCount }: CompactAtlas): (i: numb
   return (i) => counts[depthOf(i)]! > PLANE_SHARE * measured;
 }
 
-/** Two balls side by side for the left and the right, and the rest between them: places that claim nothing. */
+/** Invented positions: a ball for each side, and the remaining neurons between them. */
 function madeUpPositions({ neuronCount, sides }: CompactAtlas): Float32Array {
   const drawn = new Float32Array(3 * neuronCount);
   for (let i = 0; i < neuronCount; i++) {
@@ -103,7 +104,7 @@ interface Group {
   readonly estimated: number[];
 }
 
-/** Neurons with equal keys; those without one are in no group. */
+/** Groups neurons by key; neurons without a key are in no group. */
 function groupsOf(
   atlas: CompactAtlas,
   keyOf: (atlas: CompactAtlas, i: number) => number | undefined,
@@ -119,7 +120,7 @@ function groupsOf(
   return groups.values();
 }
 
-/** Neurons without a type have nothing in common: each is a group of its own. */
+/** Untyped neurons have nothing in common, so each gets its own group. */
 function typeOnSide({ types, typeIndices, sides }: CompactAtlas, i: number): number {
   const type = typeIndices[i]!;
   return types[type]!.name === '' ? -1 - i : SIDES.length * type + sides[i]!;
@@ -130,8 +131,8 @@ function opticOnSide({ types, typeIndices, sides, estimated }: CompactAtlas, i: 
 }
 
 /**
- * Moves neurons towards the centre of the ellipsoid that has their mean and covariance, the more the farther out they are;
- * none ends beyond the edge.
+ * Moves neurons towards the centre of the ellipsoid with their mean and covariance. Outer neurons move farther, and
+ * none remains beyond the edge.
  */
 function drawIn(
   { positions }: CompactAtlas,
@@ -166,7 +167,7 @@ function drawIn(
   }
 }
 
-/** Inverse of a symmetric 3 x 3 matrix, or nothing where it is flat. */
+/** Inverse of a symmetric 3 x 3 matrix; undefined if it is singular. */
 function inverted(m: Float64Array): Float64Array | undefined {
   const [a, b, c, , d, e, , , f] = m as unknown as [number, number, number, 0, number, number, 0, 0, number];
   const [A, B, C] = [d * f - e * e, c * e - b * f, b * e - c * d];
@@ -176,7 +177,7 @@ function inverted(m: Float64Array): Float64Array | undefined {
   return Float64Array.of(A, B, C, B, D, E, C, E, F).map((x) => x / determinant);
 }
 
-/** 32 bits, the same for the same neuron and purpose on every visit. */
+/** A 32-bit hash, so that a neuron has the same position on every visit. */
 function hashOf(neuron: number, purpose: number): number {
   let hash = Math.imul(neuron + 1, 0x9e3779b1) ^ Math.imul(purpose + 1, 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
@@ -189,7 +190,7 @@ function uniform(neuron: number, purpose: number): number {
   return hashOf(neuron, purpose) / 2 ** 32;
 }
 
-/** About normal: mean 0, standard deviation 0.5, never beyond 1.5. Three draws of 10 bits. */
+/** Approximately normal from three draws of 10 bits: mean 0, standard deviation 0.5, within 1.5 of 0. */
 function bell(neuron: number, purpose: number): number {
   const hash = hashOf(neuron, purpose);
   return ((hash & 1023) + ((hash >>> 10) & 1023) + ((hash >>> 20) & 1023)) / 1023 - 1.5;

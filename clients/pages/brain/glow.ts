@@ -1,11 +1,11 @@
 /**
- * Brightness of each neuron at a moment of a run: every spike lights its neuron up and fades. A pure function
- * of the raster and the time, so scrubbing backwards is the same as playing.
+ * Computes the brightness of each neuron at a moment of a run. Every spike lights its neuron and fades. It is a pure
+ * function of raster and time, so scrubbing backwards works like playing.
  */
-import { STEPS_PER_MS } from '../../../src/simulation/network.js';
+import { STEPS_PER_MS } from '../../../src/engine/simulation/network.js';
 import type { Raster, SpikeCounts } from '../service/run-result.js';
 
-/** Model time after which a spike is half as bright; long enough to be followed at 1/50 of real time. */
+/** Half-life of a spike's light in model time, long enough to follow at 1/50 of real time. */
 const HALF_LIFE_MS = 2.5;
 /** Beyond this age a spike is below 1/255. */
 const FADED_STEPS = Math.ceil(8 * HALF_LIFE_MS * STEPS_PER_MS);
@@ -15,12 +15,12 @@ const FADE = Float32Array.from(
   (_, age) => SPIKE_BRIGHTNESS * 2 ** (-age / (HALF_LIFE_MS * STEPS_PER_MS)),
 );
 
-/** The whole run at once: a neuron with one spike is this bright, each doubling of spikes adds the rest. */
+/** Brightness in the view of a whole run: of a neuron with one spike, and added by each doubling of spikes. */
 const SUMMARY_ONE_SPIKE = 70;
 const SUMMARY_PER_DOUBLING = 34;
 const BRIGHTEST = 255;
 
-/** Bytes of light for each neuron: the run, the kept run, and two that keep the stride aligned. */
+/** Bytes of light for each neuron: the run, the kept run, and two for alignment. */
 export const LIGHT_STRIDE = 4;
 export const RUN_BYTE = 0;
 export const KEPT_BYTE = 1;
@@ -42,14 +42,14 @@ export function glowAt({ steps, neurons }: Raster, timeMs: number, light: Uint8A
   }
 }
 
-/** Lights every neuron that responded at all, brighter the more it spiked. */
+/** Lights every responding neuron, brighter with more spikes. */
 export function glowOfWholeRun(counts: SpikeCounts, light: Uint8Array, offset: number): void {
   for (const [neuron, count] of counts) light[offset + LIGHT_STRIDE * neuron] = brightnessOf(count);
 }
 
 /**
- * Leaves of two runs what tells them apart: a neuron is lit in the colour of the run in which it spiked more often,
- * brighter the larger the difference, and dark where both agree.
+ * Shows the difference of two runs. A neuron has the colour of the run with more spikes, is brighter with a larger
+ * difference, and is dark if both runs agree.
  */
 export function glowOfDifference(run: SpikeCounts, kept: SpikeCounts, light: Uint8Array): void {
   for (const neuron of new Set([...run.keys(), ...kept.keys()])) {
@@ -59,7 +59,7 @@ export function glowOfDifference(run: SpikeCounts, kept: SpikeCounts, light: Uin
   }
 }
 
-/** Leaves what tells two runs apart at a moment: subtracts the weaker light of each neuron from the stronger one. */
+/** Shows the difference of two runs at a moment: subtracts the weaker light of each neuron from the stronger one. */
 export function subtractShared(light: Uint8Array, neurons: Iterable<number>): void {
   for (const neuron of neurons) {
     const at = LIGHT_STRIDE * neuron;

@@ -1,16 +1,16 @@
-/** A camera that goes around the middle of a scene and looks at it: by drag, wheel, two fingers, and by call. */
+/** A camera that orbits the centre of a scene: by drag, wheel, two fingers, or call. */
 
-/** Turn of a drag as long as the canvas is high, in radians. */
+/** Angle in radians for a drag over the height of the canvas. */
 const DRAGGED_RADIANS = 0.6 * 2 * Math.PI;
-/** The camera comes nearer by this factor for so many pixels of the wheel. */
+/** WHEEL_PIXELS of the wheel multiply the distance by WHEEL_FACTOR. */
 const [WHEEL_FACTOR, WHEEL_PIXELS] = [0.95, 100];
-/** The camera stays off the poles, where up would be undefined. */
+/** Smallest angle to the poles, at which up is undefined. */
 const LEAST_POLAR_RADIANS = 1e-4;
 const [LINE_PIXELS, PINCH_PIXELS] = [16, 10];
 
 export type Vec3 = readonly [number, number, number];
 
-/** Point of the canvas in pixels of the page, and how far behind others it is. */
+/** A point of the canvas in pixels of the page, and its depth. */
 export interface Seen {
   readonly x: number;
   readonly y: number;
@@ -26,7 +26,7 @@ export class Orbit {
 
   /**
    * @param tangent of half the vertical field of view
-   * @param lowered by which part of the canvas the middle of the scene stands below that of the canvas
+   * @param lowered fraction of the canvas by which the centre of the scene is below that of the canvas
    */
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -34,7 +34,7 @@ export class Orbit {
     private readonly lowered: number,
     private readonly onChange: () => void,
   ) {
-    // One finger scrolls the page up and down; it turns the scene sideways.
+    // A vertical movement of one finger scrolls the page; a horizontal one turns the scene.
     canvas.style.touchAction = 'pan-y';
     canvas.addEventListener('pointerdown', (event) => {
       if (event.pointerType === 'mouse' && event.button !== 0) return;
@@ -46,10 +46,12 @@ export class Orbit {
       canvas.addEventListener(end, ({ pointerId }) => this.#pointers.delete(pointerId));
     }
     canvas.addEventListener('wheel', (event) => {
+      // Without a key, the wheel scrolls the page. Browsers report a pinch on a trackpad as wheel events with the Ctrl key.
+      if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE_PIXELS);
-      // Browsers tell of a pinch on a trackpad as of a wheel with this key, and of little.
-      this.nearer(WHEEL_FACTOR ** ((event.ctrlKey ? PINCH_PIXELS : 1) * (pixels / WHEEL_PIXELS)));
+      const isPinch = Math.abs(pixels) < WHEEL_PIXELS / 2;
+      this.nearer(WHEEL_FACTOR ** ((isPinch ? PINCH_PIXELS : 1) * (pixels / WHEEL_PIXELS)));
     });
     canvas.addEventListener('contextmenu', (event) => event.preventDefault());
   }
@@ -58,7 +60,7 @@ export class Orbit {
     return this.#distance;
   }
 
-  /** Direction from the middle to the camera. */
+  /** Direction from the centre to the camera. */
   get direction(): Vec3 {
     const [x, y, z] = [Math.sin(this.#azimuth), Math.cos(this.#polar), Math.cos(this.#azimuth)];
     return [x * Math.sin(this.#polar), y, z * Math.sin(this.#polar)];
@@ -86,7 +88,7 @@ export class Orbit {
     this.nearer(1);
   }
 
-  /** From the axes of the scene to those of the camera, by columns. */
+  /** Matrix from scene to camera coordinates, in column order. */
   get view(): Float32Array {
     const [sin, cos] = [Math.sin(this.#azimuth), Math.cos(this.#azimuth)];
     const [up, along] = [Math.sin(this.#polar), Math.cos(this.#polar)];
@@ -99,7 +101,7 @@ export class Orbit {
     );
   }
 
-  /** From the axes of the camera to the canvas, by columns, for what is between `near` and `far`. */
+  /** Projection matrix in column order, for depths between `near` and `far`. */
   projection(aspect: number, near: number, far: number): Float32Array {
     const [a, b] = [(far + near) / (near - far), (2 * far * near) / (near - far)];
     const scale = 1 / this.tangent;
@@ -111,7 +113,7 @@ export class Orbit {
     );
   }
 
-  /** @returns where points of the scene are seen on a canvas of this size */
+  /** @returns a function from a point of the scene to its point on a canvas of this size */
   sight({ width, height }: { width: number; height: number }): (x: number, y: number, z: number) => Seen {
     const [a, b, c, , d, e, f, , g, h, i] = this.view as unknown as number[];
     const scale = height / 2 / this.tangent;

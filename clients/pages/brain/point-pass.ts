@@ -1,9 +1,9 @@
 /**
- * Points drawn in one call by WebGL 2 alone: the brain is what a visitor waits for, and a library would be most of what
- * the page loads before it.
+ * Draws points in one call with plain WebGL 2. Visitors wait for the brain, and a library would be most of the code
+ * that they load before it.
  */
 
-/** Attributes of a point: location in the shaders, components, and whether bytes stand for 0 to 1. */
+/** Attributes of a point: location in the shaders, number of components, and true if bytes stand for 0 to 1. */
 const ATTRIBUTES = {
   position: { at: 0, size: 3, isNormalized: false },
   traits: { at: 1, size: 4, isNormalized: false },
@@ -20,7 +20,7 @@ export class PointPass {
   #buffers = new Map<Attribute, WebGLBuffer>();
   #program!: WebGLProgram;
   #arrays!: WebGLVertexArrayObject;
-  /** Undefined until the program was compiled, which the browser may do beside the page. */
+  /** Undefined until the program is compiled; the browser may compile in parallel. */
   #uniforms: readonly { name: string; type: number; at: WebGLUniformLocation }[] | undefined;
 
   constructor(
@@ -35,7 +35,7 @@ export class PointPass {
     return (this.#values.get('position')?.length ?? 0) / ATTRIBUTES.position.size;
   }
 
-  /** Uploads everything, also again after the context was lost. */
+  /** Uploads all data, at first and after a lost context. */
   restore(): void {
     const { gl } = this;
     this.#program = gl.createProgram();

@@ -1,18 +1,18 @@
 /**
  * Two passes. At rest each neuron is a faint dot in the colour of its super class. Above them,
- * neurons that spike or are pointed out are drawn again: opaque enough to keep their colour wherever many overlap, so
- * that neither a strong run nor two runs add up to white.
+ * neurons that spike or are marked are drawn again. They are opaque enough to keep their colour if many overlap.
+ * Otherwise a strong run or two runs would add up to white.
  */
 
-export const KINDS = 11;
+export const SUPER_CLASS_COLOURS = 11;
 
 /** A position outside the clip space: the point is not drawn. */
 const OFF_SCREEN = 'vec4(2.0, 2.0, 2.0, 1.0)';
 
-/** Values of a point, and how the scene is seen. */
+/** Attributes of a point, and the camera. */
 const SEEN = /* glsl */ `
   layout(location = 0) in vec3 position;
-  // Index of the super class, 1 where the position is estimated, 1 where the neuron is pointed out.
+  // Index of the super class, 1 if the position is estimated, 1 if the neuron is marked.
   layout(location = 1) in vec4 traits;
   // Brightness in the run and in the kept run, 0 to 1.
   layout(location = 2) in vec4 light;
@@ -24,10 +24,10 @@ export const REST_VERTEX_SHADER = /* glsl */ `${SEEN}
   uniform float pixelsPerUnit;
   uniform float restSize;
   uniform float restStrength;
-  uniform vec3 kindColours[${KINDS}];
-  uniform float kindStrengths[${KINDS}];
+  uniform vec3 superClassColours[${SUPER_CLASS_COLOURS}];
+  uniform float superClassStrengths[${SUPER_CLASS_COLOURS}];
   uniform float estimatedStrength;
-  // Distance of the nearest part of the brain from the camera, and of the farthest from that.
+  // Distance of the brain's nearest part from the camera, and depth of the brain.
   uniform vec2 depth;
 
   out vec3 colour;
@@ -36,10 +36,10 @@ export const REST_VERTEX_SHADER = /* glsl */ `${SEEN}
   void main() {
     vec4 seen = view * vec4(position, 1.0);
     gl_Position = projection * seen;
-    int kind = int(traits.x + 0.5);
-    colour = kindColours[kind];
-    alpha = restStrength * kindStrengths[kind] * mix(1.0, estimatedStrength, traits.y);
-    // The farther half lies in a haze.
+    int superClass = int(traits.x + 0.5);
+    colour = superClassColours[superClass];
+    alpha = restStrength * superClassStrengths[superClass] * mix(1.0, estimatedStrength, traits.y);
+    // The farther half is fainter.
     alpha *= mix(1.3, 0.45, clamp((-seen.z - depth.x) / depth.y, 0.0, 1.0));
     float pixels = pixelsPerUnit * restSize * mix(1.0, 0.85, traits.y) / -seen.z;
     // Below this size a point would flicker as it moves; it gets paler instead.
@@ -71,7 +71,7 @@ export const GLOW_VERTEX_SHADER = /* glsl */ `${SEEN}
   uniform vec3 keptColour;
   uniform vec3 sharedColour;
   uniform vec3 brightest;
-  uniform vec3 kindColours[${KINDS}];
+  uniform vec3 superClassColours[${SUPER_CLASS_COLOURS}];
 
   out vec3 colour;
   out float alpha;
@@ -93,7 +93,7 @@ export const GLOW_VERTEX_SHADER = /* glsl */ `${SEEN}
       : mix(sharedColour, keptColour, 2.0 * keptShare - 1.0);
     // The strongest are a little brighter on a dark stage, and darker on paper.
     colour = mix(colour, brightest, 0.3 * glow * glow);
-    if (glow == 0.0) colour = kindColours[int(traits.x + 0.5)];
+    if (glow == 0.0) colour = superClassColours[int(traits.x + 0.5)];
     alpha = 0.18 + 0.82 * glow;
     if (anyMarked && marked == 0.0) alpha *= 0.22;
     gl_PointSize = max(2.0, pixelsPerUnit * glowSize * (0.4 + 0.6 * glow) / -seen.z);

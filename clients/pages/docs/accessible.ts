@@ -1,6 +1,9 @@
-/** Makes up for what Swagger UI lacks: names of its controls, a keyboard's way into what scrolls, an order of headings. */
+/**
+ * Adds accessibility that Swagger UI lacks: names of controls, keyboard focus for scrolling areas, an order of
+ * headings.
+ */
 
-/** @param root in which it draws, now and whenever somebody opens an operation */
+/** @param root element of Swagger UI, which changes whenever the user opens an operation */
 export function keepAccessible(root: HTMLElement): void {
   const mend = (): void => {
     const information = root.querySelector('.information-container:not([role])');

@@ -1,4 +1,4 @@
-/** One description of several: their paths differ. */
+/** Merges OpenAPI descriptions, whose paths differ. */
 
 export interface OpenApi {
   readonly info: { readonly version: string; readonly description: string };
@@ -8,7 +8,7 @@ export interface OpenApi {
 }
 
 /**
- * A schema that several versions have is shown as in the last one.
+ * If several versions have a schema, the last one counts.
  * @param descriptions from the oldest version to the newest
  */
 export function merged(descriptions: readonly OpenApi[]): OpenApi {

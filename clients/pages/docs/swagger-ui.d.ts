@@ -1,4 +1,4 @@
-/** Swagger UI without types of its own: the part of its options that the page uses. */
+/** Swagger UI has no types. These are the options that the page uses. */
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   export default function SwaggerUI(options: {
     readonly dom_id: string;

@@ -1,14 +1,14 @@
-/** The part of the address after `#`: an example by its name, a whole document, or a job by its name with its document. */
-import { repeatedMember } from '../../../src/repeated-member.js';
+/** The part of the address after `#`: the name of an example, a document, or the id of a job with its document. */
+import { repeatedMember } from '../../../src/engine/schema/json-text.js';
 import { documentHash } from '../document-link.js';
 import { EXAMPLES } from './examples.js';
 import { isMembers, type Json } from './json.js';
 
-/** The experiment of an address. */
+/** The experiment that an address names. */
 export interface Named {
   readonly document?: Json;
   readonly job?: string;
-  /** Why it names nothing, where it seems to. */
+  /** The reason if the address seems to name an experiment but does not. */
   readonly damage?: string;
 }
 
@@ -16,7 +16,7 @@ export function exampleHash(id: string): string {
   return `#example=${id}`;
 }
 
-/** @param document stays in the address when the job has ended */
+/** @param document is kept in the address for the time after the job has expired */
 export function jobHash(job: string, document: Json | undefined): string {
   const rest = document === undefined ? undefined : documentHash(document);
   return `#job=${encodeURIComponent(job)}${rest === undefined ? '' : `&${rest.slice(1)}`}`;
@@ -49,7 +49,7 @@ function exampleOf(id: string | undefined): Json | undefined {
   return example?.document;
 }
 
-/** @throws Error for a text that is no document */
+/** @throws Error if the text is not a document */
 export function documentIn(text: string): Json {
   const document = JSON.parse(text) as Json;
   if (!isMembers(document)) throw new Error('A document is an object of members.');

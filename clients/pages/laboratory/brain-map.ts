@@ -1,32 +1,32 @@
-/** A small brain from the front with what an experiment stimulates, silences and reads, in three colours. */
-import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
-import { SIDES } from '../../../src/connectome/connectome.js';
-import { nameOnSide } from '../../../src/connectome/set-selector.js';
-import type { DryRun } from '../../../src/experiments/run/result.js';
+/** Draws a small brain from the front, with the stimulated, silenced and read neurons in three colours. */
+import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
+import { SIDES } from '../../../src/engine/connectome/connectome.js';
+import { nameOnSide } from '../../../src/engine/connectome/set-selector.js';
+import type { DryRun } from '../../../src/experiments/document/result.js';
 import type { NodeSetList } from '#client';
 import { displayPositions } from '../brain/display-positions.js';
 import { byId, element, grouped } from '../dom.js';
-import { fetchAtlas, fetchJson, service } from '../service/client.js';
+import { fetchMap, service } from '../service/client.js';
 import { onThemeChange, readTheme, type Theme } from '../theme.js';
+import { own } from '../../../src/engine/own.js';
 import { isList, isMembers, type Json, type Members } from './json.js';
 
-/** Names of what is done to neurons, with the colour of each. The last one is drawn on top. */
+/** Uses of neurons, each with its colour. The last one is drawn on top. */
 const USES = { read: 'kept', silenced: 'shared', stimulated: 'run' } as const satisfies Record<
   string,
   keyof Theme
 >;
 type Use = keyof typeof USES;
 
-/** Pixels of the picture for each of the page. */
+/** Pixels of the picture for each pixel of the page. */
 const SCALE = 2;
 const MARK_PIXELS = 3;
-/** Sets of more neurons are drawn with smaller marks. */
+/** Above this number of neurons, marks are smaller. */
 const MANY = 1500;
 
 interface Brain {
   readonly atlas: CompactAtlas;
   readonly positions: Float32Array;
-  readonly places: ReadonlyMap<string, number>;
   readonly sets: ReadonlyMap<string, NodeSetList['node_sets'][number]>;
 }
 
@@ -37,7 +37,7 @@ export class BrainMap {
 
   constructor() {
     onThemeChange(() => this.#draw());
-    // Some 3 MB, for those alone who see it.
+    // Loaded only if the picture becomes visible.
     const seen = new IntersectionObserver(([entry]) => {
       if (!entry!.isIntersecting) return;
       seen.disconnect();
@@ -46,7 +46,7 @@ export class BrainMap {
     seen.observe(this.#canvas);
   }
 
-  /** @param resolved the neurons that the selectors of the document stand for */
+  /** @param resolved the neurons of the document's selectors */
   show(document: Members, resolved: DryRun['resolved']): void {
     this.#shown = { document, resolved };
     this.#draw();
@@ -55,20 +55,15 @@ export class BrainMap {
   async #load(): Promise<void> {
     try {
       const { atlas_url: url } = await service.model();
-      const [atlas, { id: ids }, { node_sets: sets }] = await Promise.all([
-        fetchAtlas(url),
-        fetchJson<{ readonly id: readonly string[] }>(url),
-        service.nodeSets(),
-      ]);
+      const [atlas, { node_sets: sets }] = await Promise.all([fetchMap(url), service.nodeSets()]);
       this.#brain = {
         atlas,
         positions: displayPositions(atlas),
-        places: new Map(ids.map((id, place) => [id, place])),
         sets: new Map(sets.map((set) => [set.name, set])),
       };
       this.#draw();
     } catch {
-      // The brain is an ornament of what the form says in words.
+      // The form says the same in words, so the page works without the picture.
       this.#canvas.parentElement!.hidden = true;
     }
   }
@@ -97,11 +92,12 @@ export class BrainMap {
     for (let neuron = 0; neuron < atlas.neuronCount; neuron++) dot(neuron, 1);
     context.globalAlpha = 1;
     const legend = Object.entries(USES).map(([use, colour]) => {
-      const neurons = neuronsOf(this.#brain!, use as Use, document, resolved);
+      const { marked, count } = neuronsOf(this.#brain!, use as Use, document, resolved);
       context.fillStyle = theme[colour];
-      for (const neuron of neurons)
-        dot(neuron, neurons.size > MANY ? MARK_PIXELS / 2 : MARK_PIXELS * SCALE * 0.7);
-      return element('li', { class: colour }, `${use}: ${grouped(neurons.size)}`);
+      for (const neuron of marked)
+        dot(neuron, marked.size > MANY ? MARK_PIXELS / 2 : MARK_PIXELS * SCALE * 0.7);
+      const ofMarked = count < marked.size ? ` of the ${grouped(marked.size)} marked` : '';
+      return element('li', { class: colour }, `${use}: ${grouped(count)}${ofMarked}`);
     });
     this.#canvas.setAttribute(
       'aria-label',
@@ -116,19 +112,29 @@ interface Extent {
   readonly high: number;
 }
 
-/** Nearly all neurons: a few lie far from the others. */
+/** Covers nearly all neurons, because a few are far from the others. */
 function extent(positions: Float32Array, axis: number): Extent {
   const along = positions.filter((_, at) => at % 3 === axis).sort();
   const margin = Math.floor(along.length / 500);
   return { low: along[margin] ?? 0, high: (along[along.length - 1 - margin] ?? 0) + 1e-3 };
 }
 
-/** Neurons of all members of a document that do the same. */
-function neuronsOf(brain: Brain, use: Use, document: Members, resolved: DryRun['resolved']): Set<number> {
-  const found = new Set<number>();
+/** Neurons of all members of a document with the same use. */
+interface UsedNeurons {
+  /** If only the service can resolve a selector, all neurons of its types on its sides, which may be more. */
+  readonly marked: ReadonlySet<number>;
+  readonly count: number;
+}
+
+function neuronsOf(brain: Brain, use: Use, document: Members, resolved: DryRun['resolved']): UsedNeurons {
+  const exact = new Set<number>();
+  const marked = new Set<number>();
+  let countOfOthers = 0;
   const add = (selector: Json | undefined, name: string): void => {
-    for (const neuron of named(brain, selector, document) ?? labelled(brain, resolved[name]))
-      found.add(neuron);
+    const neurons = named(brain, selector, document);
+    for (const neuron of neurons ?? []) exact.add(neuron);
+    if (neurons === undefined) countOfOthers += own(resolved, name)?.neurons ?? 0;
+    for (const neuron of neurons ?? labelled(brain, own(resolved, name))) marked.add(neuron);
   };
   if (use === 'silenced') {
     const items = isList(document['silence']) ? document['silence'] : [];
@@ -141,39 +147,45 @@ function neuronsOf(brain: Brain, use: Use, document: Members, resolved: DryRun['
   } else {
     const member = use === 'read' ? 'reports' : 'inputs';
     const all = isMembers(document[member]) ? document[member] : {};
-    // A background of the whole brain would hide all else.
+    // Marks on the whole brain would hide all others.
     for (const [name, each] of Object.entries(all)) {
       if (isMembers(each) && each['node_set'] !== '@all') add(each['node_set'], `${member}.${name}`);
     }
   }
-  return found;
+  // Selectors may overlap, so the sum may exceed the neurons that are marked.
+  return { marked, count: Math.min(marked.size, exact.size + countOfOthers) };
 }
 
-/** @returns nothing where names alone do not say which neurons a selector stands for */
+/** @returns undefined if only the service can resolve the selector */
 function named(brain: Brain, selector: Json | undefined, document: Members): number[] | undefined {
-  const own = isMembers(document['node_sets']) ? document['node_sets'] : {};
+  const ownSets = isMembers(document['node_sets']) ? document['node_sets'] : {};
   if (isList(selector)) {
     const all = selector.map((each) => named(brain, each, document));
     return all.every((each) => each !== undefined) ? all.flat() : undefined;
   }
   const parts = typeof selector === 'string' ? nameOnSide(selector) : undefined;
-  if (parts === undefined || parts.name in own) return undefined;
-  const ids = brain.sets.get(parts.name)?.root_ids ?? [];
-  const neurons = ids.flatMap((id) => brain.places.get(id) ?? []);
+  if (parts === undefined || Object.hasOwn(ownSets, parts.name)) return undefined;
   if (parts.name.startsWith('@')) {
-    if (neurons.length === 0) return undefined;
-    return neurons.filter((neuron) => parts.side === undefined || sideOf(brain, neuron) === parts.side);
+    return brain.sets
+      .get(parts.name)
+      ?.places?.filter((neuron) => parts.side === undefined || sideOf(brain, neuron) === parts.side);
   }
   const pattern = new RegExp(`^${parts.name.split('*').map(escaped).join('.*')}$`);
-  return places(brain, (type, side) => type !== '' && pattern.test(type) && (parts.side ?? side) === side);
+  return neuronsWith(
+    brain,
+    (type, side) => type !== '' && pattern.test(type) && (parts.side ?? side) === side,
+  );
 }
 
 function labelled(brain: Brain, resolved: DryRun['resolved'][string] | undefined): number[] {
   if (resolved === undefined) return [];
-  return places(brain, (type, side) => type in resolved.types && side in resolved.sides);
+  return neuronsWith(
+    brain,
+    (type, side) => Object.hasOwn(resolved.types, type) && Object.hasOwn(resolved.sides, side),
+  );
 }
 
-function places(brain: Brain, has: (type: string, side: string) => boolean): number[] {
+function neuronsWith(brain: Brain, has: (type: string, side: string) => boolean): number[] {
   const { atlas } = brain;
   const all = SIDES.map((side) => atlas.types.map(({ name }) => has(name, side)));
   return [...atlas.typeIndices.keys()].filter(

@@ -23,8 +23,8 @@ export function makeReadable(figure: SVGSVGElement, onRead: (sentence: string) =
 }
 
 /**
- * Title of the cell that has the focus, by which it is found in the next figure: there it may have another place, as
- * cells come with their conditions.
+ * Title of the focused cell. The title finds the cell in the next figure, because its position changes as conditions
+ * arrive.
  */
 export function focusedCell(figure: Element): string | undefined {
   const focused = figure.querySelector('.cell:focus');
@@ -40,7 +40,7 @@ function titleOf(mark: Element): string | undefined {
   return mark.querySelector(':scope > title')?.textContent ?? undefined;
 }
 
-/** A grid as assistive technology knows it: one stop of the Tab key, and arrow keys within. */
+/** Makes a grid in the sense of ARIA: one Tab stop, and arrow keys inside. */
 function makeGrid(map: SVGGElement): void {
   map.setAttribute('role', 'grid');
   const rows = [...map.querySelectorAll('.row')].map((row) => {
@@ -51,7 +51,7 @@ function makeGrid(map: SVGGElement): void {
     cell.setAttribute('role', 'gridcell');
     cell.setAttribute('aria-label', titleOf(cell) ?? '');
     cell.tabIndex = at === 0 ? 0 : -1;
-    // A tap leads the keyboard here, too.
+    // A tap also moves the keyboard focus here.
     cell.addEventListener('click', () => cell.focus({ preventScroll: true }));
     cell.addEventListener('focus', () => {
       rows.flat().forEach((other) => (other.tabIndex = other === cell ? 0 : -1));

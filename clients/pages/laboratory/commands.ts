@@ -1,4 +1,4 @@
-/** Writes an experiment for a terminal, a notebook and the command line of this project. */
+/** Writes an experiment as a curl command, as Python, or as a command of this project. */
 import { isList, isMembers, readableJson, type Json, type Members } from './json.js';
 
 export const COMMAND_KINDS = { curl: 'curl', python: 'Python', command: 'Command' } as const;
@@ -6,7 +6,7 @@ export type CommandKind = keyof typeof COMMAND_KINDS;
 
 /**
  * @param origin address of the service, without a slash at its end
- * @param isJob whether the experiment is a job; the command line finds that out by itself
+ * @param isJob true if the experiment is a job; the command line decides that itself
  */
 export function commandText(kind: CommandKind, document: Members, origin: string, isJob: boolean): string {
   switch (kind) {
@@ -18,14 +18,14 @@ export function commandText(kind: CommandKind, document: Members, origin: string
         '',
         `lab = Lab(${pythonOf(origin)})`,
         isJob ? 'job = lab.submit(' : 'result = lab.run(',
-        ...Object.entries(document).map(([name, value]) => `    ${name}=${pythonOf(value)},`),
+        ...Object.entries(document).map(([name, value]) => `    ${argumentOf(name, value)},`),
         ')',
-        // With its name, lab.job(name) finds the job again.
+        // lab.job(name) finds the job again later.
         ...(isJob ? ['print(job.name)', 'result = job.wait(progress=True)'] : []),
         'print(result.rates)',
       ].join('\n');
     case 'command':
-      // The shell passes the text between the quoted marks on as it is.
+      // The shell does not expand the text after a quoted delimiter.
       return [
         `npm run -s experiment -- - --url '${origin}' <<'DOCUMENT'`,
         readableJson(document),
@@ -42,7 +42,7 @@ function curlOfRequest(document: Members, origin: string): string {
   ].join('\n');
 }
 
-/** Begins the job, asks for it until it has ended, and reads the results, or the state if there are none. */
+/** Begins the job, polls it until it ends, and reads the results, or the state if there are none. */
 function curlOfJob(document: Members, origin: string): string {
   return [
     `job=$(curl -sS -o /dev/null -w '%header{location}' '${origin}/api/v2/experiments' \\`,
@@ -57,6 +57,13 @@ function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** An argument of a call. A document from a link may have members with any name, and names must not become code. */
+function argumentOf(name: string, value: Json): string {
+  return /^[A-Za-z]\w*$/.test(name)
+    ? `${name}=${pythonOf(value)}`
+    : `**{${pythonOf(name)}: ${pythonOf(value)}}`;
+}
+
 /** A literal of Python. */
 function pythonOf(value: Json): string {
   if (value === null) return 'None';
@@ -67,6 +74,6 @@ function pythonOf(value: Json): string {
       .map(([name, member]) => `${pythonOf(name)}: ${pythonOf(member)}`)
       .join(', ')}}`;
   }
-  // Numbers and strings of JSON are literals of Python, except for surrogates, which JSON.stringify writes as \uXXXX.
+  // JSON numbers and strings are Python literals. JSON.stringify escapes lone surrogates as \uXXXX.
   return JSON.stringify(value);
 }

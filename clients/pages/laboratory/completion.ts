@@ -1,17 +1,17 @@
-/** Completes names of cell types, published sets and sets of the document wherever neurons are named. */
+/** Completes names of cell types, published sets and sets of the document in all fields for neurons. */
 import { byId, element } from '../dom.js';
 import { service } from '../service/client.js';
 
-/** The list of names that fields of neurons offer. */
+/** Id of the list of names that these fields offer. */
 export const NAMES = 'neuron-names';
 const PAUSE_MS = 200;
-const MOST_NAMES = 40;
+const MAX_NAMES = 40;
 
 let pause: ReturnType<typeof setTimeout> | undefined;
 let asked = new AbortController();
 
 /**
- * Fills the list with what begins like the text of the field that is used.
+ * Fills the list with names that begin like the text of the focused field.
  * @param ownNames names of the sets that the document defines, which come first
  */
 export function completeNames(ownNames: () => readonly string[]): void {
@@ -37,8 +37,8 @@ async function fill(text: string, own: readonly string[]): Promise<void> {
     const fitting = [...new Set([...own, ...names])].filter((name) =>
       name.toLowerCase().startsWith(text.toLowerCase()),
     );
-    byId(NAMES).replaceChildren(...fitting.slice(0, MOST_NAMES).map((value) => element('option', { value })));
+    byId(NAMES).replaceChildren(...fitting.slice(0, MAX_NAMES).map((value) => element('option', { value })));
   } catch {
-    // Names can be typed without it; the service says what it does not know.
+    // Users can type names without completion, and the service refuses unknown ones.
   }
 }

@@ -1,15 +1,16 @@
 /**
- * The form of the laboratory: controls for every member of a document, made of the schemas of its kinds. The form has no
- * state but the document: each control changes the value at its place. A value that no control can write stands beside
- * them as it is.
+ * The form of the laboratory. It builds controls for the members of a document from the schemas of its kinds. The
+ * document is its only state: each control changes the value at its path. A value without a control is shown as text.
  */
+import { USUAL_CONSTANTS } from '../../../src/experiments/kinds/edits/constants.js';
 import { DOCUMENT } from '../../../src/experiments/document/document.js';
 import { sweptGroups, sweptNumbers } from '../../../src/experiments/kinds/edit-kinds.js';
 import { INPUT_KINDS, inputKindOf, sweptMembersOf } from '../../../src/experiments/kinds/input-kinds.js';
 import { REPORT_KINDS } from '../../../src/experiments/kinds/report-kinds.js';
-import type { DryRun, ResolvedSet } from '../../../src/experiments/run/result.js';
+import type { DryRun, ResolvedSet } from '../../../src/experiments/document/result.js';
+import { type Controls, formsOf } from '../../../src/experiments/kinds/controls.js';
 import { parameterLabel } from '../../../src/experiments/figures/condition-labels.js';
-import { nameOfRef, type Schema } from '../../../src/schema/json-schema.js';
+import { nameOfRef, type Schema } from '../../../src/engine/schema/json-schema.js';
 import { byId, element, grouped } from '../dom.js';
 import type { Fault } from '../service/client.js';
 import {
@@ -28,22 +29,23 @@ import { KEY, neuronList } from './neuron-list.js';
 import { withSetRenamed } from './selectors.js';
 import { axisText, axisValues, COURSE, NUMBER, NUMBERS, PLAIN, type Writing } from './values.js';
 import { GROUPINGS, labelOf, REPORT_LABELS, sentenceOf, valueText } from './words.js';
+import { own } from '../../../src/engine/own.js';
 
 const MEMBERS = DOCUMENT.properties as Readonly<Record<string, Schema>>;
-const MOST_AXES = DOCUMENT.properties.sweep.maxItems;
-/** Rows of a list of neurons with rates that the form shows; a longer list stays as it is. */
-const MOST_ROWS = 32;
-/** Steps of the sliders are about this share of their way. */
+const MAX_AXES = DOCUMENT.properties.sweep.maxItems;
+/** Longest list of neurons with rates that has controls; a longer list is shown as text. */
+const MAX_ROWS = 32;
+/** A slider has about this number of steps. */
 const SLIDER_STEPS = 200;
-/** Bounds further apart are no way for a slider. */
-const LONGEST_SLIDER = 1000;
+/** A larger range has no slider. */
+const MAX_SLIDER = 1000;
 const ENDS = ['source', 'target'];
 const SELECTED = ['node_set', ...ENDS];
 
-/** A change of the document: `dragged` while a slider moves, `settled` when it has been let go. */
+/** A change of the document: `dragged` while a slider moves, `settled` when it is released. */
 export type Change = 'typed' | 'dragged' | 'settled' | 'chosen';
 
-/** A member with its place. Keys do not change when a row gets another name. */
+/** A member's path, and a key that stays the same if its row is renamed. */
 interface Place {
   readonly path: string;
   readonly key: string;
@@ -53,14 +55,16 @@ export class DocumentForm {
   readonly #fields = byId<HTMLFieldSetElement>('draft-fields');
   #document: Members = {};
   #resolved: DryRun['resolved'] = {};
-  /** Parts that the reader has opened, by their titles. */
+  /** Sections that the user has opened, by title. */
   readonly #open = new Set<string>();
-  /** The field whose text has changed since it was entered. */
+  /** The constants of the model, which differ from the usual ones in the gain of a synapse. */
+  #constants: Readonly<Record<string, number>> = USUAL_CONSTANTS;
+  /** The field whose text has changed since it got the focus. */
   #typed: EventTarget | null = null;
 
   /**
-   * @param onChange is told of every change that was made in the form
-   * @param onLeft is told when a field that was changed is left
+   * @param onChange called for every change in the form
+   * @param onLeft called when a changed field loses the focus
    */
   constructor(
     private readonly onChange: (document: Members, change: Change) => void,
@@ -80,18 +84,18 @@ export class DocumentForm {
     return this.#document;
   }
 
-  /** True while somebody types: what is half typed is no fault yet. */
+  /** True while the user types. An incomplete text is not yet an error. */
   get isTyping(): boolean {
     return this.#typed instanceof HTMLInputElement && this.#typed === document.activeElement;
   }
 
-  /** Shows a document that comes from elsewhere. */
+  /** Shows a document from outside the form. */
   write(shown: Members): void {
     this.#document = shown;
     this.#render();
   }
 
-  /** The document as it was changed here, perhaps under another name. */
+  /** Takes the form's own document, possibly with another name. */
   rename(shown: Members): void {
     this.#document = shown;
     const field = this.#fields.querySelector<HTMLInputElement>('[data-path="/name"]')!;
@@ -103,14 +107,20 @@ export class DocumentForm {
     this.#fields.disabled = !allowed;
   }
 
-  /** Puts neurons where the search was told to put them: an input or a report of their own. */
+  /** Adds neurons from the search: to the silenced ones, or as a new input or report. */
   add(place: 'stimulate' | 'silence' | 'read', selector: string): void {
     if (place === 'silence') this.#append('silence', selector);
     else if (place === 'read') this.#addTo('reports', nameFrom(selector), newReport(selector));
     else this.#addTo('inputs', nameFrom(selector), newInput(selector));
   }
 
-  /** Shows the number of neurons of each selector, as the service resolved it; nothing while that is not known. */
+  /** @param synapseMv gain of a synapse of the served model */
+  setGain(synapseMv: number): void {
+    this.#constants = { ...USUAL_CONSTANTS, synapse_mv: synapseMv };
+    this.#render();
+  }
+
+  /** Shows the number of neurons of each selector, if the service has resolved it. */
   showResolved(resolved: DryRun['resolved'] | undefined): void {
     this.#resolved = resolved ?? {};
     for (const hint of this.#fields.querySelectorAll<HTMLElement>('[data-resolved]')) {
@@ -119,8 +129,8 @@ export class DocumentForm {
   }
 
   /**
-   * Shows a fault at the control of its place, in the words of the form, with suggestions.
-   * @returns whether the form has such a control
+   * Shows an error at its control, in the words of the form, with suggestions.
+   * @returns true if the form has such a control
    */
   showFault(message: string, place: Fault, onSuggestion: (suggestion: string) => void): boolean {
     this.clearFault();
@@ -151,7 +161,7 @@ export class DocumentForm {
     });
   }
 
-  /** The control of the place, or of the closest place around it. */
+  /** The control for the path, or for the closest enclosing path. */
   #controlAt(path: string): HTMLElement | undefined {
     for (let place = path; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
       const found = this.#fields.querySelector<HTMLElement>(`[data-path="${CSS.escape(place)}"]`);
@@ -161,7 +171,7 @@ export class DocumentForm {
   }
 
   #change(changed: Json, change: Change = 'chosen'): void {
-    // Members stand in the order of the complete document, whenever they were added.
+    // Members keep the order of the complete document, whatever the order of changes.
     const order = Object.keys(MEMBERS);
     const entries = Object.entries(changed as Members);
     entries.sort(([a], [b]) => placeIn(order, a) - placeIn(order, b));
@@ -206,7 +216,7 @@ export class DocumentForm {
       ]),
       this.#reports(),
       this.#sweep(),
-      this.#controlBrains(),
+      this.#controlNetworks(),
       this.#part(
         'Names and network',
         ['node_sets', 'network', 'on_missing'],
@@ -218,7 +228,7 @@ export class DocumentForm {
     if (hadFocus) this.#focusAgain(focused);
   }
 
-  /** Restores the focus; where its control is gone, the control that adds such items gets it. */
+  /** Restores the focus. If its control is gone, the control that adds such items gets it. */
   #focusAgain(key: string): void {
     const withKey = (wanted: string) =>
       this.#fields.querySelector<HTMLElement>(`[${KEY}="${CSS.escape(wanted)}"]`);
@@ -253,7 +263,7 @@ export class DocumentForm {
     ]);
   }
 
-  /** One list of all that is silenced throughout; what has a window has a row of its own. */
+  /** One list for neurons that are silenced throughout, and one row for each item with a window. */
   #silence(): HTMLElement {
     const items = listAt(this.#document, 'silence');
     const isTimed = (item: Json) => isMembers(item) && 'node_set' in item;
@@ -388,7 +398,7 @@ export class DocumentForm {
         add({ each: { responders_of: 'baseline' }, group_by: ['type'], as: 'silence' }),
       ),
     ];
-    for (const button of buttons) button.disabled = axes.length >= MOST_AXES;
+    for (const button of buttons) button.disabled = axes.length >= MAX_AXES;
     const hint =
       'A dose gives a parameter several values; a screen silences or stimulates groups of neurons in turn.';
     return this.#group('Sweep', '/sweep', hint, [...rows, this.#actions(...buttons)]);
@@ -458,31 +468,56 @@ export class DocumentForm {
     ];
   }
 
-  #controlBrains(): HTMLElement {
+  #controlNetworks(): HTMLElement {
     const { properties, description } = DOCUMENT.properties.controls;
     const controls = membersAt(this.#document, 'controls');
     const has = Object.keys(controls).length > 0;
-    const shuffles = Object.fromEntries(
-      ['', ...(properties.shuffle['enum'] as string[])].map((name) => [
-        name,
-        name === '' ? 'none' : valueText(name),
-      ]),
-    );
-    return this.#group('Controls', '/controls', sentenceOf({ description }), [
-      this.#grid([
-        this.#choice(
-          'Shuffle',
-          placeOf('/controls/shuffle'),
-          shuffles,
-          String(controls['shuffle'] ?? ''),
-          (shuffle) => this.#put('/controls', shuffle === '' ? undefined : { ...controls, shuffle }),
-        ),
-        ...(has ? this.#controls('/controls', { count: properties.count }) : []),
-      ]),
+    const [form = 'shuffle'] = formsOf(controls as unknown as Controls);
+    // Matched controls replace the groups of a screen.
+    const screen = listAt(this.#document, 'sweep').find((axis) => isMembers(axis) && 'each' in axis);
+    const screened = screen === undefined ? undefined : String(valueAt(screen, '/as')).split('.', 1)[0]!;
+    const shuffles = properties.shuffle['enum'] as string[];
+    const labels = {
+      '': 'none',
+      ...Object.fromEntries(shuffles.map((name) => [name, `shuffled ${valueText(name)}`])),
+      resampled: 'resampled counts',
+      sampled: 'sampled signs',
+      ...(screened !== undefined && { matched: 'other neurons' }),
+    };
+    const forms = new Map([
+      ['resampled', 'counts'],
+      ['sampled', 'signs'],
+      ['matched', screened!],
     ]);
+    return this.#group(
+      'Controls',
+      '/controls',
+      sentenceOf(form === 'shuffle' ? { description } : properties[form]),
+      [
+        this.#grid([
+          this.#choice(
+            'Compare with',
+            { path: `/controls/${form}`, key: '/controls/shuffle' },
+            labels,
+            String(controls[form] ?? ''),
+            (chosen) =>
+              this.#put(
+                '/controls',
+                chosen === ''
+                  ? undefined
+                  : {
+                      [forms.get(chosen) ?? 'shuffle']: chosen,
+                      count: controls['count'] ?? properties.count.default,
+                    },
+              ),
+          ),
+          ...(has ? this.#controls('/controls', { count: properties.count }) : []),
+        ]),
+      ],
+    );
   }
 
-  /** A control for each member of a schema that has one; others say their value as it is. */
+  /** A control for each member of a schema; members without a control show their value as text. */
   #controls(
     path: string,
     schemas: Readonly<Record<string, Schema>>,
@@ -522,12 +557,13 @@ export class DocumentForm {
     if (isRows(schema)) return this.#listedRows(name, schema, place, value);
     const writing = writingOf(schema);
     const text = value === undefined ? '' : writing?.textOf(value);
+    const usual = this.#usualOf(section!, name);
     if (writing === undefined || text === undefined) return [];
     const control = this.#text(
       label,
       place,
       text,
-      placeholderOf(schema, writing),
+      usual === undefined ? placeholderOf(schema, writing) : String(usual),
       (typed) => this.#put(place.path, writing.valueOf(typed), 'typed'),
       sentenceOf(schema),
       writing === NUMBER ? 'number' : writing === COURSE ? 'course' : 'wide',
@@ -535,16 +571,18 @@ export class DocumentForm {
     if (writing === COURSE && isMembers(value)) control.append(courseFigure(value));
     const slider =
       writing === NUMBER || (writing === COURSE && !isMembers(value))
-        ? this.#slider(label, schema, place, text, control)
+        ? this.#slider(label, schema, place, text, control, usual)
         : undefined;
     if (slider !== undefined) control.append(slider);
+    if (slider !== undefined && usual !== undefined)
+      control.append(this.#reset(label, place, usual, control));
     return [control];
   }
 
-  /** Rows of a list, as of a pattern of rates. */
+  /** Rows of a list, such as a pattern of rates. */
   #listedRows(name: string, schema: Schema, { path, key }: Place, value: Json | undefined): HTMLElement[] {
     const rows = isList(value) ? value : [];
-    if (rows.length > MOST_ROWS || !rows.every(isMembers)) return [];
+    if (rows.length > MAX_ROWS || !rows.every(isMembers)) return [];
     const add = `add-${key}`;
     return [
       ...rows.map((_, at) =>
@@ -564,15 +602,15 @@ export class DocumentForm {
     ];
   }
 
-  /** Members of the document at a place that no control shows. */
+  /** Members at a path that have no control. */
   #others(path: string, members: Members, schemas: Readonly<Record<string, Schema>>): HTMLElement[] {
     const others = Object.entries(members).filter(([name, value]) => {
-      const schema = schemas[name];
+      const schema = own(schemas, name);
       if (schema === undefined) return true;
       if (Object.keys(schema).length === 0 || name === 'group_by' || nameOfRef(schema) !== undefined)
         return false;
       if (schema.enum !== undefined || schema['const'] !== undefined) return false;
-      if (isRows(schema)) return !isList(value) || value.length > MOST_ROWS || !value.every(isMembers);
+      if (isRows(schema)) return !isList(value) || value.length > MAX_ROWS || !value.every(isMembers);
       if (path === '')
         return writingOf(schema) === undefined
           ? !isList(value) && !isMembers(value)
@@ -602,7 +640,7 @@ export class DocumentForm {
         'name',
       );
       const input = rename.querySelector('input')!;
-      // A name that is half typed would be one of the document.
+      // Wait for the complete name, because each change renames the member.
       input.addEventListener('change', () => {
         const others = without(all, [name]);
         const free = freeName(input.value, others);
@@ -623,7 +661,7 @@ export class DocumentForm {
     });
   }
 
-  /** A part that is closed until it is wanted or has something. */
+  /** A section that is closed until the user opens it or it has content. */
   #part(title: string, members: readonly string[], groups: readonly HTMLElement[]): HTMLElement {
     const used = members.filter((member) => member in this.#document);
     const part = element(
@@ -675,7 +713,7 @@ export class DocumentForm {
     );
   }
 
-  /** @param onInput undefined where the caller listens itself */
+  /** @param onInput undefined if the caller listens itself */
   #text(
     label: string,
     { path, key }: Place,
@@ -700,40 +738,61 @@ export class DocumentForm {
     return labelled(label, input, sentence, `control ${look}`);
   }
 
-  /** The same number, to be dragged; times have no slider, as most of their way is of no use. */
+  /** The number in force if the document leaves a member out; undefined if the schema says it. */
+  #usualOf(section: string, member: string): number | undefined {
+    if (section === 'constants') return own(this.#constants, member);
+    if (section === 'wiring') return member === 'jitter' ? 0 : undefined;
+    return section === 'inputs' && member === 'scale' ? 1 : undefined;
+  }
+
+  /** A slider for the same number. Times have none, because most of their range is useless. */
   #slider(
     label: string,
     schema: Schema,
     { path, key }: Place,
     text: string,
     control: HTMLElement,
+    usual = Number(schema['default'] ?? schema.minimum),
   ): HTMLElement | undefined {
     const { minimum, maximum } = schema.anyOf?.[0] ?? schema;
     if (minimum === undefined || maximum === undefined || / \(ms\)$/.test(label)) return undefined;
-    if (maximum - minimum > LONGEST_SLIDER || path.split('/').length < 3 || path.startsWith('/controls'))
+    if (maximum - minimum > MAX_SLIDER || path.split('/').length < 3 || path.startsWith('/controls'))
       return undefined;
-    const value =
-      text === ''
-        ? Number(schema['default'] ?? (schema['examples'] as number[] | undefined)?.[0] ?? minimum)
-        : Number(text);
+    const start = Number.isNaN(usual) ? minimum : usual;
+    const value = text === '' ? start : Number(text);
     const slider = element('input', {
       type: 'range',
       min: minimum,
       max: maximum,
-      step: schema.type === 'integer' ? 1 : stepOf(maximum - minimum),
+      // The steps begin at the usual value, which HTML allows only for the minimum.
+      step: 'any',
       value: Number.isNaN(value) ? minimum : value,
       'aria-label': `Slide ${label.replace(/ \(.*/, '').toLowerCase()}`,
       [KEY]: `${key}:slider`,
     });
+    const step = schema.type === 'integer' ? 1 : stepOf(maximum - minimum);
     const field = control.querySelector<HTMLInputElement>('input[type=text]')!;
     const moved = (change: Change) => () => {
-      field.value = slider.value;
-      this.#put(path, Number(slider.value), change);
+      const steps = Math.round((Number(slider.value) - start) / step);
+      const value = Number((start + steps * step).toPrecision(9));
+      slider.value = field.value = String(Math.min(maximum, Math.max(minimum, value)));
+      this.#put(path, Number(field.value), change);
     };
     slider.addEventListener('input', moved('dragged'));
     slider.addEventListener('change', moved('settled'));
-    field.addEventListener('input', () => (slider.value = field.value));
+    field.addEventListener('input', () => (slider.value = field.value || String(start)));
     return slider;
+  }
+
+  /** A button that takes the member out of the document, as long as it is there. */
+  #reset(label: string, { path, key }: Place, usual: number, control: HTMLElement): HTMLElement {
+    const button = this.#button(`Back to ${usual}`, `${key}:reset`, () => this.#put(path, undefined));
+    button.ariaLabel = `Set ${label.replace(/ \(.*/, '').toLowerCase()} back to ${usual}`;
+    const show = () => (button.hidden = valueAt(this.#document, path) === undefined);
+    // The listeners of its fields come first and change the document.
+    for (const event of ['input', 'change']) control.addEventListener(event, show);
+    show();
+    return button;
   }
 
   #choice(
@@ -744,8 +803,8 @@ export class DocumentForm {
     onChange: (value: string) => void,
     sentence = '',
   ): HTMLElement {
-    // A document may hold a value that the form does not offer.
-    const offered = value in labels ? labels : { ...labels, [value]: value };
+    // A document may have a value that the form does not offer.
+    const offered = Object.hasOwn(labels, value) ? labels : { ...labels, [value]: value };
     const options = Object.entries(offered).map(([option, text]) =>
       element('option', { value: option, selected: option === value }, text),
     );
@@ -761,7 +820,7 @@ export class DocumentForm {
     );
   }
 
-  /** @param caption stands above it, where a row has several */
+  /** @param caption shown above it, if a row has several */
   #neurons(label: string, { path, key }: Place, resolved: string, caption = ''): HTMLElement {
     const list = neuronList({
       label,
@@ -769,7 +828,7 @@ export class DocumentForm {
       path,
       key,
       resolved,
-      // One selector stands alone, several are a list.
+      // A single selector is not a list.
       onChange: (selectors) => this.#put(path, selectors.length === 1 ? selectors[0] : selectors),
     });
     if (caption !== '') list.prepend(element('span', { class: 'hint' }, caption));
@@ -783,7 +842,10 @@ export class DocumentForm {
   }
 }
 
-/** A control with its name, and a sentence on it that shows while it is used. What else is put there is not part of the name. */
+/**
+ * A control with its label, and a sentence that is visible while it has the focus. The sentence is not part of the
+ * label.
+ */
 function labelled(label: string, control: HTMLElement, sentence: string, look: string): HTMLElement {
   const whole = element('div', { class: look }, element('label', {}, element('span', {}, label), control));
   if (sentence !== '') {
@@ -793,13 +855,13 @@ function labelled(label: string, control: HTMLElement, sentence: string, look: s
   return whole;
 }
 
-/** Members of a document that no control can show, as they are. */
+/** Members of a document without controls, as text. */
 function note(members: Members): HTMLElement {
   const texts = Object.entries(members).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   return element('p', { class: 'hint others' }, `In the document: ${texts.join(', ')}`);
 }
 
-/** A message at a place, with a button for each name that may have been meant. */
+/** A message at a control, with a button for each suggested name. */
 export function faultElement(
   message: string,
   { suggestions = [] }: Fault,
@@ -816,7 +878,7 @@ export function faultElement(
   return fault;
 }
 
-/** The message with the label of its control in the place of the name that the document has for it. */
+/** Replaces the member's name in the message by the label of its control. */
 function inWordsOf(target: HTMLElement, message: string, path: string): string {
   if (target.dataset['path'] !== path) return message;
   const label = target.closest('.control')?.querySelector('label > span')?.textContent;
@@ -846,7 +908,7 @@ function describeResolved(resolved: ResolvedSet | undefined): string {
   );
 }
 
-/** Rates in time as steps, in the width of the control. */
+/** Draws rates over time as steps, in the width of the control. */
 function courseFigure({ times_ms: times, values }: Members): HTMLElement {
   const [xs, ys] = [times, values].map((list) => (list as readonly Json[]).map(Number)) as [
     number[],
@@ -863,7 +925,7 @@ function courseFigure({ times_ms: times, values }: Members): HTMLElement {
   return element('span', { class: 'course-figure', 'aria-hidden': 'true' }, drawn);
 }
 
-/** @returns how a value of the schema is written; undefined where it has no control */
+/** @returns the text form of the schema's values; undefined if there is no control */
 function writingOf(schema: Schema): Writing | undefined {
   const forms = schema.anyOf ?? [schema];
   if (forms.some(({ properties }) => properties?.['times_ms'] && properties['values'])) return COURSE;
@@ -885,7 +947,7 @@ function placeholderOf(schema: Schema, writing: Writing): string {
   return writing === PLAIN ? '' : 'as usual';
 }
 
-/** 1, 2 or 5 of a power of ten. */
+/** 1, 2 or 5 times a power of ten. */
 function stepOf(way: number): number {
   const least = way / SLIDER_STEPS;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -893,8 +955,12 @@ function stepOf(way: number): number {
   return Number(step.toPrecision(1));
 }
 
-/** A document's value in another kind: what both have stays, what the kind needs comes from its examples. */
-function withSchema(value: Members, { properties = {}, required = [] }: Schema, own: Members = {}): Members {
+/** Converts a value to another kind. Common members stay; required members get values from the kind's examples. */
+function withSchema(
+  value: Members,
+  { properties = {}, required = [] }: Schema,
+  given: Members = {},
+): Members {
   const [first] = listAt(value, 'rates');
   const before = isMembers(first) && !('rates' in properties) ? { ...first, ...value } : value;
   const of = (name: string): Json | undefined => {
@@ -903,17 +969,18 @@ function withSchema(value: Members, { properties = {}, required = [] }: Schema, 
     if (name === 'rates') return [{ node_set: value['node_set'] ?? [], rate_hz: 100 }];
     if (maxItems === 0) return undefined;
     const writing = writingOf(properties[name]!);
-    const fits = writing === undefined || Boolean(writing.textOf(before[name] ?? ''));
-    if (before[name] !== undefined && fits) return before[name];
+    const fits = writing === undefined || Boolean(writing.textOf(own(before, name) ?? ''));
+    if (own(before, name) !== undefined && fits) return before[name];
     return required.includes(name) ? (name === 'node_set' ? [] : (examples as Json[])[0]) : undefined;
   };
+  // A report without a type is one of rates, so `rate` is left out.
   const entries = Object.keys(properties).map(
-    (name) => [name, name in own && own[name] !== 'rate' ? own[name] : of(name)] as const,
+    (name) => [name, Object.hasOwn(given, name) && given[name] !== 'rate' ? given[name] : of(name)] as const,
   );
   return Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined));
 }
 
-/** Renames what a sweep may name, also there. */
+/** Renames a member, also in the sweep. */
 function renamed(document: Members, member: string, before: string, name: string): Json {
   const [old, now] = [`${member}.${before}`, `${member}.${name}`];
   const text = (value: Json): Json =>
@@ -929,7 +996,7 @@ function renamed(document: Members, member: string, before: string, name: string
   return axes.length === 0 ? changed : withValueAt(changed, '/sweep', axes);
 }
 
-/** Words for a selector, and its name in the answer; in a list of rows it has none of its own. */
+/** Words for a selector, and its name in the answer. Selectors of the rows of a pattern have no name there. */
 function selectorAt(path: string): { readonly what: string; readonly resolved: string } {
   const [section, row, member, at] = keysOf(path) as [string, string, string, string?];
   if (section === 'silence') return { what: `timed silence ${Number(row) + 1}`, resolved: `silence.${row}` };
@@ -940,7 +1007,7 @@ function selectorAt(path: string): { readonly what: string; readonly resolved: s
     : { what: `row ${Number(at) + 1} of ${what}`, resolved: '' };
 }
 
-/** @returns undefined for a kind that there is not */
+/** @returns undefined for an unknown kind */
 function kindOf(input: Members): ReturnType<typeof inputKindOf> | undefined {
   return inputKindOf({ module: 'poisson', ...input });
 }
@@ -968,7 +1035,9 @@ function placeOf(path: string): Place {
 }
 
 function pick(schemas: Readonly<Record<string, Schema>>, names: readonly string[]): Record<string, Schema> {
-  return Object.fromEntries(names.flatMap((name) => (name in schemas ? [[name, schemas[name]!]] : [])));
+  return Object.fromEntries(
+    names.flatMap((name) => (Object.hasOwn(schemas, name) ? [[name, schemas[name]!]] : [])),
+  );
 }
 
 function without<T>(members: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
@@ -991,6 +1060,6 @@ function nameFrom(selector: string): string {
 
 function freeName(wanted: string, taken: object): string {
   let name = wanted;
-  for (let at = 2; name in taken; at++) name = `${wanted}_${at}`;
+  for (let at = 2; Object.hasOwn(taken, name); at++) name = `${wanted}_${at}`;
   return name;
 }

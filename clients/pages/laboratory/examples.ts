@@ -1,4 +1,4 @@
-/** Published experiments to begin with: the documents of examples/, by the names of their files. */
+/** Published experiments as starting points: the documents of examples/, by file name. */
 import { grouped } from '../dom.js';
 import { service } from '../service/client.js';
 import { isList, isMembers, type Json, type Members } from './json.js';
@@ -6,10 +6,10 @@ import { namesIn, ownSetsOf } from './selectors.js';
 
 const FILES = import.meta.glob<Members>('../../../examples/*.json', { eager: true, import: 'default' });
 const CHANGED = 'Changed: ';
-const LONGEST_NAME = 120;
+const MAX_NAME_LENGTH = 120;
 
 export interface Example {
-  /** Name of the file without its ending, which links contain. */
+  /** File name without its extension; links contain it. */
   readonly id: string;
   readonly title: string;
   readonly document: Members;
@@ -20,18 +20,22 @@ export const EXAMPLES: readonly Example[] = Object.entries(FILES).map(([path, do
   return { id, title: typeof document['name'] === 'string' ? document['name'] : id, document };
 });
 
-/** The document with a name of its own where it has that of a published one and is another; and the other way round. */
+/** Gives a document the name of a published one only if both are equal. */
 export function namedTruly(document: Members): Members {
   const name = String(document['name'] ?? '');
-  const changedName = (title: string) => (CHANGED + title).slice(0, LONGEST_NAME);
+  const changedName = (title: string) => (CHANGED + title).slice(0, MAX_NAME_LENGTH);
   const example = EXAMPLES.find(({ title }) => title === name || changedName(title) === name);
   if (example === undefined) return document;
-  const isSame = sorted({ ...document, name: example.title }) === sorted(example.document);
+  const isSame = textOf(document) === textOf(example.document);
   const named = isSame ? example.title : changedName(example.title);
   return named === name ? document : { ...document, name: named };
 }
 
-/** Equal for equal documents, in whatever order their members stand. */
+/** A text that depends neither on the name of a document nor on the order of its members. */
+export function textOf(document: Members): string {
+  return sorted({ ...document, name: '' });
+}
+
 function sorted(value: Json): string {
   if (isList(value)) return `[${value.map(sorted).join()}]`;
   if (!isMembers(value)) return JSON.stringify(value);
@@ -39,14 +43,14 @@ function sorted(value: Json): string {
   return `{${names.map((name) => `${name}:${sorted(value[name]!)}`).join()}}`;
 }
 
-/** How an example stands to the brain that is served. */
+/** The result of comparing an example with the served brain. */
 export interface Standing {
   readonly canRun: boolean;
-  /** Empty where there is nothing to say. */
+  /** Empty if there are no differences. */
   readonly text: string;
 }
 
-/** @returns for each example, in their order, which of its neurons the brain lacks or has others for */
+/** @returns for each example, the neurons that the brain lacks or selects differently */
 export async function standings(): Promise<Standing[]> {
   const sets = new Map((await service.nodeSets()).node_sets.map((set) => [set.name, set]));
   const counts = new Map<string, Promise<number>>();

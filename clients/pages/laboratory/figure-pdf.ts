@@ -1,4 +1,6 @@
-/** PDF of a figure, with the font that the command line uses as well. A file of its own: the writer of PDF is large. */
+/**
+ * Writes a figure as PDF, with the same font as the command line. A separate file, because the PDF library is large.
+ */
 import regular from '@expo-google-fonts/arimo/400Regular/Arimo_400Regular.ttf?url';
 import bold from '@expo-google-fonts/arimo/600SemiBold/Arimo_600SemiBold.ttf?url';
 import type { Figure } from '../../../src/experiments/figures/figure.js';

@@ -1,5 +1,5 @@
-/** Figures on the page, and the files that are saved of them. */
-import { PAPER, type Palette } from '../../../src/experiments/figures/draw.js';
+/** Shows figures on the page and saves them as files. */
+import { PAPER, type Palette } from '../../../src/experiments/figures/palette.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
 import {
   type FigureFile,
@@ -32,7 +32,7 @@ export function svgElement(source: string): SVGSVGElement {
   return document.importNode(documentElement as unknown as SVGSVGElement, true);
 }
 
-/** A file of what is drawn on the page, in the size and colours of the reader. PDF and its fonts are loaded when they are needed. */
+/** A figure as a file, in the user's size and colours. PDF and its fonts are loaded on demand. */
 export async function figureBlob(format: 'svg' | 'png' | 'pdf', figure: Figure, look: Look): Promise<Blob> {
   const file = figureFile(figure, look);
   const { svg } = file;
@@ -46,7 +46,7 @@ export async function figureBlob(format: 'svg' | 'png' | 'pdf', figure: Figure, 
 
 async function pictureOf({ svg, widthMm }: FigureFile): Promise<Blob> {
   const image = new Image();
-  // The policy of the page lets pictures come from data: addresses, not from blobs.
+  // The content security policy allows images from data: URLs, but not from blobs.
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement('canvas');

@@ -1,17 +1,13 @@
-/** The lines of an answer as figures and files take them. */
-import { SIDES } from '../../../src/connectome/connectome.js';
+/** Converts the lines of an answer to the form that figures and files need. */
+import { SIDES } from '../../../src/engine/connectome/connectome.js';
 import type { Findings, FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
 import { eventTableOf, type TableColumns } from '../../../src/experiments/formats/tables.js';
-import type {
-  EventTable,
-  ExperimentHead,
-  ExperimentTotals,
-  GroupResult,
-} from '../../../src/experiments/run/result.js';
-import type { NeuronIndex } from '../service/neuron-labels.js';
+import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/document/result.js';
+import type { EventTable, GroupResult } from '../../../src/experiments/kinds/result-rows.js';
+import type { NeuronIndex } from '../service/neuron-index.js';
 import type { ConditionLine } from '../service/open-experiments.js';
 
-/** @param neurons nothing while it is not known which neurons the ids are: rows have their ids then */
+/** @param neurons undefined until they are loaded; rows then have only ids */
 export function findingsOf(
   head: ExperimentHead,
   conditions: readonly ConditionLine[],
@@ -52,7 +48,7 @@ function foundCondition(
   return {
     ...condition,
     groups: Object.fromEntries(groups),
-    // Only those that are drawn are converted.
+    // Converted on demand, because few tables are drawn.
     get tables() {
       return (tables ??= Object.fromEntries(columns.map(([name, table]) => [name, tableOf(table, name)])));
     },

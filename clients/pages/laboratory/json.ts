@@ -1,10 +1,10 @@
-/** JSON as the laboratory handles it: members by name, places by JSON Pointer, text that people read. */
+/** JSON values: members by name, paths as JSON Pointers, and readable text. */
 export type Json = null | boolean | number | string | readonly Json[] | Members;
 export interface Members {
   readonly [name: string]: Json;
 }
 
-/** Lists and objects that fit a line of this length stand on one. */
+/** A list or object that fits into this length is written on one line. */
 const LINE_LENGTH = 56;
 const INDENT = '  ';
 
@@ -17,7 +17,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
 }
 
 /**
- * JSON of two spaces a level, with short values on one line.
+ * JSON with an indent of two spaces, and short values on one line.
  * @param before text before the value on its line
  */
 export function readableJson(value: Json, indent = '', before = indent): string {
@@ -43,7 +43,7 @@ function onOneLine(value: Json): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 
-/** A JSON Pointer from its parts, after RFC 6901. */
+/** A JSON Pointer (RFC 6901) from its parts. */
 export function pointer(...keys: readonly (string | number)[]): string {
   return keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
@@ -55,7 +55,7 @@ export function keysOf(path: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** @returns undefined where the document has no such place */
+/** @returns undefined if the document has no such path */
 export function valueAt(document: Json, path: string): Json | undefined {
   let value: Json | undefined = document;
   for (const key of keysOf(path)) {
@@ -67,14 +67,14 @@ export function valueAt(document: Json, path: string): Json | undefined {
 }
 
 /**
- * The document with another value at a place, which it gets where it has none.
- * @param replacement undefined takes the member or item away, and with it what has no other
+ * The document with another value at a path; missing parents are added.
+ * @param replacement undefined removes the member or item, and parents that become empty
  */
 export function withValueAt(document: Json, path: string, replacement: Json | undefined): Json {
   return changedAt(document, keysOf(path), () => replacement) ?? {};
 }
 
-/** The document with another name for the member at a place, in the order that it had. */
+/** The document with another name for the member at a path, in the same order. */
 export function withMemberRenamed(document: Json, path: string, name: string): Json {
   const keys = keysOf(path);
   const before = keys.pop();

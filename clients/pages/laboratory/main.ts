@@ -1,18 +1,20 @@
-/** Starts the laboratory: the document in the address, the form beside it, and what comes of it. */
+/** Starts the laboratory: connects the address, the form, the text of the document and the results. */
 import { describeModelLine } from '../about.js';
 import { byId, element, grouped } from '../dom.js';
 import { Notices } from '../notices.js';
-import type { DryRun, ExperimentHead } from '../../../src/experiments/run/result.js';
+import type { DryRun, ExperimentHead } from '../../../src/experiments/document/result.js';
 import { randomKey, type ExperimentDocument } from '#client';
 import { asFailure, service, type ServiceFailure } from '../service/client.js';
 import { jobLines, requestLines } from '../service/open-experiments.js';
+import { IS_SITE, openHere } from '../service/transport.js';
 import { documentHash } from '../document-link.js';
 import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
 import { BrainMap } from './brain-map.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
 import { completeNames } from './completion.js';
 import { type Change, DocumentForm, faultElement } from './document-form.js';
-import { EXAMPLES, namedTruly, standings } from './examples.js';
+import { DraftHistory } from './draft-history.js';
+import { EXAMPLES, namedTruly, standings, textOf } from './examples.js';
 import {
   isMembers,
   type Json,
@@ -23,15 +25,19 @@ import {
   type Members,
   withValueAt,
 } from './json.js';
-import { Live } from './live.js';
+import { Previews } from './previews.js';
+import { KEY } from './neuron-list.js';
 import { NeuronSearch } from './neuron-search.js';
+import { Opening } from './opening.js';
 import { OutcomePanel } from './outcome-panel.js';
 import { ownSetsOf } from './selectors.js';
 
 const DRY_RUN_PAUSE_MS = 350;
 /** Lines of the text field; a longer document scrolls. */
-const MOST_LINES = 36;
+const MAX_LINES = 36;
 const FEWEST_LINES = 12;
+/** The first figure waits this long for the brain in this tab. Then the service computes it. */
+const PATIENCE_MS = 4000;
 
 const notices = new Notices('page', {
   limited: 'The brain seconds of this minute are spent.',
@@ -45,25 +51,40 @@ const state = byId('document-state');
 const outcome = new OutcomePanel(onHead, onEnd);
 const form = new DocumentForm(change, showHeldFault);
 const brainMap = new BrainMap();
-const live = new Live(runLive, (sentence) => (byId('live-state').textContent = sentence));
-/** Document in the text field; undefined while the text is none. */
+const drafts = new DraftHistory();
+const previews = new Previews(runPreview, (sentence) => (byId('live-state').textContent = sentence));
+const opening = new Opening(
+  (document, isAtRest) => {
+    showDocument(document, 'address');
+    if (isAtRest) runsWhenChecked = 'live';
+    else previews.preview(document, priced);
+  },
+  (document) => {
+    showDocument(document, 'step');
+    byId('new').focus();
+  },
+);
+/** Document in the text field; undefined if the text is not a document. */
 let shown: Members | undefined;
-/** A fault that waits until the field in which somebody types is left. */
+/** An error that is shown when the user leaves the current field. */
 let held: ServiceFailure | undefined;
-/** Set where the experiment is to run once it has been checked: beside the form, or as if its button were pressed. */
+/** Set if the experiment runs after its check: live beside the form, or as if its button were pressed. */
 let runsWhenChecked: 'live' | 'pressed' | undefined;
 let commandKind: CommandKind = 'curl';
 let priced: DryRun | undefined;
 let isRefused = false;
-/** Choice of the reader for documents that may also be one request. */
+/** The user's choice for documents that fit into one request. */
 let wantsJob = false;
-/** The job that is followed. */
+/** Id of the job whose results are shown. */
 let job: string | undefined;
 let asked = new AbortController();
 let pause: ReturnType<typeof setTimeout> | undefined;
 
+// A tab computes no jobs.
+asJob.closest('label')!.hidden = byId('as-job-hint').hidden = IS_SITE;
+byId('unstarted').remove();
 new NeuronSearch((place, selector) => {
-  // Text that was edited by hand is not to be lost to a button.
+  // A button must not overwrite text that the user edited.
   if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
   else form.add(place, selector);
 });
@@ -71,14 +92,26 @@ completeNames(() => ownSetsOf(form.document));
 offerExamples();
 offerCommands();
 listen();
-openAddress(EXAMPLES[0]?.document ?? {});
+openAddress();
 await describe();
 await describeExamples();
 
-/** Asks again until the service has a model. */
+/** Repeats the request until the service has a model. */
 async function describe(): Promise<void> {
   try {
-    describeModelLine(await service.model());
+    const model = await service.model();
+    describeModelLine(model);
+    const gainMv = model.network.find(({ name }) => name === 'synapse_mv')!.value;
+    form.setGain(gainMv);
+    opening.setGain(gainMv);
+    // Its answers are those of the service, so only the first figure waits for it.
+    const brain = openHere(model.connectome_digest).catch(() => undefined);
+    if (opening.isOpen) {
+      await Promise.race([brain, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
+      if (!opening.isOpen) return;
+      runsWhenChecked = 'live';
+      return checkSoon(0);
+    }
   } catch (error) {
     notices.failure(asFailure(error), () => void describe(), true);
     return;
@@ -92,7 +125,7 @@ function offerExamples(): void {
   );
 }
 
-/** Says before anything is run what of the published experiments this brain has. */
+/** Marks the published experiments that this brain cannot run, before the user opens one. */
 async function describeExamples(): Promise<void> {
   try {
     const items = byId('examples').querySelectorAll('li');
@@ -101,7 +134,7 @@ async function describeExamples(): Promise<void> {
       items[at]!.append(element('p', { class: canRun ? 'hint' : 'hint lacking' }, text));
     });
   } catch {
-    // The dry run of each says the same once it is opened.
+    // The dry run of an opened example reports the same.
   }
 }
 
@@ -129,7 +162,14 @@ function listen(): void {
     if (!run.disabled) void start();
   });
   addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    if (!(event.ctrlKey || event.metaKey)) return;
+    const key = event.key.toLowerCase();
+    // Texts beside the form have an undo of their own.
+    if ((key === 'z' || key === 'y') && !(event.target as Element).closest('#document, #find')) {
+      event.preventDefault();
+      goBack(key === 'y' || event.shiftKey);
+    }
+    if (key !== 'enter') return;
     event.preventDefault();
     if (!run.disabled) void start();
     else if (isRefused) {
@@ -137,14 +177,26 @@ function listen(): void {
       form.focusFault();
     }
   });
-  byId('new').addEventListener('click', () => showDocument({}, 'suggestion'));
+  byId('new').addEventListener('click', () => {
+    outcome.clear();
+    showDocument({}, 'step');
+  });
+  byId('undo').addEventListener('click', () => goBack(false));
+  byId('redo').addEventListener('click', () => goBack(true));
+  for (const event of ['change', 'focusout']) {
+    byId('draft').addEventListener(event, () => drafts.endChange());
+  }
+  byId('show-other').addEventListener('click', () => {
+    const { asked } = outcome;
+    if (asked !== undefined) showDocument(asked, 'step');
+  });
   byId('hold-against').addEventListener('click', () => {
     if (shown === undefined) return;
     showDocument(
       namedTruly({ ...shown, controls: shown['controls'] ?? { shuffle: 'weights', count: 20 } }),
       'suggestion',
     );
-    outcome.prefer('measured among controls');
+    outcome.prefer('this wiring among controls');
     runsWhenChecked = 'pressed';
     checkSoon(0);
   });
@@ -155,10 +207,13 @@ function listen(): void {
     checkSoon(0);
   });
   text.addEventListener('input', () => readText());
-  // While somebody writes there, nothing is written into the text.
-  text.addEventListener('change', () => shown !== undefined && showDocument(shown, 'form'));
+  // Reformat the text only after the user has left it.
+  text.addEventListener('change', () => {
+    drafts.endChange();
+    if (shown !== undefined) showDocument(shown, 'form');
+  });
   byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
-  addEventListener('hashchange', () => openAddress(undefined));
+  addEventListener('hashchange', () => openAddress());
   byId('copy-command').addEventListener('click', () => copy(byId('command').textContent ?? ''));
   byId('copy-link').addEventListener('click', () => {
     const hash = shown === undefined ? undefined : documentHash(shown);
@@ -167,29 +222,57 @@ function listen(): void {
   });
 }
 
-function change(document: Members, how: Change): void {
-  showDocument(document, 'form');
-  runsWhenChecked = how === 'settled' && byId<HTMLInputElement>('live').checked ? 'live' : undefined;
-  if (how === 'dragged' && byId<HTMLInputElement>('live').checked && !asJob.checked)
-    live.preview(document, priced);
+/** Shows the document before the last change, or after it again. */
+function goBack(isRedo: boolean): void {
+  const document = isRedo ? drafts.redo() : drafts.undo();
+  if (document !== undefined) showDocument(document, 'suggestion');
 }
 
-/** Updates all parts that show the document, except the one where it was changed. */
-function showDocument(given: Members, origin: 'form' | 'text' | 'address' | 'suggestion'): void {
+function change(document: Members, how: Change): void {
+  const control = globalThis.document.activeElement?.getAttribute(KEY) ?? '';
+  showDocument(document, 'form', how === 'chosen' ? undefined : control);
+  runsWhenChecked = how === 'settled' && byId<HTMLInputElement>('live').checked ? 'live' : undefined;
+  if (how === 'dragged' && byId<HTMLInputElement>('live').checked && !asJob.checked)
+    previews.preview(document, priced);
+}
+
+/**
+ * Updates all parts that show the document, except the one where it was changed.
+ * @param origin a `step` leaves the document before it in the history of the browser
+ * @param control the control of the form that is typed in or dragged
+ */
+function showDocument(
+  given: Members,
+  origin: 'form' | 'text' | 'address' | 'suggestion' | 'step',
+  control?: string,
+): void {
   const document = origin === 'text' ? given : namedTruly(given);
   shown = document;
+  drafts.take(document, origin === 'text' ? 'text' : control);
   if (origin !== 'text') {
     text.value = readableJson(document);
-    text.rows = Math.min(MOST_LINES, Math.max(FEWEST_LINES, text.value.split('\n').length + 1));
+    text.rows = Math.min(MAX_LINES, Math.max(FEWEST_LINES, text.value.split('\n').length + 1));
   }
   setByHand(false);
   if (origin === 'form') form.rename(document);
   else form.write(document);
   if (origin !== 'address') {
-    history.replaceState(null, '', documentHash(document) ?? location.pathname);
+    const address = documentHash(document) ?? location.pathname;
+    if (origin === 'step') history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
   }
+  byId<HTMLButtonElement>('undo').disabled = !drafts.canUndo;
+  byId<HTMLButtonElement>('redo').disabled = !drafts.canRedo;
+  compareOutcome();
   showCommand();
   checkSoon(DRY_RUN_PAUSE_MS);
+}
+
+/** Marks a result that is of another document. @param id that of the document, if the service has said it */
+function compareOutcome(id?: string): void {
+  const { asked } = outcome;
+  const isSame = shown !== undefined && asked !== undefined && textOf(shown) === textOf(asked);
+  outcome.setOther(!isSame && (id === undefined || id !== outcome.id));
 }
 
 function readText(): void {
@@ -202,11 +285,13 @@ function readText(): void {
   }
 }
 
-/** Allows no run until there is a document again. */
+/** Disables runs until there is a document again. */
 function forgetDocument(): void {
   shown = undefined;
+  compareOutcome();
   asked.abort();
   clearTimeout(pause);
+  showCommand();
   byId('by-hand').hidden = false;
   form.allowChanges(false);
   forgetCheck();
@@ -220,19 +305,18 @@ function setByHand(isByHand: boolean): void {
 }
 
 function showCommand(): void {
-  byId('command').textContent = isMembers(shown)
-    ? commandText(commandKind, shown, location.origin, asJob.checked)
-    : '';
+  byId('command').textContent =
+    isMembers(shown) && !isRefused ? commandText(commandKind, shown, location.origin, asJob.checked) : '';
 }
 
-/** A job where the reader wants one, or nothing else is possible. */
+/** Selects a job if the user wants one, or if the experiment is too large for one request. */
 function setTooLarge(isSo: boolean): void {
   asJob.checked = isSo || wantsJob;
   asJob.disabled = isSo;
   showCommand();
 }
 
-/** Asks the service for a dry run once the document has been unchanged for a while. */
+/** Requests a dry run after the document has been unchanged for some time. */
 function checkSoon(afterMs: number): void {
   clearTimeout(pause);
   asked.abort();
@@ -249,6 +333,7 @@ async function check(): Promise<void> {
     const { answer, tooLarge } = await priceOf(document, signal);
     forgetCheck();
     priced = answer;
+    compareOutcome(answer.id);
     setTooLarge(tooLarge !== undefined);
     form.showResolved(answer.resolved);
     brainMap.show(shown, answer.resolved);
@@ -260,6 +345,11 @@ async function check(): Promise<void> {
     forgetCheck();
     setTooLarge(false);
     const failure = asFailure(error);
+    // This brain has no such neurons.
+    if (failure.kind === 'refused' && opening.isOpen) {
+      opening.isOpen = false;
+      return showDocument(EXAMPLES[0]!.document, 'address');
+    }
     if (failure.kind === 'refused') showFault(failure, true);
     else byId('cost').textContent = `The cost is not known: ${failure.message}`;
   }
@@ -268,22 +358,29 @@ async function check(): Promise<void> {
   runsWhenChecked = undefined;
   if (wanted === undefined || priced === undefined || isRefused) return;
   if (wanted === 'pressed') await start();
-  else if (!asJob.checked) live.whole(shown, priced);
+  else if (opening.isOpen) await finish(shown);
+  else if (!asJob.checked) previews.whole(shown, priced);
 }
 
-/** Runs beside the form, without taking the focus or the view of the reader. */
-function runLive(document: Members, note: string): Promise<ServiceFailure | undefined> {
+/** Computes the figure of the opening. */
+async function finish(document: Members): Promise<void> {
+  const failure = await runPreview(document, '');
+  if (failure !== undefined) notices.failure(failure, () => void finish(document));
+}
+
+/** Runs beside the form, without moving the focus or scrolling. */
+function runPreview(document: Members, note: string): Promise<ServiceFailure | undefined> {
   job = undefined;
   notices.clear();
   const lines = requestLines(document as unknown as ExperimentDocument);
-  const following = outcome.followLive(lines, priced?.conditions.length ?? 1, note);
+  const following = outcome.followLive(lines, priced?.conditions.length ?? 1, shown, note);
   allowRun();
   return following;
 }
 
 /**
- * The cost as one request, or as a job where the reader wants one or it is too large for a request.
- * @returns `tooLarge` is the message of the service on its size, if it is too large
+ * The cost as one request, or as a job if the user wants one or if it is too large for one request.
+ * @returns `tooLarge` is the service's message if it is too large for one request
  */
 async function priceOf(
   document: ExperimentDocument,
@@ -299,7 +396,7 @@ async function priceOf(
   }
 }
 
-/** Conditions are counted by the check of the sweep. */
+/** Too many conditions are reported as INVALID_PARAMETER at /sweep. */
 function mayBeJob({ place: { code, path } }: ServiceFailure): boolean {
   return code === 'TOO_EXPENSIVE' || (code === 'INVALID_PARAMETER' && path === '/sweep');
 }
@@ -316,7 +413,7 @@ function forgetCheck(): void {
 
 function describeCost({ conditions, cost, experiment }: DryRun): string {
   const trials = `${grouped(experiment.trials)} ${experiment.trials === 1 ? 'trial' : 'trials'}`;
-  // The number of responders is known only after the baseline has run.
+  // The number of responders is known only after the baseline, so this cost is an upper bound.
   const isBound = experiment.sweep?.some(
     (axis) => 'each' in axis && isMembers(axis.each as Json) && 'responders_of' in (axis.each as object),
   );
@@ -333,9 +430,10 @@ function describeCost({ conditions, cost, experiment }: DryRun): string {
   );
 }
 
-/** @param mayWait true where the fault is of a document in which somebody may be typing */
+/** @param mayWait true if the user may still be typing in the document */
 function showFault(failure: ServiceFailure, mayWait = false): void {
   isRefused = true;
+  showCommand();
   held = mayWait && form.isTyping ? failure : undefined;
   if (held !== undefined) return;
   const { message, place } = failure;
@@ -357,7 +455,7 @@ function jumpToFault(): HTMLElement {
   return button;
 }
 
-/** The document with the suggestion in place of what the message names: a value, or the name of a member. */
+/** Replaces the value or member name in the message by the suggestion. */
 function mended(document: Json, path: string, message: string, suggestion: string): Json {
   const value = valueAt(document, path);
   const name = keysOf(path).at(-1);
@@ -373,38 +471,43 @@ function allowRun(): void {
   stop.hidden = !outcome.isRunning;
 }
 
-/** @param otherwise the document where the address says nothing */
-function openAddress(otherwise: Members | undefined): void {
-  const { document = otherwise, job: named, damage } = namedBy(location.hash);
+/** Shows the experiment of the address, or the opening if it names none. */
+function openAddress(): void {
+  opening.isOpen = location.hash.length <= 1;
+  if (opening.isOpen) {
+    showDocument(opening.document, 'address');
+    // On arrival it waits for the model.
+    if (opening.isReady) runsWhenChecked = 'live';
+    return;
+  }
+  const { document, job: named, damage } = namedBy(location.hash);
   if (damage !== undefined) {
     text.value = '';
     state.textContent = `This link is damaged, so it opened no experiment: ${damage}`;
     forgetDocument();
     return;
   }
-  // A job that was opened by its name alone brings its document.
-  if (document !== undefined && !(named !== undefined && document === otherwise)) {
-    showDocument(document as Members, 'address');
-  }
+  // A job that was opened only by its id brings its own document.
+  if (document !== undefined) showDocument(document as Members, 'address');
   if (named !== undefined) follow(named);
 }
 
 async function start(): Promise<void> {
   if (shown === undefined) return;
   const document = shown as unknown as ExperimentDocument;
-  live.drop();
+  previews.drop();
   runsWhenChecked = undefined;
   notices.clear();
   notices.status('');
   job = undefined;
   if (!asJob.checked) {
-    present(() => outcome.follow(requestLines(document), priced?.conditions.length ?? 1));
+    present(() => outcome.follow(requestLines(document), priced?.conditions.length ?? 1, shown));
     return;
   }
   await submit(document, randomKey());
 }
 
-/** @param key the same where this is tried again: the job may have begun although no answer came */
+/** @param key idempotency key; the same on a retry, because the job may have begun without an answer */
 async function submit(document: ExperimentDocument, key: string): Promise<void> {
   run.disabled = true;
   try {
@@ -416,10 +519,10 @@ async function submit(document: ExperimentDocument, key: string): Promise<void> 
   }
 }
 
-/** Shows a job, begun here or elsewhere. */
+/** Shows a job from this page or another one. */
 function follow(named: string): void {
   job = named;
-  present(() => outcome.follow(jobLines(named), 1));
+  present(() => outcome.follow(jobLines(named), 1, shown));
 }
 
 function present(begin: () => Promise<void>): void {
@@ -430,7 +533,7 @@ function present(begin: () => Promise<void>): void {
   byId('outcome').scrollIntoView({ behavior: stillness(), block: 'start' });
 }
 
-/** Ends the experiment under way; its results so far stay on the page. */
+/** Ends the current experiment; its results so far stay on the page. */
 async function end(): Promise<void> {
   const ended = job;
   outcome.stop();
@@ -444,10 +547,12 @@ async function end(): Promise<void> {
 
 /** A job that was opened from a link brings its document. */
 function onHead({ experiment }: ExperimentHead): void {
-  if (shown === undefined) showDocument(experiment as unknown as Members, 'address');
+  if (shown !== undefined) return;
+  outcome.asked = experiment as unknown as Members;
+  showDocument(outcome.asked, 'address');
 }
 
-/** @param again what the reader may try after a failure; by default, to go on where the experiment stopped */
+/** @param again action of the retry button; by default, the experiment continues */
 function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
   const hadFocus = document.activeElement === stop;
   allowRun();
@@ -459,7 +564,7 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
     byId('other-fault').scrollIntoView({ behavior: stillness(), block: 'nearest' });
   } else {
     notices.failure(failure, again);
-    // A job that is gone leaves no document; the page is of use all the same.
+    // An expired job leaves no document, so show an example.
     if (shown === undefined && failure.kind === 'ended') showDocument(EXAMPLES[0]!.document, 'suggestion');
   }
 }

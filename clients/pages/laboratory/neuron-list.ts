@@ -1,14 +1,16 @@
-/** Selectors as a list of names, each with its side, and a field that adds names. */
-import { nameOnSide, NAMED_SIDES } from '../../../src/connectome/set-selector.js';
+/** A control for selectors: a list of names, each with its side, and a field that adds names. */
+import { nameOnSide, NAMED_SIDES } from '../../../src/engine/connectome/set-selector.js';
 import { element } from '../dom.js';
 import { NAMES } from './completion.js';
 import { isList, type Members } from './json.js';
 
-/** One selector, or a list of them, which are united. A list of one is another document than that one alone. */
+/**
+ * One selector, or a list of selectors that are united. A list of one and a single selector are different documents.
+ */
 type Selector = string | Members | readonly (string | Members)[];
 
 const BOTH_SIDES = 'both sides';
-/** Attribute by which a control is found again after the form was redrawn. */
+/** Attribute that identifies a control after the form is redrawn. */
 export const KEY = 'data-key';
 
 /** A choice of side; empty stands for any. */
@@ -26,9 +28,9 @@ export interface NeuronListOptions {
   readonly key: string;
   /** JSON Pointer to the selector. */
   readonly path: string;
-  /** The pointer to one of several selectors, where it is not its place among them. */
+  /** The pointer to one of several selectors, if it is not its index in the list. */
   readonly pathOf?: (at: number) => string;
-  /** Name under which an answer says how many neurons they are. */
+  /** Name of the selector in `resolved` of an answer. */
   readonly resolved: string;
   readonly onChange: (selectors: readonly (string | Members)[]) => void;
 }
@@ -95,11 +97,11 @@ export function neuronList({
       replaceAt(neurons.length - 1);
     }
   });
-  // A name that is chosen from the list of names, not typed.
+  // The user chose a name from the list.
   add.addEventListener('input', (event) => {
     if ((event as InputEvent).inputType === 'insertReplacementText') take();
   });
-  // A name that was typed counts when the field is left.
+  // A typed name is added when the field loses the focus.
   add.addEventListener('change', take);
   return element(
     'div',

@@ -1,4 +1,6 @@
-/** Finds cell types by the beginning and published sets by any part of their name, and puts them into the experiment. */
+/**
+ * Searches cell types by the beginning of their name and published sets by any part, and adds them to the experiment.
+ */
 import type { NeuronSearch as NeuronSearchResult, NodeSetList } from '#client';
 import { byId, element, grouped } from '../dom.js';
 import { asFailure, service } from '../service/client.js';
@@ -7,13 +9,13 @@ import { sideOptions } from './neuron-list.js';
 export type Place = 'stimulate' | 'silence' | 'read';
 
 const PLACES: Readonly<Record<Place, string>> = { stimulate: 'Stimulate', silence: 'Silence', read: 'Read' };
-/** With more neurons than these, their sides are not counted by type. */
+/** Above this number of neurons, they are not listed, so sides are not counted. */
 const LISTED_NEURONS = 3000;
-/** Results of each kind that are shown; a longer beginning of the name gives fewer. */
-const MOST_RESULTS = 24;
+/** Largest number of visible results of each kind. */
+const MAX_RESULTS = 24;
 const PAUSE_MS = 300;
 
-/** Row of the results. */
+/** A row of the results. */
 interface Found {
   /** Name in a selector, without the side. */
   readonly name: string;
@@ -77,7 +79,7 @@ export class NeuronSearch {
 
   #present(wanted: string, sets: readonly Found[], found: NeuronSearchResult | undefined): void {
     const types = found === undefined ? [] : typesOf(found);
-    this.#show([...sets.slice(0, MOST_RESULTS), ...types.slice(0, MOST_RESULTS)]);
+    this.#show([...sets.slice(0, MAX_RESULTS), ...types.slice(0, MAX_RESULTS)]);
     const near = Object.values(found?.suggestions ?? {}).flat();
     if (sets.length + types.length === 0) {
       this.#status.replaceChildren(`Nothing begins with ${wanted}.`, ...this.#near(near));
@@ -92,8 +94,8 @@ export class NeuronSearch {
       const all = `${grouped(found.count)} neurons of ${grouped(types.length)} ${types.length === 1 ? 'type' : 'types'}`;
       parts.push(found.count === 0 ? 'no type' : `${all}: ${sides.join(', ')}`);
     }
-    const hidden = Math.max(0, types.length - MOST_RESULTS);
-    this.#status.textContent = `${parts.join('; ')}.${hidden > 0 ? ` The first ${MOST_RESULTS} types are listed.` : ''}`;
+    const hidden = Math.max(0, types.length - MAX_RESULTS);
+    this.#status.textContent = `${parts.join('; ')}.${hidden > 0 ? ` The first ${MAX_RESULTS} types are listed.` : ''}`;
   }
 
   #near(names: readonly string[]): (Node | string)[] {
@@ -146,7 +148,7 @@ function setsWith(wanted: string, sets: readonly NodeSetList['node_sets'][number
     }));
 }
 
-/** Types with their neurons, and by side where all neurons are listed. Neurons without a type are no type. */
+/** Types with their numbers of neurons, also by side if all neurons are listed. Untyped neurons are omitted. */
 function typesOf({ types, neurons, count }: NeuronSearchResult): Found[] {
   const sides = new Map<string, Map<string, number>>();
   for (const { type, side } of neurons) {

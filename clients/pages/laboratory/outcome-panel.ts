@@ -1,28 +1,29 @@
-/** Shows the outcome of an experiment as it arrives: progress, figure, table, files, and what to cite. */
-import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/run/result.js';
+/** Shows the results of an experiment as they arrive: progress, figure, table, files and citations. */
+import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/document/result.js';
 import { drawSvg } from '../../../src/experiments/figures/draw.js';
-import { figuresOf, titled } from '../../../src/experiments/figures/experiment-figures.js';
+import { figuresOf, showsSides, titled } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
 import type { Look } from '../../../src/experiments/figures/figure-file.js';
-import { haveSameNeurons } from '../../../src/connectome/model-id.js';
+import { haveSameNeurons } from '../../../src/engine/connectome/model-id.js';
 import { eventReports, measuredReports } from '../../../src/experiments/figures/report-figures.js';
 import { eventKindOf } from '../../../src/experiments/kinds/report-kinds.js';
-import { byId, element, grouped } from '../dom.js';
+import { byId, element, grouped, save } from '../dom.js';
 import { asFailure, type ServiceFailure } from '../service/client.js';
-import { fetchNeuronIndex, type NeuronIndex } from '../service/neuron-labels.js';
+import type { NeuronIndex } from '../service/neuron-index.js';
+import { fetchNeuronIndex } from '../service/neuron-labels.js';
 import type { AnswerLine, AnswerSource, ConditionLine, Progress } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
 import { focusCell, focusedCell, makeReadable } from './cell-reader.js';
 import { figureBlob, screenPalette, svgElement } from './figure.js';
 import { findingsOf } from './findings.js';
-import { withPublished } from './published.js';
+import type { Members } from './json.js';
 import { fillRatesTable } from './rates-table.js';
-import { csvHeading, fileName, save, tableFile } from './saving.js';
+import { csvHeading, fileName, tableFile } from './saving.js';
 
-/** Many conditions may come within one picture of the screen. */
+/** Shortest time between two drawings, because many conditions may come within one frame. */
 const REDRAW_PAUSE_MS = 150;
-/** Rows of the table at first; more make a page slow. */
+/** Number of rows at first; more rows slow the page down. */
 const FIRST_ROWS = 300;
 
 type State = 'running' | 'stopped' | 'broken' | 'done';
@@ -32,7 +33,7 @@ export class OutcomePanel {
   readonly #progress = byId<HTMLProgressElement>('progress');
   readonly #goOn = byId<HTMLButtonElement>('go-on');
   readonly #figure = byId('figure');
-  /** Choices of the reader, by name. */
+  /** The user's choices, by name. */
   readonly #choices = new Map<string, string>();
   #neurons: NeuronIndex | undefined;
   #source: AnswerSource | undefined;
@@ -45,17 +46,19 @@ export class OutcomePanel {
   #latest: Progress | undefined;
   #expected = 0;
   #redraw: ReturnType<typeof setTimeout> | undefined;
-  /** A head whose first condition has not come: until then what was there before stays. */
+  /** Head of an experiment without a condition yet. The previous results stay visible until the first condition. */
   #pending: ExperimentHead | undefined;
-  /** Set while controls are followed. */
+  /** True while the panel shows live runs of the form. */
   #isLive = false;
   #liveNote = '';
   #preferred: string | undefined;
   #rowsShown = FIRST_ROWS;
+  /** The document of the form that the results answer; undefined if only the id of a job is known. */
+  asked: Members | undefined;
 
   /**
-   * @param onHead gets the head of the experiment when it arrives
-   * @param onEnd is called when an experiment has ended, with the failure if there was one
+   * @param onHead called with the head of the experiment
+   * @param onEnd called at the end of an experiment, with the failure if there was one
    */
   constructor(
     private readonly onHead: (head: ExperimentHead) => void,
@@ -74,21 +77,45 @@ export class OutcomePanel {
     });
   }
 
+  /** Id of the experiment of the results. */
+  get id(): string | undefined {
+    return this.#head?.id;
+  }
+
+  /** Says whether the results are of another document than that of the form. */
+  setOther(isOther: boolean): void {
+    this.#panel.classList.toggle('of-other', isOther);
+  }
+
+  /** Removes the results. */
+  clear(): void {
+    this.stop();
+    this.#state = 'done';
+    this.#head = this.#pending = this.asked = undefined;
+    this.#conditions = [];
+    this.#panel.hidden = true;
+    this.#draw();
+  }
+
   get isRunning(): boolean {
     return this.#state === 'running' && !this.#isLive;
   }
 
   /**
-   * Shows what a source gives in the place of what is shown, once its first condition is there.
+   * Shows the results of a source. They replace the visible ones at the first condition.
+   * @param asked the document of the form
    * @returns the failure, if there was one
    */
   async followLive(
     source: AnswerSource,
     expected: number,
+    asked: Members | undefined,
     note: string,
   ): Promise<ServiceFailure | undefined> {
     this.stop();
     this.#source = source;
+    this.asked = asked;
+    this.setOther(false);
     this.#expected = expected;
     this.#isLive = true;
     this.#liveNote = note;
@@ -96,12 +123,15 @@ export class OutcomePanel {
   }
 
   /**
-   * Shows what a source gives, from its first condition on.
-   * @param expected number of conditions, at most
+   * Shows the results of a source from its first condition on.
+   * @param expected upper bound of the number of conditions
+   * @param asked the document of the form
    */
-  async follow(source: AnswerSource, expected: number): Promise<void> {
+  async follow(source: AnswerSource, expected: number, asked: Members | undefined): Promise<void> {
     this.stop();
     this.#source = source;
+    this.asked = asked;
+    this.setOther(false);
     this.#expected = expected;
     this.#head = undefined;
     this.#conditions = [];
@@ -112,18 +142,18 @@ export class OutcomePanel {
     await this.goOn();
   }
 
-  /** Asks the same source for the conditions that are missing. */
+  /** Continues with the missing conditions of the same source. */
   async goOn(): Promise<void> {
     this.#isLive = false;
     this.#liveNote = '';
     const reading = this.#read((this.#conditions.at(-1)?.index ?? -1) + 1);
     const { signal } = this.#stop;
     const failure = await reading;
-    // Another experiment may have taken the place of this one.
+    // Another experiment may have replaced this one.
     if (this.#stop.signal === signal) this.onEnd(failure);
   }
 
-  /** @param from index of the first condition that is wanted */
+  /** @param from index of the first condition to read */
   async #read(from: number): Promise<ServiceFailure | undefined> {
     const { signal } = (this.#stop = new AbortController());
     this.#state = 'running';
@@ -170,7 +200,7 @@ export class OutcomePanel {
     }
   }
 
-  /** An experiment that goes on keeps the conditions that it has. */
+  /** A continued experiment keeps its conditions. */
   #begin(): void {
     const head = this.#pending;
     if (head === undefined) return;
@@ -186,7 +216,7 @@ export class OutcomePanel {
     this.#stop.abort();
   }
 
-  /** Conditions of a job come in any order, and again when it is followed again. */
+  /** Inserts a condition. Those of a job come in any order, and again if the job is followed again. */
   #place(condition: ConditionLine): void {
     const { index } = condition;
     if (index > (this.#conditions.at(-1)?.index ?? -1)) {
@@ -219,7 +249,7 @@ export class OutcomePanel {
     const expected = Math.max(done, progress?.conditions ?? this.#expected);
     this.#progress.hidden = this.#state === 'done' || this.#isLive;
     this.#progress.max = Math.max(1, expected);
-    // Trials move while a condition is under way.
+    // Between conditions, the bar shows the progress of trials.
     this.#progress.value = Math.max(done, progress === undefined ? 0 : progress.share * progress.conditions);
     this.#goOn.hidden = this.#isLive || (this.#state !== 'stopped' && this.#state !== 'broken');
     const conditions = `${grouped(done)} of ${grouped(expected)} conditions`;
@@ -283,7 +313,7 @@ export class OutcomePanel {
     return chosen !== undefined && values.includes(chosen) ? chosen : (values[0] ?? '');
   };
 
-  /** @returns nothing before the first condition */
+  /** @returns undefined before the first condition */
   #found(): Findings | undefined {
     const [head, conditions] = [this.#head, this.#conditions];
     if (head === undefined || conditions.length === 0) return undefined;
@@ -292,7 +322,7 @@ export class OutcomePanel {
     return findingsOf(head, conditions, this.#totals, neurons);
   }
 
-  /** The figure that the reader has chosen; nothing where the reports give none. */
+  /** The figure that the user has chosen; undefined if the reports allow none. */
   #kind(findings: Findings): FigureKind | undefined {
     const chosen = this.#chosen(kindsOf(findings));
     return figuresOf(findings.head.experiment).find(({ name }) => name === chosen);
@@ -303,7 +333,8 @@ export class OutcomePanel {
     const focused = focusedCell(container);
     const figure = container.clientWidth === 0 ? undefined : this.#shownFigure();
     byId('figure-note').textContent = [figure?.note, figure?.hint].filter(Boolean).join(' ');
-    byId('figure-sides').textContent = figure === undefined ? '' : (this.#head?.side_convention ?? '');
+    byId('figure-sides').textContent =
+      figure !== undefined && showsSides(figure) ? (this.#head?.side_convention ?? '') : '';
     this.#say('');
     if (figure === undefined) {
       container.replaceChildren();
@@ -321,22 +352,21 @@ export class OutcomePanel {
 
   #shownFigure(): Figure | undefined {
     const findings = this.#findings;
-    const figure = findings && this.#kind(findings)?.draw(findings, this.#chosen);
-    return figure && withPublished(figure, findings.head);
+    return findings && this.#kind(findings)?.draw(findings, this.#chosen);
   }
 
-  /** Chooses a figure by its name for what comes next. */
+  /** Chooses the figure for the next results. */
   prefer(figure: string): void {
     this.#preferred = figure;
   }
 
-  /** A raster puts neurons of one type together; without their types it is drawn all the same. */
+  /** Loads types, because a raster groups neurons by type. Without them, it is drawn ungrouped. */
   async #showTypes(model: string): Promise<void> {
     try {
       await this.#identify(model);
       this.#drawSoon();
     } catch {
-      // Saving the events asks again, and shows the failure.
+      // Saving the events repeats the request and shows the failure.
     }
   }
 
@@ -370,6 +400,9 @@ export class OutcomePanel {
         element('li', {}, element('b', {}, spokenCode(code)), `: ${message}`),
       ),
     );
+    const name = this.#head?.experiment.name;
+    byId('outcome-of').textContent =
+      this.#head === undefined ? '' : `${name ?? 'Experiment'} ${this.#head.id.slice(0, 8)}`;
     const { id, model, side_convention: sides } = this.#head ?? { id: '', model: '', side_convention: '' };
     byId('identity').replaceChildren(
       ...Object.entries({ Experiment: id, Model: model, Sides: sides }).flatMap(([term, value]) => [
@@ -408,7 +441,7 @@ export class OutcomePanel {
     if (format === 'csv' || format === 'arrow') {
       if (eventKindOf({ type: kind.table }) !== undefined) await this.#identify(head.model);
       const table = await tableFile(format, kind.table, this.#found()!, this.#neurons);
-      // Arrow has the same in its schema.
+      // Arrow has these facts in its schema.
       return format === 'csv' ? new Blob([csvHeading(head), table], { type: table.type }) : table;
     }
     const figure = this.#shownFigure();
@@ -416,7 +449,7 @@ export class OutcomePanel {
   }
 }
 
-/** Size, font and colours of figures that are saved. */
+/** Size, font and colours of saved figures. */
 function lookChosen(): Look {
   const chosen = (name: string) => byId<HTMLSelectElement>(`save-${name}`).value;
   return {
@@ -432,7 +465,7 @@ function kindsOf({ head }: Findings): Choice {
   return { name: 'figure', label: 'Show', values, inFile: values.length };
 }
 
-/** `SYNTHETIC_WIRING` for people. */
+/** Turns a code such as `SYNTHETIC_WIRING` into words. */
 function spokenCode(code: string): string {
   const words = code.toLowerCase().replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,5 +1,5 @@
-/** The means of all conditions as a table, the same rows as in the CSV. */
-import type { GroupResult } from '../../../src/experiments/run/result.js';
+/** Shows the measures of all conditions, such as rates and latencies, as a table with the same rows as the CSV. */
+import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import type { ExperimentDocument } from '../../../src/experiments/document/document.js';
 import { element, grouped } from '../dom.js';
 import type { FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
@@ -11,8 +11,9 @@ import {
   groupLabel,
   parameterTitle,
 } from '../../../src/experiments/figures/condition-labels.js';
+import { own } from '../../../src/engine/own.js';
 
-/** @param most rows that are shown  @returns how many there are in all */
+/** @param most largest number of visible rows  @returns the number of all rows */
 export function fillRatesTable(
   table: HTMLTableElement,
   experiment: ExperimentDocument,
@@ -41,7 +42,7 @@ export function fillRatesTable(
   };
   const rows = conditions.flatMap((condition) =>
     reports.flatMap((report) =>
-      (condition.groups[report] ?? []).map((group) => ({ condition, report, group })),
+      (own(condition.groups, report) ?? []).map((group) => ({ condition, report, group })),
     ),
   );
   const shown = rows.slice(0, most);

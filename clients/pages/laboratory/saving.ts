@@ -1,9 +1,9 @@
-/** Saves what is shown: the figure, and its numbers in the formats of the service; CSV gets a heading. */
+/** Saves the numbers of a figure in the formats of the service. CSV gets a heading. */
 import type { Findings } from '../../../src/experiments/figures/figure-kind.js';
 import { type LabelledNeurons, tableMetadata, tableOf } from '../../../src/experiments/formats/tables.js';
 import { factLines, provenanceOf } from '../../../src/experiments/figures/provenance.js';
-import type { ExperimentHead } from '../../../src/experiments/run/result.js';
-import type { NeuronIndex } from '../service/neuron-labels.js';
+import type { ExperimentHead } from '../../../src/experiments/document/result.js';
+import type { NeuronIndex } from '../service/neuron-index.js';
 
 type TableFormat = 'csv' | 'arrow';
 
@@ -13,8 +13,8 @@ const MEDIA_TYPES: Readonly<Record<TableFormat, string>> = {
 };
 
 /**
- * File of one table of the findings. The writers are loaded when they are needed.
- * @param neurons which tables of events need
+ * Writes one table of the findings to a file. The writers are loaded on demand.
+ * @param neurons required by tables of events
  */
 export async function tableFile(
   format: TableFormat,
@@ -23,7 +23,7 @@ export async function tableFile(
   neurons: NeuronIndex | undefined,
 ): Promise<Blob> {
   const { experiment } = head;
-  // Tables of groups have no need of neurons.
+  // Tables of groups do not use neurons.
   const { columns, batchesOf } = tableOf({ connectome: neurons as LabelledNeurons, experiment, table });
   const encoder =
     format === 'csv'
@@ -31,7 +31,7 @@ export async function tableFile(
       : new (await import('../../../src/experiments/formats/arrow.js')).ArrowEncoder(columns);
   const pieces = [...encoder.begin(tableMetadata(head))];
   for (const { groups, tables, ...condition } of conditions) {
-    // Without neurons tables of events are left out.
+    // Without neurons, tables of events are omitted.
     const reports = { ...groups, ...(neurons !== undefined && tables) };
     for (const batch of batchesOf({ ...condition, reports })) pieces.push(...encoder.append(batch));
   }
@@ -46,18 +46,7 @@ export function csvHeading(head: ExperimentHead): string {
     .join('');
 }
 
-/** Gives a file to the reader. */
-export function save(blob: Blob, name: string): void {
-  const href = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = href;
-  link.download = name;
-  link.click();
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
-}
-
-/** A name of a file from that of the experiment. */
+/** A file name from the name of the experiment. */
 export function fileName(experiment: string | undefined, id: string, extension: string): string {
   const name = (experiment ?? '')
     .toLowerCase()

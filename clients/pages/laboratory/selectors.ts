@@ -1,12 +1,12 @@
-/** Selectors of a document, wherever they stand in it. */
-import { INNER_SELECTORS, nameOnSide } from '../../../src/connectome/set-selector.js';
+/** Finds and replaces the selectors of a document, at any path. */
+import { INNER_SELECTORS, nameOnSide } from '../../../src/engine/connectome/set-selector.js';
 import { isList, isMembers, type Json, type Members, pointer, withMemberRenamed } from './json.js';
 
-/** Members whose texts are selectors. */
+/** Members whose values are selectors. */
 const SELECTORS: readonly string[] = ['node_set', 'each', 'source', 'target', 'silence', ...INNER_SELECTORS];
 const OWN_SETS = 'node_sets';
 
-/** The document with another text in the place of each that is a selector. */
+/** Replaces the text of each selector in the document. */
 function withSelectors(document: Members, replace: (selector: string) => string): Members {
   return mapped(document, (member, name) =>
     name === OWN_SETS && isMembers(member)
@@ -26,7 +26,7 @@ function mapped(members: Members, change: (member: Json, name: string) => Json):
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, change(member, name)]));
 }
 
-/** Names in the selectors of a document, without sides, each once. */
+/** Distinct names in the selectors of a document, without sides. */
 export function namesIn(document: Members): string[] {
   const names = new Set<string>();
   withSelectors(document, (text) => {
@@ -36,12 +36,12 @@ export function namesIn(document: Members): string[] {
   return [...names];
 }
 
-/** Names of the sets that the document defines, which selectors name as they are. */
+/** Names of the sets that the document defines. */
 export function ownSetsOf({ [OWN_SETS]: own }: Members): string[] {
   return isMembers(own) ? Object.keys(own) : [];
 }
 
-/** The document with another name for one of its sets, also in the selectors that name it. */
+/** Renames one of the document's sets, also in its selectors. */
 export function withSetRenamed(document: Members, before: string, name: string): Json {
   const renamed = withSelectors(document, (text) => {
     const parts = nameOnSide(text);

@@ -1,10 +1,13 @@
-/** Values of a document as the text of a control, and back. Text that stands for none stays, for the service to name it. */
+/**
+ * Converts values of a document to the text of a control, and back. Invalid text stays, so that the service can refuse
+ * it.
+ */
 import { isList, isMembers, type Json, type Members } from './json.js';
 
-/** A way to write values as text. @returns of `textOf` undefined for a value that it cannot write */
+/** A conversion between values and text. `textOf` returns undefined for a value that it cannot write. */
 export interface Writing {
   textOf(value: Json): string | undefined;
-  /** @returns undefined for no text, which stands for a member that is left out */
+  /** @returns undefined for an empty text, which removes the member */
   valueOf(text: string): Json | undefined;
 }
 
@@ -15,7 +18,7 @@ export const PLAIN: Writing = {
 };
 
 export const NUMBER: Writing = {
-  // null is the end of the trial, as it is where the member is left out.
+  // null means the end of the trial, as does a missing member.
   textOf: (value) => (value === null ? '' : PLAIN.textOf(value)),
   valueOf: (text) => (text.trim() === '' ? undefined : numberOf(text)),
 };
@@ -31,7 +34,7 @@ export const NUMBERS: Writing = {
       .map(numberOf),
 };
 
-/** A number, or a course in time: `0: 10, 100: 80`, from 0 ms on 10 and from 100 ms on 80. */
+/** A number, or a course over time: `0: 10, 100: 80` means 10 from 0 ms on and 80 from 100 ms on. */
 export const COURSE: Writing = {
   textOf(value) {
     if (!isMembers(value)) return NUMBER.textOf(value);
@@ -51,7 +54,7 @@ export const COURSE: Writing = {
   },
 };
 
-/** Values of an axis: `10, 50, 100`, or `10:200:10` from, to and step. */
+/** Values of an axis: `10, 50, 100`, or `10:200:10` (from, to, step). */
 export function axisText({ values, from, to, step }: Members): string | undefined {
   if (values !== undefined) return NUMBERS.textOf(values);
   const range = [from, to, step];

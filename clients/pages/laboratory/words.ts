@@ -1,9 +1,11 @@
-/** Words of the form for the members of a document: made of their names, but where the field has better ones. */
-import type { Schema } from '../../../src/schema/json-schema.js';
+/**
+ * Labels of the form for the members of a document. They are derived from member names, except for those listed here.
+ */
+import type { Schema } from '../../../src/engine/schema/json-schema.js';
 import { REPORT_KINDS } from '../../../src/experiments/kinds/report-kinds.js';
 
 const UNITS: Readonly<Record<string, string>> = { hz: 'Hz', ms: 'ms', mv: 'mV' };
-/** By the section of the form and the name of the member. */
+/** Labels by section of the form and name of the member. */
 const LABELS: Readonly<Record<string, string>> = {
   'inputs.module': 'Events',
   'inputs.delay_ms': 'From (ms)',
@@ -33,6 +35,8 @@ const VALUES: Readonly<Record<string, string>> = {
   weights: 'weights',
   targets: 'targets',
   targets_within_super_class: 'targets within super-classes',
+  resampled: 'resampled',
+  sampled: 'sampled from the predictions',
   error: 'refuse the experiment',
   skip: 'leave it out',
 };
@@ -50,7 +54,7 @@ export const GROUPINGS: Readonly<Record<string, string>> = {
   neuron: 'each neuron',
 };
 
-/** @param section the first part of its place; empty for members of the document itself */
+/** @param section first part of its path; empty for members of the document itself */
 export function labelOf(section: string, member: string): string {
   const own = LABELS[section === '' ? member : `${section}.${member}`];
   if (own !== undefined) return own;
@@ -64,7 +68,7 @@ export function valueText(value: string): string {
   return VALUES[value] ?? value;
 }
 
-/** The first sentence of what a schema says. */
+/** The first sentence of a schema's description. */
 export function sentenceOf({ description = '' }: Schema): string {
   return /^.*?[.:](?= |$)/.exec(description)?.[0].replace(/:$/, '.') ?? description;
 }

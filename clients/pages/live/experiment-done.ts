@@ -1,14 +1,14 @@
-/** The experiment that somebody did with a live fly, as a document that a person reads. */
+/** Turns a session with a live fly into a readable document. */
 import type { ExperimentDocument } from '#client';
-import { drivesOf } from '../../../src/presets/drives.js';
+import { drivesOf } from '../../../src/experiments/presets/drives.js';
 import type { Model } from '../service/client.js';
 
 const BIN_MS = 20;
-/** Drives that have been so strong have their neurons reported. */
+/** A drive that reached this value gets a report of its neurons. */
 const REPORTED_FROM = 0.5;
 
 /**
- * Leaves out what was not done, which changes no spike, and reports the channels of the drives that the fly acted out.
+ * Removes unused inputs, which changes no spike, and adds reports of the channels whose drives the fly acted out.
  * @param document of the session
  * @param strongest the strongest value of each drive during it
  */

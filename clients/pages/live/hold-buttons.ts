@@ -1,24 +1,20 @@
-/** The buttons of what a hand does to the live fly: by pointer, finger or key, for as long as they are held. */
+/** Buttons that stimulate the live fly for as long as a pointer, finger or key holds them. */
 
-/** A finger that moves on within this time scrolls the page, and has not asked for a live fly. */
+/** If a finger moves within this time, it scrolls the page and does not start a live fly. */
 const FINGER_PATIENCE_MS = 150;
 
 export interface Hand {
-  /** Tells whether the fly is live already. */
-  readonly isAtIt: () => boolean;
+  /** True if the fly is live already. */
+  readonly isLive: () => boolean;
   readonly hold: (stimulus: string) => void;
   readonly letGo: (stimulus: string) => void;
 }
 
-/** @param isOffered tells whether the brain has a stimulus; buttons of others go */
-export function listenForHolds(hand: Hand, isOffered: (stimulus: string) => boolean): void {
-  for (const button of document.querySelectorAll<HTMLButtonElement>('.hold')) {
-    if (isOffered(button.dataset['act']!)) listenTo(button, hand);
-    else button.remove();
-  }
+export function listenForHolds(hand: Hand): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('.hold')) listenTo(button, hand);
 }
 
-/** It acts while it is pressed; a program that presses it, such as a screen reader, taps. */
+/** It stimulates while it is pressed. A click from a program, such as a screen reader, counts as a tap. */
 function listenTo(button: HTMLButtonElement, hand: Hand): void {
   const stimulus = button.dataset['act']!;
   let patience: ReturnType<typeof setTimeout> | undefined;
@@ -39,11 +35,11 @@ function listenTo(button: HTMLButtonElement, hand: Hand): void {
   button.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
     button.setPointerCapture(event.pointerId);
-    if (event.pointerType === 'mouse' || hand.isAtIt()) hold();
+    if (event.pointerType === 'mouse' || hand.isLive()) hold();
     else patience = setTimeout(hold, FINGER_PATIENCE_MS);
   });
   button.addEventListener('pointerup', () => {
-    // A tap that was shorter than that.
+    // The finger left before its patience ended: a tap.
     if (patience !== undefined) hold();
     letGo();
   });

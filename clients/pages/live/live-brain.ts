@@ -1,4 +1,7 @@
-/** A session as a live fly needs it: it goes on while something is done, rests when the brain does, and keeps its time. */
+/**
+ * Runs a session in real time for a live fly. It advances while the user acts or the brain is active, and pauses after
+ * that.
+ */
 import {
   type ExperimentDocument,
   type NeuralExperimentClient,
@@ -8,61 +11,65 @@ import {
   type StepAnswer,
 } from '#client';
 
-/** Steps in real time, and slowed down. */
-const [STEP_MS, SLOW_STEP_MS] = [40, 20];
-/** A brain without a spike for so long, and nothing done to it, is at rest. */
+/** Length of a step in real time, and in slow motion or if the brain is in this tab and the page keeps up. */
+const [STEP_MS, SHORT_STEP_MS] = [40, 20];
+/** Without a spike and an action for this time, the brain is at rest. */
 const QUIET_MS = 80;
-/** A brain that goes on by itself for so long after the last that was done is ended. */
+/** If the brain stays active for this time after the last action, the session ends. */
 const ALONE_MS = 1500;
-/** A session at rest is kept for so long, so that what is done next goes on with it. */
+/** A session at rest stays open for this time, so that the next action continues it. */
 const KEPT_MS = 30_000;
 const PATIENCE_S = 2;
-/** Share of a late step in the mean that is told. */
+/** Weight of a new step in the running mean of lateness. */
 const LATE_SHARE = 0.2;
 
 export interface Step {
   readonly answer: StepAnswer;
   readonly durationMs: number;
-  /** How long it is shown, in ms of the page. */
+  /** Time for which it is visible, in ms of the page. */
   readonly shownMs: number;
 }
 
 export interface LiveBrainListener {
-  /** @returns what holds in the step that comes, and whether something is done in it */
+  /** @returns changes for the next step, and whether the user acts during it */
   sense(stepMs: number): { readonly changes: SessionChanges; readonly isActing: boolean };
   onStep(step: Step): void;
-  /** It does not go on: at rest, still firing by itself, as long as a session may be, or because of an error. */
+  /** Called if it pauses: at rest, active without actions, at the maximum length of a session, or after an error. */
   onPause(why: 'rest' | 'alone' | 'full' | { readonly error: unknown }): void;
 }
 
 export class LiveBrain {
   /** Brain time for each ms of the page. */
   speed = 1;
-  /** By how many ms of the page a step is late, on average. */
+  /** Mean lateness of steps, in ms of the page. */
   lateMs = 0;
   #session: Session | undefined;
   #experiment: ExperimentDocument | undefined;
   #underWay: Promise<void> | undefined;
   #mayGoOn = false;
   #isPausing = false;
-  /** Something was done since the step under way began. */
+  /** True if the user acted since the current step began. */
   #wasWoken = false;
   #leaving = new AbortController();
   #kept: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param document one that a session may have, with no member that steps change */
+  /**
+   * @param document a session's document, without members that steps change
+   * @param isHere tells whether the brain is in this tab
+   */
   constructor(
     private readonly client: Pick<NeuralExperimentClient, 'openSession'>,
-    private readonly document: ExperimentDocument,
+    private document: ExperimentDocument,
     private readonly listener: LiveBrainListener,
+    private readonly isHere = () => false,
   ) {}
 
-  /** Tells whether there is a session, so that what is done next belongs to the same experiment. */
+  /** True if there is a session; the next action then belongs to the same experiment. */
   get isOpen(): boolean {
     return this.#session !== undefined;
   }
 
-  /** Goes on with the session, or opens one, unless it does so already. */
+  /** Continues the session, or opens one, unless it is running. */
   wake(): void {
     if (this.#isPausing) return;
     clearTimeout(this.#kept);
@@ -70,7 +77,7 @@ export class LiveBrain {
     this.#underWay ??= this.#goOn().finally(() => (this.#underWay = undefined));
   }
 
-  /** The experiment so far, or the last one; undefined where nothing has been done. */
+  /** The experiment so far, or the last one; undefined if there was none. */
   async experiment(): Promise<ExperimentDocument | undefined> {
     this.#isPausing = true;
     this.#mayGoOn = false;
@@ -83,7 +90,7 @@ export class LiveBrain {
     return this.#experiment;
   }
 
-  /** Ends the session. Its experiment is kept. */
+  /** Ends the session and stores its experiment. */
   async end(): Promise<void> {
     clearTimeout(this.#kept);
     await this.experiment().catch(() => undefined);
@@ -92,7 +99,13 @@ export class LiveBrain {
     await session?.end().catch(() => undefined);
   }
 
-  /** Ends the session at once, of a page that is being left. */
+  /** Ends the session; the next one is of another document. */
+  async use(document: ExperimentDocument): Promise<void> {
+    await this.end();
+    this.document = document;
+  }
+
+  /** Ends the session at once, when the user leaves the page. */
   leave(): void {
     clearTimeout(this.#kept);
     this.#mayGoOn = false;
@@ -111,7 +124,9 @@ export class LiveBrain {
       });
       let dueMs = performance.now();
       while (this.#mayGoOn) {
-        const durationMs = this.speed < 1 ? SLOW_STEP_MS : STEP_MS;
+        // A page that draws slowly would take short steps even later.
+        const isQuick = this.isHere() && this.lateMs < SHORT_STEP_MS;
+        const durationMs = this.speed < 1 || isQuick ? SHORT_STEP_MS : STEP_MS;
         this.#wasWoken = false;
         const { changes, isActing } = this.listener.sense(durationMs);
         const options = { drive: true, waitAtMostS: PATIENCE_S, signal: this.#leaving.signal };
@@ -122,7 +137,7 @@ export class LiveBrain {
         aloneMs = isActing ? 0 : aloneMs + durationMs;
         if (quietMs >= QUIET_MS && !this.#wasWoken) return this.#stop('rest', KEPT_MS);
         if (aloneMs >= ALONE_MS && !this.#wasWoken) return this.#stop('alone', 0);
-        // After a late step time passes more slowly: nothing is caught up with, and one request is on its way.
+        // After a late step, time slows down instead of catching up. Only one request is in progress.
         dueMs += shownMs;
         const late = Math.max(0, performance.now() - dueMs);
         dueMs += late;
@@ -137,7 +152,7 @@ export class LiveBrain {
     }
   }
 
-  /** Pauses, and ends the session later, when nothing goes on any more. */
+  /** Pauses, and ends the session later unless it continues. */
   #stop(why: 'rest' | 'alone' | 'full', endsInMs: number): void {
     this.#kept = setTimeout(() => void this.end(), endsInMs);
     this.listener.onPause(why);

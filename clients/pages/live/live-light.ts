@@ -1,7 +1,7 @@
-/** Light of the neurons of a live brain: each spike lights its neuron up when its moment comes, and fades. */
+/** Light of the neurons of a live brain. Each spike lights its neuron at its time and fades. */
 import { LIGHT_STRIDE, RUN_BYTE } from '../brain/glow.js';
 
-/** Long enough to be seen at real time, in ms of the page. */
+/** Half-life in ms of the page, long enough to be visible in real time. */
 const HALF_LIFE_MS = 110;
 const SPIKE_BRIGHTNESS = 150;
 const BRIGHTEST = 255;
@@ -25,8 +25,8 @@ export class LiveLight {
 
   /**
    * Takes the spikes of a step.
-   * @param atMs when each is shown, ascending, in ms of the page
-   * @returns whether neurons spiked that had not before
+   * @param atMs display time of each spike, ascending, in ms of the page
+   * @returns true if a neuron spiked for the first time
    */
   add(neurons: readonly number[], atMs: readonly number[]): boolean {
     const before = this.spiking.size;
@@ -38,9 +38,9 @@ export class LiveLight {
   }
 
   /**
-   * Writes what is lit at a moment.
+   * Writes the light at a moment.
    * @param elapsedMs since the last call
-   * @returns whether anything was or is lit
+   * @returns true if any neuron was or is lit
    */
   write(light: Uint8Array, nowMs: number, elapsedMs: number): boolean {
     const share = 2 ** (-elapsedMs / HALF_LIFE_MS);

@@ -1,15 +1,19 @@
-/** A live fly: what is done to it by hand reaches a brain that goes on in a session, and brain and body answer. */
-import { NeuralExperimentClient } from '#client';
-import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
+/** Connects a live fly: actions of the user become inputs of a session, and the page shows its brain and body. */
+import { type ExperimentDocument, NeuralExperimentClient } from '#client';
+import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
 import type { FlyView } from '../body/fly-view.js';
 import { documentHash } from '../document-link.js';
-import { byId, element } from '../dom.js';
+import { byId, element, save } from '../dom.js';
+import { isHere, pageUrl, transport } from '../service/transport.js';
 import { asFailure, fetchJson, type Model } from '../service/client.js';
 import type { Playback } from '../playback.js';
 import type { Stage } from '../stage.js';
+import type { Bars } from '../results.js';
+import { ChannelRates, WINDOW_MS } from './channel-rates.js';
 import { experimentDone } from './experiment-done.js';
 import { LiveBrain, type LiveBrainListener, type Step } from './live-brain.js';
 import { LiveLight } from './live-light.js';
+import { Seam } from './seam.js';
 import { faded, FAR, Senses } from './senses.js';
 import './live.css';
 
@@ -19,19 +23,18 @@ const SPEEDS = [
   [1 / 5, '1/5 speed'],
   [1 / 20, '1/20 speed'],
 ] as const;
-/** Rates as runs of version 1 have them; other stimuli have the usual one. */
-const NOMINAL_HZ: Readonly<Record<string, number>> = { colour: 50 };
-const USUAL_HZ = 150;
+/** Each connection then leads from its neuron to a random other one. Counts of connections and synapses stay. */
+const CUT = { shuffle: 'targets', seed: 1 } as const;
 const SUGGESTIONS = 12;
-/** A body that nothing drives comes to rest in so many ms. */
+/** Time in which a body without drives comes to rest. */
 const BODY_RESTS_MS = 6000;
-const LONGEST_FRAME_MS = 100;
-/** A drive holds while the next step is late, but no longer than this. */
+const MAX_FRAME_MS = 100;
+/** If the next step is late, its drive lasts at most this much longer. */
 const LATEST_STEP_MS = 500;
-/** Steps later than this share of their time are slow motion. */
+/** If steps are late by more than this fraction of their time, the page says slow motion. */
 const SLOW_SHARE = 0.15;
 
-/** Parts of the page that are drawn; those that are not there yet, or never are, are undefined. */
+/** Drawn parts of the page; undefined if they are not loaded. */
 interface Views {
   readonly fly: FlyView | undefined;
   readonly stage: Stage | undefined;
@@ -42,8 +45,10 @@ export interface LiveParts {
   readonly model: Model;
   readonly playback: Playback;
   readonly view: () => Views;
-  /** Shows the recorded run again. */
-  readonly onStop: () => void;
+  /** Called when the fly becomes live, and when it ends. */
+  readonly onLive: (isLive: boolean) => void;
+  /** Shows the numbers of the last steps. */
+  readonly onStep: (bars: Bars) => void;
 }
 
 export class Live {
@@ -55,9 +60,16 @@ export class Live {
     { type: 'button', disabled: true },
     'This is the experiment you did',
   );
+  readonly #seam = element('figure', { id: 'seam' });
+  readonly #cut = element('input', { type: 'checkbox', role: 'switch', id: 'cut' });
   readonly #senses: Senses;
+  readonly #document: ExperimentDocument;
   readonly #brain: LiveBrain;
+  #shownSeam: Seam | undefined;
+  /** Rates in Hz of the last step. */
+  #given: Readonly<Record<string, number>> = {};
   #light: LiveLight | undefined;
+  #rates: ChannelRates | undefined;
   #indexOf: ReadonlyMap<string, number> | undefined;
   #isOn = false;
   #silence: readonly string[] = [];
@@ -69,30 +81,30 @@ export class Live {
   #shownMs = 0;
 
   constructor(private readonly parts: LiveParts) {
-    const buttons = [...document.querySelectorAll<HTMLElement>('.hold')];
-    const ids = buttons.map((button) => button.dataset['act']!);
-    this.#senses = new Senses(Object.fromEntries(ids.map((id) => [id, NOMINAL_HZ[id] ?? USUAL_HZ])));
-    const inputs = ids.map((id) => [id, { node_set: `@stimulus/${id}`, rate_hz: 0 }] as const);
-    const experiment = {
+    const { stimuli } = parts.model;
+    this.#senses = new Senses(Object.fromEntries(stimuli.map((each) => [each.id, each.nominal_rate_hz])));
+    const inputs = stimuli.map(({ id }) => [id, { node_set: `@stimulus/${id}`, rate_hz: 0 }] as const);
+    this.#document = {
       inputs: Object.fromEntries(inputs),
       reports: { brain: { node_set: '@all', type: 'spikes' as const } },
     };
-    // A page that is left still ends its session.
+    // keepalive lets the request that ends the session finish after the user leaves the page.
     const client = new NeuralExperimentClient('', {
-      fetch: (url, init) => fetch(url, { ...init, keepalive: init?.method === 'DELETE' }),
+      fetch: (url, init) => transport(url, { ...init, keepalive: init?.method === 'DELETE' }),
     });
     const listener: LiveBrainListener = {
       sense: (stepMs) => {
         const isActing = this.#senses.isActing;
         const { ratesHz, strengths } = this.#senses.sense(stepMs);
         this.#strengths = strengths;
+        this.#given = ratesHz;
         return { changes: { rates_hz: ratesHz, silence: [...this.#silence] }, isActing };
       },
       onStep: (step) => this.#take(step),
       onPause: (why) => this.#tellPause(why),
     };
-    this.#brain = new LiveBrain(client, experiment, listener);
-    byId('live-panel').append(this.#controls());
+    this.#brain = new LiveBrain(client, this.#document, listener, isHere);
+    byId('live-panel').append(this.#seam, this.#controls());
     this.#listen();
   }
 
@@ -100,9 +112,9 @@ export class Live {
     return this.#isOn;
   }
 
-  /** Begins with a stimulus what a hand does, and the live fly with it. */
+  /** Begins a stimulus, and makes the fly live. */
   hold(stimulus: string): void {
-    if (!this.#isOn) this.#begin();
+    this.begin();
     this.#senses.hold(stimulus);
     this.#wake();
   }
@@ -113,10 +125,10 @@ export class Live {
 
   toggle(): void {
     if (this.#isOn) this.stop();
-    else this.#begin();
+    else this.begin();
   }
 
-  /** Ends the session, and gives brain and fly back to the recorded runs. */
+  /** Ends the session, and shows recorded runs again. */
   stop(note = ''): void {
     if (!this.#isOn) return;
     this.#isOn = false;
@@ -125,10 +137,11 @@ export class Live {
     this.parts.view().fly?.setLive(false);
     this.#present();
     this.#note.textContent = note;
-    this.parts.onStop();
+    this.parts.onLive(false);
   }
 
-  #begin(): void {
+  begin(): void {
+    if (this.#isOn) return;
     this.#isOn = true;
     const { playback, view } = this.parts;
     if (playback.playing) playback.toggle();
@@ -137,8 +150,9 @@ export class Live {
     [this.#drive, this.#shownDrive, this.#strengths] = [{}, {}, {}];
     this.#present();
     this.#note.textContent = 'Hold a button down, or come near the fly with the pointer.';
+    this.parts.onLive(true);
     void this.seeBrain();
-    // It opens the session, so that the first that is done is answered at once.
+    // Open the session now, so that the first action gets a quick answer.
     this.#brain.wake();
   }
 
@@ -148,11 +162,15 @@ export class Live {
     this.#start.textContent = this.#isOn ? 'Back to recorded runs' : START;
   }
 
-  /** Lights the brain up from when it is there. The fly answers before: names of neurons are more to load than a step. */
+  /**
+   * Shows the light of the brain as soon as neurons are loaded. The fly responds earlier, because it needs no neurons.
+   */
   async seeBrain(): Promise<void> {
     const { model, view } = this.parts;
     const { stage, atlas } = view();
     if (!this.#isOn || stage === undefined || atlas === undefined) return;
+    this.#rates = new ChannelRates(model.channels, atlas);
+    this.#shownSeam = new Seam(this.#seam, model, atlas);
     this.#light = new LiveLight(atlas.neuronCount);
     stage.setLive(this.#light.spiking);
     if (this.#indexOf !== undefined) return;
@@ -169,7 +187,7 @@ export class Live {
     if (!this.#isOn) return;
     const now = performance.now();
     this.#drive = answer.drive ?? {};
-    // The next step replaces it, also a late one.
+    // The next step replaces it, even if it is late.
     this.#driveUntilMs = now + shownMs + LATEST_STEP_MS;
     for (const [id, value] of Object.entries(this.#drive)) {
       this.#strongest[id] = Math.max(this.#strongest[id] ?? 0, Math.abs(value));
@@ -182,6 +200,9 @@ export class Live {
     if (this.#light === undefined || this.#indexOf === undefined || !isTable(brain)) return;
     const fromMs = answer.t_ms - durationMs;
     const neurons = brain.root_id.map((id) => this.#indexOf!.get(id)!);
+    const { step, window } = this.#rates!.add(neurons, durationMs);
+    this.parts.onStep({ channels: window, drive: this.#drive, duration_ms: WINDOW_MS });
+    this.#shownSeam!.show({ durationMs, given: this.#given, neurons, channels: step, drive: this.#drive });
     const atMs = brain.t_ms.map((tMs) => now + ((tMs - fromMs) / durationMs) * shownMs);
     if (this.#light.add(neurons, atMs)) this.parts.view().stage?.setLive(this.#light.spiking);
   }
@@ -189,7 +210,7 @@ export class Live {
   #frame(): void {
     if (!this.#isOn) return;
     const now = performance.now();
-    const elapsedMs = Math.min(LONGEST_FRAME_MS, now - this.#shownMs);
+    const elapsedMs = Math.min(MAX_FRAME_MS, now - this.#shownMs);
     this.#shownMs = now;
     if (now > this.#driveUntilMs + BODY_RESTS_MS) return;
     this.#shownDrive = faded(this.#shownDrive, now < this.#driveUntilMs ? this.#drive : {}, elapsedMs);
@@ -223,9 +244,11 @@ export class Live {
     silence.addEventListener('input', () => this.#suggest(silence.value, types));
     silence.addEventListener('change', () => this.#silenceTypes(silence.value));
     this.#experiment.addEventListener('click', () => void this.#openExperiment());
+    this.#cut.addEventListener('change', () => void this.#cutWires(this.#cut.checked));
     const tools = element(
       'div',
       { class: 'tools' },
+      element('label', { class: 'check' }, this.#cut, 'Cut the wires'),
       speed,
       element('label', {}, 'Silence cell types ', silence),
     );
@@ -238,7 +261,7 @@ export class Live {
     const views = byId('views');
     const point = (event: PointerEvent): void => {
       if (!this.#isOn) return;
-      // A mouse that is pressed turns the brain; a finger threatens where it touches the fly.
+      // A pressed mouse turns the brain; a finger on the fly is a threat.
       const isFinger = event.pointerType !== 'mouse';
       const onFly = event.target === byId('fly-canvas');
       if (isFinger ? !onFly : event.buttons !== 0) return;
@@ -269,7 +292,16 @@ export class Live {
     this.#brain.wake();
   }
 
-  /** Offers types that begin as the last name in the text does. */
+  /** Goes on with a brain whose connections lead to random neurons, or with the true one. */
+  async #cutWires(isCut: boolean): Promise<void> {
+    this.#note.textContent = isCut
+      ? 'Each connection now leads to a random neuron. Do the same again: it does nothing, or by chance something else.'
+      : 'Each connection leads again to the neuron that it has in this brain.';
+    await this.#brain.use(isCut ? { ...this.#document, wiring: CUT } : this.#document);
+    this.#wake();
+  }
+
+  /** Offers types that begin like the last name in the text. */
   #suggest(text: string, into: HTMLElement): void {
     if (text === '') this.#silenceTypes('');
     const [, before, last] = /^(.*,\s*)?(.*)$/.exec(text)!;
@@ -307,19 +339,13 @@ export class Live {
       if (document === undefined) return;
       const done = experimentDone(document, this.parts.model, this.#strongest);
       const hash = documentHash(done);
-      if (hash !== undefined) location.assign(`/laboratory${hash}`);
-      else save('live-fly.json', `${JSON.stringify(done, null, 2)}\n`);
+      if (hash !== undefined) location.assign(pageUrl('laboratory', hash));
+      else
+        save(new Blob([`${JSON.stringify(done, null, 2)}\n`], { type: 'application/json' }), 'live-fly.json');
     } catch (error) {
       this.#note.textContent = asFailure(error).message;
     }
   }
-}
-
-/** Gives a document that is too long for a link to the reader as a file. */
-function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  element('a', { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url));
 }
 
 function isTable(report: unknown): report is { readonly t_ms: number[]; readonly root_id: string[] } {

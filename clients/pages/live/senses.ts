@@ -1,36 +1,39 @@
-/** Rates of the sensory neurons of a live fly, from what is done to it. Made up for a display, as the drives are. */
+/**
+ * Rates of the sensory neurons of a live fly, from the user's actions. They are engineered for display, like the
+ * drives.
+ */
 
-/** The stimulus that is an object at a distance; all others are held. */
+/** The stimulus that is an object at a distance; all others are on or off. */
 export const THREAT = 'loom';
-/** A tap lasts at least so long, in brain time: a shorter one could fall between two steps. */
+/** Shortest duration of a tap, in brain time. A shorter one could fall between two steps. */
 export const SHORTEST_ACT_MS = 250;
 /** Beyond this distance, in halves of the canvas of the fly, nothing is near. */
 export const FAR = 1.6;
 const NEAREST = 0.2;
-/** Size of the object; at a distance of as much it covers 90 degrees of the eye. */
-const OBJECT_SIZE = 0.15;
-/** The object follows the pointer in some 100 ms of the brain. */
+/** Half the width of the object. At a distance equal to it, the object covers 90 degrees. */
+const OBJECT_HALF_SIZE = 0.15;
+/** The object follows the pointer within about 100 ms of brain time. */
 const FOLLOWS_HALF_LIFE_MS = 50;
-/** An object that is held by a key comes in so many ms. */
+/** Time in which an object approaches while its button is held. */
 const COMES_IN_MS = 500;
-/** Growth in the eye at which looming detectors fire at the rate that a run gives them, in degrees a second. */
-const FULL_GROWTH = 80;
+/** Growth in the eye at which looming detectors fire at the rate of a run. */
+const FULL_GROWTH_DEGREES_PER_SECOND = 80;
 /** Growth below which nothing looms. */
-const LEAST_GROWTH = 12;
-/** Rates are given in such steps, in Hz, so that the document of a session stays short. */
+const LEAST_GROWTH_DEGREES_PER_SECOND = 12;
+/** Rates are rounded to this many Hz, so that the document of a session stays short. */
 const RATE_STEP_HZ = 10;
 const DRIVE_HALF_LIFE_MS = 200;
 
 export interface Sensed {
-  /** Rates in Hz by the ids of stimuli, of all that there are. */
+  /** Rates in Hz by the ids of all stimuli. */
   readonly ratesHz: Readonly<Record<string, number>>;
-  /** Strengths from 0 to 1 of what is seen to be done. */
+  /** Visible strengths of stimuli, from 0 to 1. */
   readonly strengths: Readonly<Record<string, number>>;
 }
 
 export class Senses {
   readonly #held = new Set<string>();
-  /** Brain time for which what was tapped goes on. */
+  /** Remaining brain time of tapped stimuli. */
   readonly #leftMs = new Map<string, number>();
   #pointer = FAR;
   #threat = FAR;
@@ -47,38 +50,39 @@ export class Senses {
     this.#held.delete(stimulus);
   }
 
-  /** Sets the distance of the pointer from the fly, in halves of the canvas of the fly; FAR where there is none. */
+  /** Sets the distance of the pointer from the fly, in halves of the canvas of the fly; FAR if there is none. */
   pointAt(distance: number): void {
     this.#pointer = Math.min(FAR, Math.max(NEAREST, distance));
   }
 
-  /** Ends whatever is done. */
+  /** Ends all stimuli. */
   reset(): void {
     this.#held.clear();
     this.#leftMs.clear();
     this.#pointer = this.#threat = FAR;
   }
 
-  /** Tells whether something is done, or the object has yet to reach the pointer. */
+  /** True if a stimulus is on, or if the object has not reached the pointer yet. */
   get isActing(): boolean {
     return this.#held.size > 0 || this.#leftMs.size > 0 || Math.abs(this.#pointer - this.#threat) > 0.02;
   }
 
-  /** Returns what it senses during the next `stepMs` of the brain. */
+  /** Advances `stepMs` of brain time. @returns the stimuli during it */
   sense(stepMs: number): Sensed {
     const ratesHz: Record<string, number> = {};
     const strengths: Record<string, number> = {};
     for (const [stimulus, nominalHz] of Object.entries(this.nominalHz)) {
-      const isDone = this.#held.has(stimulus) || this.#leftMs.has(stimulus);
+      const isOn = this.#held.has(stimulus) || this.#leftMs.has(stimulus);
       if (stimulus === THREAT) {
-        const growth = this.#moveThreat(isDone, stepMs);
-        const share = growth < LEAST_GROWTH ? 0 : Math.min(1, growth / FULL_GROWTH);
+        const growth = this.#moveThreat(isOn, stepMs);
+        const share =
+          growth < LEAST_GROWTH_DEGREES_PER_SECOND ? 0 : Math.min(1, growth / FULL_GROWTH_DEGREES_PER_SECOND);
         ratesHz[stimulus] = RATE_STEP_HZ * Math.round((share * nominalHz) / RATE_STEP_HZ);
         const near = degreesAt(this.#threat) / degreesAt(NEAREST);
         if (this.#threat < FAR - 0.1) strengths[stimulus] = near;
       } else {
-        ratesHz[stimulus] = isDone ? nominalHz : 0;
-        if (isDone) strengths[stimulus] = 1;
+        ratesHz[stimulus] = isOn ? nominalHz : 0;
+        if (isOn) strengths[stimulus] = 1;
       }
     }
     for (const [stimulus, leftMs] of this.#leftMs) {
@@ -88,7 +92,7 @@ export class Senses {
     return { ratesHz, strengths };
   }
 
-  /** @returns growth in the eye, in degrees a second; negative where it recedes */
+  /** @returns growth in the eye, in degrees a second; negative if it recedes */
   #moveThreat(isHeld: boolean, stepMs: number): number {
     const before = degreesAt(this.#threat);
     if (isHeld) this.#threat = Math.max(NEAREST, this.#threat - ((FAR - NEAREST) * stepMs) / COMES_IN_MS);
@@ -99,10 +103,12 @@ export class Senses {
 
 /** Angle that the object covers in the eye. */
 function degreesAt(distance: number): number {
-  return (360 / Math.PI) * Math.atan(OBJECT_SIZE / distance);
+  return (360 / Math.PI) * Math.atan(OBJECT_HALF_SIZE / distance);
 }
 
-/** Drives go up at once and fade: a body that takes 750 ms to take off would not see one of 20 ms. */
+/**
+ * A drive rises at once and fades slowly. A drive of 20 ms could otherwise not start a take-off, which takes 750 ms.
+ */
 export function faded(
   shown: Readonly<Record<string, number>>,
   now: Readonly<Record<string, number>>,

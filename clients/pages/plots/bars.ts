@@ -1,4 +1,6 @@
-/** Numbers with bars, the kept run's below the current one's: channels and drives. A label opens its explanation. */
+/**
+ * Shows channels and drives as numbers with bars, the kept run below the current one. A label opens its explanation.
+ */
 import { element } from '../dom.js';
 
 export interface BarRow {
@@ -8,73 +10,81 @@ export interface BarRow {
   readonly value: number;
   readonly keptValue: number | undefined;
   readonly text: string;
-  /** Values at the two ends of the bar's column; the bar starts at 0, wherever that is. */
+  /** Values at the two ends of the bar's column; the bar starts at 0. */
   readonly range: readonly [number, number];
 }
 
 export interface BarGroup {
-  /** Left out where there is one group alone. */
+  /** Absent if there is only one group. */
   readonly heading?: string;
   readonly rows: readonly BarRow[];
 }
 
-/** Explanations that were open in the table stay open. */
+/**
+ * Fills the table. Silent rows are folded, and a button below the table shows them. If the table has the same rows already,
+ * only their numbers change; focus and open rows stay.
+ */
 export function fillBars(table: HTMLTableElement, groups: readonly BarGroup[]): void {
-  const open = new Set(
-    [...table.querySelectorAll<HTMLElement>('button[aria-expanded=true]')].map(
-      (button) => button.dataset['of']!,
-    ),
-  );
-  table.replaceChildren(...groups.map((group) => bodyOf(group, open)));
+  const rows = groups.flatMap((group) => group.rows);
+  const shown = () => [...table.querySelectorAll<HTMLTableRowElement>('tr[data-of]')];
+  if (
+    shown()
+      .map(({ dataset }) => dataset['of'])
+      .join() !== rows.map(({ id }) => id).join()
+  ) {
+    table.replaceChildren(...groups.map(bodyOf));
+  }
+  shown().forEach((row, at) => write(row, rows[at]!));
+  const silent = table.querySelectorAll('tr.silent').length;
+  const unfold = table.nextElementSibling as HTMLButtonElement;
+  unfold.hidden = silent === 0;
+  unfold.textContent = `${silent} silent`;
+  unfold.onclick = () => {
+    unfold.ariaExpanded = String(table.classList.toggle('unfolded'));
+  };
 }
 
-function bodyOf({ heading, rows }: BarGroup, open: ReadonlySet<string>): HTMLElement {
+function bodyOf({ heading, rows }: BarGroup): HTMLElement {
   const body = element('tbody');
   if (heading !== undefined) {
     body.append(element('tr', {}, element('th', { scope: 'rowgroup', colspan: '3' }, heading)));
   }
-  for (const row of rows) {
-    const silent = row.value === 0 && (row.keptValue ?? 0) === 0;
-    const track = element('span', { class: row.keptValue === undefined ? 'track' : 'track compared' });
-    track.append(bar(row.value, row.range, ''));
-    if (row.keptValue !== undefined) track.append(bar(row.keptValue, row.range, 'kept-bar'));
-    if (row.range[0] < 0) {
-      const zero = element('b', { class: 'zero' });
-      zero.style.setProperty('--from', `${share(0, row.range)}%`);
-      track.append(zero);
-    }
-    const numbers = element('td', {}, row.text);
-    if (row.keptValue !== undefined) {
-      numbers.append(' ', element('span', { class: 'of-kept' }, String(row.keptValue)));
-    }
-    const isOpen = open.has(row.id);
+  for (const { id, label } of rows) {
     const explanation = element(
       'tr',
-      { class: 'explanation' },
-      element('td', { colspan: '3' }, row.explanation),
+      { class: 'explanation', hidden: true },
+      element('td', { colspan: '3' }),
     );
-    explanation.hidden = !isOpen;
-    const button = element(
-      'button',
-      { type: 'button', class: 'label', 'data-of': row.id, 'aria-expanded': String(isOpen) },
-      row.label,
-    );
+    const button = element('button', { type: 'button', class: 'label', 'aria-expanded': 'false' }, label);
     button.addEventListener('click', () => {
       explanation.hidden = !explanation.hidden;
       button.setAttribute('aria-expanded', String(!explanation.hidden));
     });
     body.append(
-      element(
-        'tr',
-        { class: silent ? 'silent' : '' },
-        element('th', { scope: 'row' }, button),
-        element('td', {}, track),
-        numbers,
-      ),
+      element('tr', { 'data-of': id }, element('th', { scope: 'row' }, button), element('td'), element('td')),
       explanation,
     );
   }
   return body;
+}
+
+function write(row: HTMLTableRowElement, { value, keptValue, text, range, explanation }: BarRow): void {
+  row.className = value === 0 && (keptValue ?? 0) === 0 ? 'silent' : '';
+  row.nextElementSibling!.firstElementChild!.textContent = explanation;
+  const track = element('span', { class: keptValue === undefined ? 'track' : 'track compared' });
+  track.append(bar(value, range, ''));
+  if (keptValue !== undefined) track.append(bar(keptValue, range, 'kept-bar'));
+  if (range[0] < 0) {
+    const zero = element('b', { class: 'zero' });
+    zero.style.setProperty('--from', `${share(0, range)}%`);
+    track.append(zero);
+  }
+  const [, bars, numbers] = row.cells;
+  bars!.replaceChildren(track);
+  numbers!.replaceChildren(text);
+  if (keptValue !== undefined) {
+    numbers!.append(' ', element('span', { class: 'of-kept' }, String(keptValue)));
+  }
 }
 
 function bar(value: number, range: readonly [number, number], className: string): HTMLElement {
@@ -85,7 +95,7 @@ function bar(value: number, range: readonly [number, number], className: string)
   return created;
 }
 
-/** Percent of the width at which a value stands. */
+/** Position of a value in percent of the width. */
 function share(at: number, [low, high]: readonly [number, number]): number {
   return Math.min(100, Math.max(0, (100 * (at - low)) / (high - low)));
 }

@@ -1,10 +1,10 @@
 /**
- * The rate of each channel in frames of 5 ms, one small plot a channel with a scale of its own: a channel of two cells
- * makes steps of 100 Hz, which no common scale shows. Over several seeds a line is the mean, and the band around it
- * one population standard deviation to either side. Channels that stay silent are named below.
+ * Plots the rate of each channel in frames of 5 ms. Each channel has its own scale, because a channel of two cells
+ * makes steps of 100 Hz. With several seeds, the line is the mean and the band one population standard deviation to
+ * each side. Silent channels are named below.
  */
 import type { Channel } from '../service/client.js';
-import { meanSd, type MeanSd } from '../../../src/mean-sd.js';
+import { meanSd, type MeanSd } from '../../../src/experiments/kinds/mean-sd.js';
 import { element } from '../dom.js';
 import type { Run } from '../service/run-result.js';
 
@@ -14,7 +14,7 @@ const HEIGHT = 40;
 /** One experiment: its run, then runs with further seeds. */
 export type Trials = readonly [Run, ...Run[]];
 
-/** @returns moves the line that shows the moment of the playback; nothing moves it out of the plots */
+/** @returns a function that moves the line of the current moment; undefined hides it */
 export function fillChannelRows(
   container: HTMLElement,
   trials: Trials,

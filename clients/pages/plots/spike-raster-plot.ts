@@ -1,10 +1,10 @@
 /**
- * Every spike as a dot: time along, neurons down. Rows stand together by super class, from the senses to the muscles,
- * or by cell type, the busiest first. Dragging zooms.
+ * Draws every spike as a dot, with time to the right and neurons down. Rows are grouped by super class, from senses to
+ * muscles, or by cell type, the most active first. Dragging zooms.
  */
 import uPlot from 'uplot';
-import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
-import { STEPS_PER_MS } from '../../../src/simulation/network.js';
+import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
+import { STEPS_PER_MS } from '../../../src/engine/simulation/network.js';
 import { labelOfType, spoken } from '../selection.js';
 import type { Run } from '../service/run-result.js';
 import { SUPER_CLASSES, superClassIndex, type Theme } from '../theme.js';
@@ -12,7 +12,7 @@ import { timePlotOptions } from './time-plot.js';
 
 export type RasterOrder = 'super class' | 'type';
 
-/** A band lower than this gets no label of its own. */
+/** A band lower than this gets no label. */
 const SMALLEST_LABELLED_PIXELS = 14;
 const HEIGHT = 340;
 const LABEL_CHARACTERS = 15;
@@ -24,7 +24,7 @@ interface Band {
 }
 
 interface Rows {
-  /** Row of each neuron that is shown, from the top. */
+  /** Row of each visible neuron, from the top. */
   readonly of: ReadonlyMap<number, number>;
   readonly bands: readonly Band[];
 }
@@ -108,7 +108,7 @@ export function plotRaster(
   );
 }
 
-/** Shows a part of the time around a moment, or the whole plot again. */
+/** Zooms the time axis around a moment, up to the whole plot. */
 export function zoomRaster(plot: uPlot, factor: number, aroundMs: number): void {
   const { min, max } = plot.scales['x']!;
   const length = (max! - min!) / factor;
@@ -202,7 +202,7 @@ function drawSpikes(plot: uPlot, { raster }: Run, rows: Rows, colour: string): v
   const width = 1.6 * devicePixelRatio;
   const height = Math.min(4 * devicePixelRatio, Math.max(1.2 * devicePixelRatio, 0.8 * rowHeight));
   const area = (bbox.width * bbox.height * rows.of.size) / (max! - min!);
-  // Where spikes are dense they must not merge into one block.
+  // Dense spikes are more transparent, so that they do not merge into one block.
   ctx.globalAlpha = Math.min(1, Math.max(0.25, (0.5 * area) / (steps.length * width * height)));
   ctx.fillStyle = colour;
   for (let spike = 0; spike < steps.length; spike++) {

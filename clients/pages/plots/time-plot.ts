@@ -7,7 +7,7 @@ type TimePlotOptions = Pick<uPlot.Options, 'width' | 'cursor'> & {
   readonly plugins: uPlot.Plugin[];
 };
 
-/** A pointer that moves farther between press and release has dragged. */
+/** If the pointer moves farther between press and release, it is a drag. */
 const CLICK_PIXELS = 5;
 
 const playheads = new WeakMap<uPlot, HTMLElement>();
@@ -39,7 +39,7 @@ export function timePlotOptions(
             let pressedAt = NaN;
             plot.over.addEventListener('mousedown', ({ clientX }) => (pressedAt = clientX));
             plot.over.addEventListener('click', ({ clientX }) => {
-              // The end of a drag is a click as well.
+              // The end of a drag also fires a click.
               if (Math.abs(clientX - pressedAt) > CLICK_PIXELS) return;
               onSeek(plot.posToVal(clientX - plot.over.getBoundingClientRect().left, 'x'));
             });
@@ -50,7 +50,7 @@ export function timePlotOptions(
   };
 }
 
-/** Moves the line that shows the moment of the playback, without drawing the plot again. */
+/** Moves the line of the current moment, without drawing the plot again. */
 export function movePlayhead(plot: uPlot, timeMs: number): void {
   const playhead = playheads.get(plot);
   if (playhead === undefined) return;

@@ -1,4 +1,4 @@
-/** The most active cell types of the runs that are shown. Pressing one points its neurons out in the brain. */
+/** Shows the most active cell types of the visible runs. Pressing one marks its neurons in the brain. */
 import { element, grouped } from '../dom.js';
 import { spoken } from '../selection.js';
 
@@ -12,10 +12,10 @@ export interface TypeRow {
   readonly type: string;
   readonly superClass: string;
   readonly neurons: number;
-  /** Undefined where the type did not spike. */
+  /** Undefined if the type did not spike. */
   readonly run: TypeActivity | undefined;
   readonly kept: TypeActivity | undefined;
-  /** Undefined where the answer does not say. */
+  /** Undefined if the answer does not have it. */
   readonly stimulated: number | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Column {
   readonly of: (row: TypeRow) => string | HTMLElement[];
 }
 
-/** @param isCompared shows the kept run's numbers as well */
+/** @param isCompared true to show the kept run's numbers too */
 export function fillTypeTable(
   table: HTMLTableElement,
   rows: readonly TypeRow[],

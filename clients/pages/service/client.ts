@@ -1,4 +1,4 @@
-/** The service as the pages call it, and the ways in which calls fail. */
+/** Calls of the service from the pages, and their failures. */
 import {
   InterruptedError,
   NeuralExperimentClient,
@@ -8,10 +8,11 @@ import {
   type FullRun,
   type Model,
 } from '#client';
-import { type CompactAtlas, decodeAtlas } from '../../../src/connectome/atlas-binary.js';
-import type { CellCard } from '../../../src/connectome/cell-card.js';
+import { type CompactAtlas, decodeAtlas } from '../../../src/engine/connectome/atlas-binary.js';
+import type { CellCard } from '../../../src/engine/connectome/cell-card.js';
 import type { Selection } from '../selection.js';
 import type { Experiment } from './experiment.js';
+import { isHere, placeOfRuns, transport } from './transport.js';
 
 export type { DriveRun, FullRun, Model };
 export type Channel = Model['channels'][number];
@@ -19,15 +20,15 @@ export type Citation = Model['citations'][number];
 export type Frame = FullRun['frames'][number];
 export type TopType = FullRun['top_types'][number];
 
-/** Pause where the service does not say when to come back. */
+/** Pause if the service does not say when to come back. */
 const DEFAULT_RETRY_S = 5;
 /** Statuses for which sending the same experiment again is useless. */
 const REFUSALS: readonly unknown[] = [400, 406, 413, 415, 422];
 
-/** The service that the page is from. */
-export const service = new NeuralExperimentClient('');
+/** The service that serves the page. */
+export const service = new NeuralExperimentClient('', { fetch: transport });
 
-/** Error of the service: its code, its place in the document of an open experiment, and what may have been meant. */
+/** Error of the service: its code, its path in the document, and suggestions. */
 export interface Fault {
   readonly code?: ErrorCode | undefined;
   readonly path?: string | undefined;
@@ -36,14 +37,14 @@ export interface Fault {
 
 export type FailureKind = 'offline' | 'limited' | 'unavailable' | 'failed' | 'refused' | 'ended';
 
-/** Why a call failed, in a form that the page can show. */
+/** The failure of a call, in a form that the page can show. */
 export class ServiceFailure extends Error {
   override readonly name = 'ServiceFailure';
 
   constructor(
     readonly kind: FailureKind,
     message: string,
-    /** Seconds until it makes sense to ask again; 0 where waiting changes nothing. */
+    /** Seconds until it makes sense to ask again; 0 if waiting does not help. */
     readonly retryAfterS = 0,
     readonly place: Fault = {},
   ) {
@@ -51,11 +52,11 @@ export class ServiceFailure extends Error {
   }
 }
 
-/** @param onBytes is told how many bytes have come, uncompressed */
+/** @param onBytes called with the number of bytes so far, uncompressed */
 export async function fetchAtlas(url: string, onBytes?: (received: number) => void): Promise<CompactAtlas> {
   const client = new NeuralExperimentClient('', {
     fetch: async (...request) => {
-      const response = await fetch(...request);
+      const response = await transport(...request);
       if (onBytes === undefined || !response.ok) return response;
       return new Response(response.body?.pipeThrough(counted(onBytes)) ?? null, response);
     },
@@ -63,9 +64,14 @@ export async function fetchAtlas(url: string, onBytes?: (received: number) => vo
   return decodeAtlas((await client.bytes(url.replace(/\.json$/, '.bin'))).buffer);
 }
 
-/** The part of the atlas that is drawn until all of it is there. */
+/** The first part of the atlas, which is drawn until all of it is loaded. */
 export async function fetchAtlasStart(url: string): Promise<CompactAtlas> {
   return decodeAtlas((await service.bytes(url.replace(/\.json$/, '-start.bin'))).buffer);
+}
+
+/** A map of the brain: names of types, and the positions of some neurons of each. */
+export async function fetchMap(url: string): Promise<CompactAtlas> {
+  return decodeAtlas((await service.bytes(url.replace(/\.json$/, '-map.bin'))).buffer);
 }
 
 function counted(onBytes: (received: number) => void): TransformStream<Uint8Array, Uint8Array> {
@@ -79,23 +85,34 @@ function counted(onBytes: (received: number) => void): TransformStream<Uint8Arra
   });
 }
 
-/** @param atlasUrl `atlas_url` of the model; the cards lie below it */
+/** @param atlasUrl `atlas_url` of the model; the cards have addresses below it */
 export function fetchCard(atlasUrl: string, selection: Selection): Promise<CellCard> {
   const folder = atlasUrl.replace(/\.json$/, '');
   const path = selection.kind === 'neuron' ? `neurons/${selection.neuron}` : `types/${selection.type}`;
   return fetchJson<CellCard>(`${folder}/${path}`);
 }
 
-/** @param path of a file that is no part of the API */
+/** @param path of a file that is not part of the API */
 export async function fetchJson<T>(path: string): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await service.bytes(path))) as T;
 }
 
-export function postRun(experiment: Experiment): Promise<FullRun> {
-  return service.run(experiment as Parameters<typeof service.run>[0]);
+const places = new WeakMap<FullRun, string>();
+
+/** The place where a run was computed, as a sentence for readers. */
+export function placeOf(run: FullRun): string {
+  return places.get(run) ?? 'Computed earlier, and stored.';
 }
 
-/** Any failure in the form that the page can show, also of an answer that is not what it should be. */
+export async function postRun(experiment: Experiment): Promise<FullRun> {
+  const before = placeOfRuns();
+  const run = await service.run(experiment as Parameters<typeof service.run>[0]);
+  // The worker may have failed meanwhile; then the service has answered.
+  places.set(run, isHere() ? before : placeOfRuns());
+  return run;
+}
+
+/** Turns any error into a failure that the page can show. */
 export function asFailure(error: unknown): ServiceFailure {
   if (error instanceof ServiceFailure) return error;
   if (error instanceof ServiceError) return failureOf(error);
@@ -113,7 +130,7 @@ export function asFailure(error: unknown): ServiceFailure {
     const message = 'The answer is not JSON, so it is not from the service.';
     return new ServiceFailure('failed', message, DEFAULT_RETRY_S);
   }
-  // fetch throws a TypeError where nothing answers; other ones are bugs, which are shown as well.
+  // fetch throws a TypeError if nothing answers. Other TypeErrors are bugs, but look the same.
   if (error instanceof TypeError) {
     return new ServiceFailure('offline', 'The service cannot be reached.', DEFAULT_RETRY_S);
   }
@@ -124,7 +141,7 @@ export function asFailure(error: unknown): ServiceFailure {
   );
 }
 
-/** Proxies may answer too, and replicas may differ for a while, so most failures are worth another try. */
+/** Most failures allow another try, because a proxy may have answered, and replicas may differ for a while. */
 function failureOf(error: ServiceError): ServiceFailure {
   const { status, message, code, path, suggestions } = error;
   if (REFUSALS.includes(status))

@@ -1,6 +1,6 @@
-import { type Field, FIELD_NAMES, type FieldName, FIELDS } from '../../../src/presets/fields.js';
+import { type Field, FIELD_NAMES, type FieldName, FIELDS } from '../../../src/experiments/presets/fields.js';
 
-/** Settings of the page, in the names of the API; a link may hold values that are not allowed. */
+/** Settings of the page under the names of the API. A link may have invalid values. */
 export type Experiment = {
   readonly [Name in FieldName]: (typeof FIELDS)[Name]['type'] extends 'string' ? string : number;
 };
@@ -8,8 +8,8 @@ export type Experiment = {
 export const DEFAULT_EXPERIMENT = experimentFrom((name) => FIELDS[name].default);
 
 /**
- * @param valueOf is asked for each field; a text that stands for a number becomes one, any other text stays as it is,
- *   for the service to name it when it refuses it
+ * @param valueOf gives the value of each field; a numeric text becomes a number, and any other text stays, so that the
+ *   service can refuse it
  */
 export function experimentFrom(valueOf: (name: FieldName) => string | number): Experiment {
   const values = FIELD_NAMES.map((name) => {
@@ -20,7 +20,7 @@ export function experimentFrom(valueOf: (name: FieldName) => string | number): E
   return Object.fromEntries(values) as unknown as Experiment;
 }
 
-/** Marks the fields of the run that was kept for comparison. */
+/** Prefix of the fields of the run that is stored for comparison. */
 const KEPT_PREFIX = 'kept.';
 
 export interface SharedExperiments {
@@ -39,11 +39,11 @@ export function toHash(current: Experiment, kept: Experiment | undefined): strin
 }
 
 /**
- * Reads what toHash wrote. Fields that are missing have their defaults. Whether values are allowed and fields exist is
- * left to the service, which says what is wrong with them: a field that the page does not know is sent along.
+ * Reads the output of toHash. Missing fields get their defaults. Invalid values and unknown
+ * fields stay, so that the service can refuse them with a message.
  */
 export function fromHash(hash: string): SharedExperiments {
-  // Without an equals sign it is the name of a place on the page.
+  // Without an equals sign it is an anchor on the page.
   const parameters = new URLSearchParams(hash.includes('=') ? hash.replace(/^#/, '') : '');
   const names = [...parameters.keys()];
   const read = (given: readonly string[], prefix: string): Experiment | undefined => {
@@ -69,12 +69,12 @@ export function equal(a: Experiment, b: Experiment): boolean {
   return FIELD_NAMES.every((field) => a[field] === b[field]);
 }
 
-/** One line for people: `Looming object, 200 ms, intensity 1.5, seed 7`. */
+/** One readable line: `Looming object, 200 ms, intensity 1.5, seed 7`. */
 export function describe(experiment: Experiment, label = experiment.stimulus): string {
   return `${label}, ${experiment.duration_ms} ms, intensity ${experiment.intensity}, seed ${experiment.seed}`;
 }
 
-/** Writes the request of an experiment for a terminal. */
+/** Writes the request of an experiment as a curl command. */
 export function curlOf(experiment: Experiment, origin: string): string {
   const body = JSON.stringify(experimentFrom((name) => experiment[name]));
   return [

@@ -1,35 +1,21 @@
-/** Labels of neurons by id, for tables of spikes, which have the ids alone. */
-import { haveSameNeurons } from '../../../src/connectome/model-id.js';
-import type { LabelledNeurons } from '../../../src/experiments/formats/tables.js';
+/** Loads the labels of neurons from the service of the page. */
+import { haveSameNeurons } from '../../../src/engine/connectome/model-id.js';
 import { fetchAtlas, fetchJson, service, ServiceFailure } from './client.js';
-
-export interface NeuronIndex extends LabelledNeurons {
-  readonly model: string;
-  /** Place of a neuron in the connectome, whose neurons are in the order of type, side and id. */
-  indexOf(id: string): number;
-}
+import { type NeuronIndex, neuronIndexOf } from './neuron-index.js';
 
 /**
- * Some 3 MB for the whole brain, which the browser keeps.
- * @param modelId of the model that the ids are of
- * @throws ServiceFailure, also where the service has another model by now
+ * Loads about 3 MB for the whole brain; the browser caches them.
+ * @param modelId model of the ids
+ * @throws ServiceFailure, also if the service now has another model
  */
 export async function fetchNeuronIndex(modelId: string): Promise<NeuronIndex> {
-  const { id: model, atlas_url: url, wiring, dataset, release } = await service.model();
-  if (!haveSameNeurons(model, modelId)) {
+  const model = await service.model();
+  if (!haveSameNeurons(model.id, modelId)) {
     throw new ServiceFailure('failed', 'The service has another model now; run the experiment again.');
   }
-  const [{ types, typeIndices, sides }, { id: ids }] = await Promise.all([
-    fetchAtlas(url),
-    fetchJson<{ readonly id: readonly string[] }>(url),
+  const [atlas, { id: ids }] = await Promise.all([
+    fetchAtlas(model.atlas_url),
+    fetchJson<{ readonly id: readonly string[] }>(model.atlas_url),
   ]);
-  const indices = new Map(ids.map((each, index) => [each, index]));
-  return {
-    model,
-    metadata: { types: [...types], wiring, dataset, release },
-    typeIndices,
-    sides,
-    neuronId: (neuron) => ids[neuron]!,
-    indexOf: (each) => indices.get(each)!,
-  };
+  return neuronIndexOf(model, atlas, ids);
 }

@@ -1,4 +1,4 @@
-/** Version 2 of the API as the laboratory calls it. */
+/** Calls of version 2 of the API for the laboratory. */
 import {
   NeuralExperimentClient,
   pause,
@@ -10,30 +10,36 @@ import {
 } from '#client';
 import type { TableColumns } from '../../../src/experiments/formats/tables.js';
 import type {
-  ConditionResult,
+  AnsweredCondition,
   ExperimentHead,
   ExperimentTotals,
-  GroupResult,
-} from '../../../src/experiments/run/result.js';
+} from '../../../src/experiments/document/result.js';
+import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import { service, ServiceFailure } from './client.js';
+import { transport } from './transport.js';
 
-/** A line comes at least every 5 s; without one for so long the connection is dead. */
+/** The service sends a line at least every 5 s. Without one for this time, the connection is dead. */
 const TIMEOUT_MS = 30_000;
-/** Between two looks at a job, and so many times as long as the last look took. */
+/**
+ * Pause between two requests for a job: JOB_PAUSE_MS, or, if longer, JOB_PAUSE_LOOKS times the duration of the last
+ * request.
+ */
 const JOB_PAUSE_MS = 1500;
 const JOB_PAUSE_LOOKS = 4;
 
-const experiments = new NeuralExperimentClient('', { timeoutMs: TIMEOUT_MS });
+const experiments = new NeuralExperimentClient('', { timeoutMs: TIMEOUT_MS, fetch: transport });
 
-/** A condition as JSON has it: tables of spikes are columns. */
-export type ConditionLine = Omit<ConditionResult, 'reports'> & {
+/** A condition in the form of JSON, in which tables of spikes are columns. */
+export type ConditionLine = Omit<AnsweredCondition, 'reports'> & {
   readonly reports: Readonly<Record<string, readonly GroupResult[] | TableColumns>>;
 };
 
-/** Progress of a whole experiment; at first, axes that responders decide count with the most conditions possible. */
+/**
+ * Progress of a whole experiment. Until responders are known, their axis counts with its largest number of conditions.
+ */
 export interface Progress {
   readonly conditions: number;
-  /** Share of all that is to be computed, 0 to 1. */
+  /** Completed fraction of all computation, 0 to 1. */
   readonly share: number;
   readonly trials?: { readonly done: number; readonly all: number };
   readonly secondsLeft?: number;
@@ -47,13 +53,13 @@ export type AnswerLine =
   | { readonly kind: 'totals'; readonly totals: ExperimentTotals };
 
 /**
- * Source of the lines of an experiment. The panel that follows them does not know whether one request gives
- * them or a job that may outlive it. Conditions of a job may come in any order.
- * @param from index of the first condition that is wanted
+ * Source of the lines of an experiment. It hides from the panel whether the lines come from one request or
+ * from a job. Conditions of a job may come in any order.
+ * @param from index of the first condition to read
  */
 export type AnswerSource = (from: number, signal: AbortSignal) => AsyncIterable<AnswerLine>;
 
-/** One request for each page, that stays open until it is done; leaving it ends the experiment. */
+/** Lines from one request for each page of the answer. Leaving the loop ends the experiment. */
 export function requestLines(document: ExperimentDocument): AnswerSource {
   return async function* (from, signal) {
     for await (const line of experiments.runExperiment(document, { from, signal }))
@@ -61,7 +67,7 @@ export function requestLines(document: ExperimentDocument): AnswerSource {
   };
 }
 
-/** The conditions of a job as they are done, always from the first. Leaving it leaves the job as it is. */
+/** Conditions of a job as they are done, always from the first. Leaving the loop does not end the job. */
 export function jobLines(id: string): AnswerSource {
   return async function* (_, signal) {
     const job = service.job(id);
@@ -90,7 +96,7 @@ export function jobLines(id: string): AnswerSource {
   };
 }
 
-/** @throws ServiceFailure of the kind `ended` where the job has no results, or is not known (any more) */
+/** @throws ServiceFailure of the kind `ended` if the job has no results, is unknown or has expired */
 async function* statesOf(job: ExperimentJob, signal: AbortSignal): AsyncGenerator<JobState, void, void> {
   try {
     yield* job.states({ signal, everyMs: JOB_PAUSE_MS });
@@ -100,7 +106,7 @@ async function* statesOf(job: ExperimentJob, signal: AbortSignal): AsyncGenerato
   }
 }
 
-/** @param from condition at which the lines begin */
+/** @param from first condition of the lines */
 function answerLine(line: ExperimentLine, from: number): AnswerLine {
   if ('progress' in line) {
     const { conditions, trials_done: done, trials: all } = line.progress;

@@ -1,6 +1,6 @@
 import type { FullRun } from './client.js';
 
-/** Every spike of a run, ordered by step: the frames end to end. */
+/** Every spike of a run, ordered by step; the concatenated frames. */
 export interface Raster {
   readonly steps: Uint16Array;
   readonly neurons: Uint32Array;

@@ -1,12 +1,12 @@
 /**
- * The last answers, kept in the browser: a reload, Back and the list of recent runs show them without a request. Where
- * the browser has no IndexedDB, as in some private windows, nothing outlives the page.
+ * Stores the last answers in the browser. A reload and Back show them without a request. If
+ * the browser has no IndexedDB, as in some private windows, they last as long as the page.
  */
 import type { Model } from './client.js';
 import type { FullRun } from './client.js';
-import { equal, type Experiment, experimentFrom } from './experiment.js';
+import { equal, type Experiment } from './experiment.js';
 
-export const KEPT_RUNS = 10;
+export const MAX_STORED_RUNS = 10;
 const DATABASE = 'fly-brain-experiments';
 const DATABASE_VERSION = 1;
 const STORE = 'runs';
@@ -15,12 +15,12 @@ interface StoredRun {
   /** Id of the answer, which names model, engine and experiment: one experiment is stored once. */
   readonly id: string;
   readonly modelKey: string;
-  /** Order of storing; the lowest is dropped first. */
+  /** Number in order of storing; the lowest is dropped first. */
   readonly turn: number;
   readonly response: FullRun;
 }
 
-/** Runs of one model; those of another model are forgotten when the store is opened. */
+/** Runs of one model. Opening the store drops runs of other models. */
 export class RunStore {
   /** Stored runs, the last one first. */
   #runs: StoredRun[] = [];
@@ -42,16 +42,11 @@ export class RunStore {
     return store;
   }
 
-  /** The experiments whose answers are stored, the last one first. */
-  get experiments(): Experiment[] {
-    return this.#runs.map(({ response }) => experimentFrom((name) => response[name]));
-  }
-
   find(experiment: Experiment): FullRun | undefined {
     return this.#runs.find(({ response }) => equal(response, experiment))?.response;
   }
 
-  /** Stores an answer as the last one and drops the oldest beyond KEPT_RUNS. */
+  /** Stores an answer as the last one and drops the oldest beyond MAX_STORED_RUNS. */
   async add(response: FullRun): Promise<void> {
     const run = {
       id: response.id,
@@ -60,17 +55,13 @@ export class RunStore {
       response,
     };
     const all = [run, ...this.#runs.filter(({ id }) => id !== run.id)];
-    this.#runs = all.slice(0, KEPT_RUNS);
+    this.#runs = all.slice(0, MAX_STORED_RUNS);
     await this.#inStore('readwrite', (runs) => runs.put(run));
-    for (const { id } of all.slice(KEPT_RUNS)) await this.#inStore('readwrite', (runs) => runs.delete(id));
+    for (const { id } of all.slice(MAX_STORED_RUNS))
+      await this.#inStore('readwrite', (runs) => runs.delete(id));
   }
 
-  async clear(): Promise<void> {
-    this.#runs = [];
-    await this.#inStore('readwrite', (runs) => runs.clear());
-  }
-
-  /** A full disk or a database that another page deletes costs the memory, never the run. */
+  /** If the disk is full or another page deletes the database, the run is not stored, but the page still shows it. */
   async #inStore<T>(
     mode: IDBTransactionMode,
     ask: (runs: IDBObjectStore) => IDBRequest,

@@ -1,6 +1,6 @@
 /**
- * One run of each stimulus, which the service computes once and keeps: showing it costs none of the reader's runs. They
- * are of the model that is served.
+ * One run of each stimulus, which the service computes once and stores. Showing it does not count against the user's
+ * rate limit. The runs are of the served model.
  */
 import { fetchJson, type FullRun, type Model, ServiceFailure } from './client.js';
 import { DEFAULT_EXPERIMENT, equal, type Experiment } from './experiment.js';
@@ -11,16 +11,16 @@ export class StoredRuns {
 
   constructor(private readonly model: Model) {}
 
-  /** Tells whether the service keeps the run of an experiment: a stimulus with all defaults. */
+  /** True if the service stores the run of an experiment: a stimulus with all defaults. */
   has(experiment: Experiment): boolean {
     const { stimulus } = experiment;
     const isOffered = stimulus === 'none' || this.model.stimuli.some(({ id }) => id === stimulus);
-    // A link may hold fields that do not exist: the service has to say so.
+    // A link may have unknown fields, which the service must refuse.
     const isKnown = Object.keys(experiment).every((name) => name in DEFAULT_EXPERIMENT);
     return isOffered && isKnown && equal(experiment, { ...DEFAULT_EXPERIMENT, stimulus });
   }
 
-  /** @throws ServiceFailure or ServiceError where there is none, or one of another model */
+  /** @throws ServiceFailure or ServiceError if there is no such run, or if it is of another model */
   async of(stimulus: string): Promise<Run> {
     let run = this.#runs.get(stimulus);
     if (run === undefined) {

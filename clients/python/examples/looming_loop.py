@@ -28,7 +28,7 @@ R_OVER_V_MS = [14, 40, 70]
 SEEDS = [1, 2, 3, 4, 5]
 STEP_MS = 10
 START_DEG = 10
-#: The engineered part: rates of the detectors by what they see, up to the highest rate that the service takes.
+#: The engineered part: rates of the detectors by the growth that they see, up to the highest rate that the service takes.
 LC4_HZ_PER_DEG_PER_S = 0.1
 LPLC2_HZ_PER_DEG = 0.2
 MAX_HZ = 500
@@ -64,7 +64,7 @@ def approach(lab: Lab, r_over_v_ms: float, seed: int) -> tuple[float | None, dic
 
 
 def main(lab: Lab) -> None:
-    """Prints a row for each r/v: how often the fly took off, the median time and what it saw then, first and last."""
+    """Prints a row for each r/v: take-offs, the median time, and the angle and its velocity at that time."""
     print("r/v (ms)  take-offs  ms before collision  size (deg)  velocity (deg/s)  first   last")
     for r_over_v_ms in R_OVER_V_MS:
         decisions = [approach(lab, r_over_v_ms, seed)[0] for seed in SEEDS]

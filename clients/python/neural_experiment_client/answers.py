@@ -47,7 +47,7 @@ class Progress:
 
     @property
     def left_s(self) -> float | None:
-        """Seconds left if the rest takes as long as what is done; None before the first trial is done."""
+        """Seconds left, if each remaining trial takes as long as those before; None before the first trial is done."""
         if self.trials_done == 0:
             return None
         return self.elapsed_s * (self.trials - self.trials_done) / self.trials_done
@@ -65,7 +65,7 @@ def print_progress(progress: Progress) -> None:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """The path, where an answer can be saved: whoever waited for hours should not hear then that it cannot."""
+    """Checks before the experiment that an answer can be saved there, and not after hours. Returns the path."""
     path = Path(path)
     if path.suffix not in _EXTENSIONS:
         raise ValueError(f"path must end in {', '.join(_EXTENSIONS)}, got {str(path)!r}")
@@ -164,7 +164,7 @@ def _summed(totals: tuple[Json, bytes | None] | None, more: Json, data: bytes) -
 
 
 def save(ask: Ask, path: Path, query: Mapping[str, str | None], *, truncate: bool) -> Path:
-    """Saves all of an answer in the format of the path's ending, and warns where rows are missing."""
+    """Saves all of an answer in the format of the path's ending, and warns if rows are missing."""
     if _saved(ask, path, query, truncate=truncate):
         warnings.warn(f"{path} lacks rows beyond the limit of the service, as truncate=True allowed.", stacklevel=3)
     return path
@@ -227,7 +227,7 @@ def _pages(ask: Ask, query: Mapping[str, str | None]) -> Generator[Any, None, No
 
 
 def _next_query(response: Any) -> Json | None:
-    """The query that gets the next page of a table, where there is one: Link: <?page=3.1>; rel="next"."""
+    """The query that gets the next page of a table, if there is one: Link: <?page=3.1>; rel="next"."""
     for target, parameters in re.findall(r"<([^>]*)>([^,]*)", ",".join(response.headers.get_all("Link", []))):
         if re.search(r';\s*rel="?next"?\s*(;|$)', parameters):
             return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(target).query))
@@ -264,7 +264,7 @@ def _save_table(pages: Iterator[Any], file: IO[bytes], path: Path) -> bool:
 
 @contextlib.contextmanager
 def _table_writer(file: IO[bytes], path: Path) -> Iterator[Callable[[IO[bytes]], None]]:
-    """Makes one file of several, with what the first one says beside its table."""
+    """Makes one file of several, with the metadata of the first one."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -318,13 +318,13 @@ def _in_order(answer: Json) -> Json:
 
 
 def _check_failure(line: Json) -> None:
-    """Raises what the experiment failed with, where a line of its answer says so."""
+    """Raises the failure of the experiment if a line of its answer has one."""
     if "error" in line:
         raise error_of(line, status=None, retry_after_s=None)
 
 
 def _check_last(line: Json) -> None:
-    """Raises LabError where the last line of an answer is not its end."""
+    """Raises LabError if the last line of an answer is not its end."""
     _check_failure(line)
     if "cost" not in line:
         raise LabConnectionError("The answer ended before the experiment did.")

@@ -23,6 +23,7 @@ from . import kept_jobs
 from .answers import Ask, Progress, checked_path, frame_of, print_progress, result_of, save
 from .documents import (
     NEURON_COLUMNS,
+    SYNAPSE_COLUMNS,
     Document,
     Json,
     Selector,
@@ -55,8 +56,10 @@ _TEMPORARY = (429, 503)
 _NONE: Mapping[str, str] = {}
 #: The most that a search lists, and that GET /api/v2/neurons looks up, at once.
 _ROWS_A_REQUEST = 10_000
+#: Paths of refusals for the total price of a document. A job may cost more in total, but no trial of it.
+_PATHS_OF_PRICE = ("", "/trials", "/sweep", "/duration_ms")
 _IDS_A_REQUEST = 200
-#: What a list of jobs says of each.
+#: Columns of a list of jobs.
 _STATE_COLUMNS = ["status", "progress", "conditions_done", "conditions"]
 _LOGGER = logging.getLogger("neural_experiment_client")
 
@@ -144,9 +147,10 @@ class Lab:
                 silence: the neurons whose outputs are cut; for a part of the trial
                     `{"node_set": selector, "start_ms": 200, "end_ms": 400}`.
                 constants: those of the network that differ, such as `{"synapse_mv": 0.3}`.
-                wiring: another wiring of the same neurons: `{"shuffle": "weights", "seed": 1}`, with `minimum_synapses`
-                    and `jitter`.
-                controls: `{"shuffle": "weights", "count": 20}`: shuffled brains that each rate is compared with.
+                wiring: another wiring of the same neurons: `{"shuffle": "weights", "seed": 1}`, with `minimum_synapses`,
+                    `jitter`, `"counts": "resampled"` and `"signs": "sampled"`.
+                controls: `{"shuffle": "weights", "count": 20}`: shuffled brains that each rate is compared with;
+                    `{"signs": "sampled"}`: brains with sampled signs; `{"silence": "matched"}`: other neurons.
                 connection_overrides: by names of your choice, `{"source": selector, "target": selector, "weight": 0}`
                     multiplies the weight of all connections from one set of neurons to another.
                 reports: what is read, by names of your choice. `node_set`; `type`: `rate` (the default),
@@ -240,7 +244,7 @@ class Lab:
 
     @takes_document
     def dry_run(self, **document: Unpack[Document]) -> Json:
-        """What `run` would do, without running it: the complete document, resolved neurons, conditions and cost."""
+        """Checks an experiment without running it: the complete document, resolved neurons, conditions and cost."""
         with self._post(completed(document), {"dry_run": "true", "format": "json"}) as response:
             return parsed(read(response))
 
@@ -254,7 +258,7 @@ class Lab:
         truncate: bool = False,
         **document: Unpack[Document],
     ) -> Path:
-        """Runs an experiment and saves its answer as the service writes it (docs/guide.md, Formats).
+        """Runs an experiment and saves its answer as the service writes it (docs/guide/formats.md).
 
         The file has all rows. The service sends many of them in pages; to make one .arrow or .parquet of several,
         pyarrow is needed. A .ndjson has no lines of progress.
@@ -263,7 +267,7 @@ class Lab:
             path: its ending selects the format: .csv, .arrow, .parquet, .ndjson or .json.
             table: `rates`, `histogram`, `latency`, `spikes`, `inputs` or `membrane`; not for .ndjson and .json, which
                 hold everything.
-            names: `shiu`, `sonata` or `indexed`, for spike tables that the tools of others read.
+            names: `shiu` or `sonata`, for spike tables that the tools of others read.
             truncate: whether to leave out, with a warning, the rows of tables of events beyond the limit of the
                 service.
             **document: as for `run`.
@@ -289,7 +293,7 @@ class Lab:
             **document: as for `run`.
 
         Returns:
-            A DataFrame with the columns of docs/guide.md, Formats; root ids are texts.
+            A DataFrame with the columns of docs/guide/formats.md; root ids are texts.
         """
         return frame_of(self._asking(document), table, truncate=truncate)
 
@@ -320,8 +324,8 @@ class Lab:
             super_class: as `class_`.
 
         Returns:
-            A DataFrame with a row for each neuron, its labels and `root_id` (text: ids exceed 2^53); without pandas a
-            list of dicts.
+            A DataFrame with a row for each neuron, its labels and `root_id` (text: ids exceed 2^53), its
+            `input_synapses` and `output_synapses`; without pandas a list of dicts.
         """
         labels = {"type": type, "class": class_, "sub_class": sub_class, "super_class": super_class, "side": side}
         wanted = {
@@ -350,7 +354,7 @@ class Lab:
             texts = [f"{name} (near: {', '.join(near)})" if near else name for name, near in lacking.items()]
             warnings.warn(f"The model has no neurons with: {'; '.join(texts)}", stacklevel=2)
         rows = list(found.values()) if ids is None else [found[each] for each in ids if each in found]
-        return frame_or_list(rows, NEURON_COLUMNS)
+        return frame_or_list(rows, [*NEURON_COLUMNS, *SYNAPSE_COLUMNS])
 
     def connections(self, source: Selector = "@all", target: Selector = "@all", *, group_by: str = "type") -> Any:
         """All connections from some neurons to others, by cell type or neuron by neuron.
@@ -409,7 +413,16 @@ class Lab:
 
     def _asking(self, document: Mapping[str, Any]) -> Ask:
         complete = completed(document)
-        return lambda query: self._post(complete, query)
+
+        def ask(query: Mapping[str, str | None]) -> Any:
+            try:
+                return self._post(complete, query)
+            except LabError as error:
+                if error.code == "TOO_EXPENSIVE" and error.path in _PATHS_OF_PRICE:
+                    error.args = (f"{error} As a job it may cost more: lab.submit(...) takes the same arguments.",)
+                raise
+
+        return ask
 
     def _post(
         self,
@@ -431,7 +444,7 @@ class Lab:
         every_s: float,
         is_worth_waiting: Callable[[LabConnectionError], bool] = lambda _: True,
     ) -> _T:
-        """Asks again where no answer comes. Only for what may be asked twice."""
+        """Repeats a request that gets no answer. It must be safe to repeat."""
         give_up_s = time.monotonic() + self.wait_at_most_s
         while True:
             try:
@@ -458,7 +471,7 @@ class Lab:
         return urllib.request.Request(url, data=body, headers=headers, method=method)
 
     def _open(self, request: urllib.request.Request) -> Any:
-        """Sends a request, again where the service says when, and raises what it answers otherwise."""
+        """Sends a request, and repeats it if the service says when. Raises every other refusal."""
         waited_s = 0.0
         while True:
             try:

@@ -40,7 +40,7 @@ class Document(TypedDict, total=False):
 
 
 def takes_document(function: _F) -> _F:
-    """Shows the members of a document in the signature, where notebooks find what may be completed."""
+    """Shows the members of a document in the signature, because notebooks complete names from it."""
     signature = inspect.signature(function)
     *others, document = signature.parameters.values()
     members = [
@@ -53,13 +53,15 @@ def takes_document(function: _F) -> _F:
 
 #: Of a neuron: its id and its labels.
 NEURON_COLUMNS = ["root_id", "type", "class", "sub_class", "super_class", "side"]
+#: What a search adds to them. Of a row that is a selector, they select nothing.
+SYNAPSE_COLUMNS = ["input_synapses", "output_synapses"]
 #: Other members of a selector: those that are selectors, and how far these reach.
 _SELECTORS = ("downstream_of", "upstream_of", "except")
 _STEPS = ("hops", "minimum_synapses")
 
 
 def completed(document: Mapping[str, Any]) -> Json:
-    """Writes out the shorthands: a selector alone as an input or report, and ids that are integers."""
+    """Writes out the shorthands: an input or report that is only a selector, and ids that are integers."""
     complete = dict(document)
     for member in ("inputs", "reports"):
         if isinstance(complete.get(member), Mapping):
@@ -114,7 +116,7 @@ def _rate_rows(rates: Any) -> Any:
 
 
 def _cells(row: Mapping[str, str]) -> Json:
-    """A row of a CSV file. A cell of `node_set` is a name, or JSON where it begins like that."""
+    """A row of a CSV file. A cell of `node_set` is a name, or JSON if it begins like JSON."""
     name = row.get("node_set") or ""
     return {**row, "node_set": json.loads(name) if name.startswith(("{", "[")) else name} if name else dict(row)
 
@@ -130,7 +132,7 @@ def _rate_row(row: Mapping[str, Any], place: str) -> Json:
 
 def _is_selector(value: Any) -> bool:
     """Whether a value stands for neurons, and is not the members of an input or a report, right or wrong."""
-    return not isinstance(value, Mapping) or {*NEURON_COLUMNS, *_SELECTORS, *_STEPS}.issuperset(value)
+    return not isinstance(value, Mapping) or {*NEURON_COLUMNS, *SYNAPSE_COLUMNS, *_SELECTORS, *_STEPS}.issuperset(value)
 
 
 def complete_selector(selector: Any) -> Any:
@@ -143,7 +145,7 @@ def complete_selector(selector: Any) -> Any:
     if is_id(selector):
         return {"root_id": str(int(selector))}
     if isinstance(selector, Mapping):
-        changed = dict(selector)
+        changed = {name: value for name, value in selector.items() if name not in SYNAPSE_COLUMNS}
         if "root_id" in changed:
             ids = changed["root_id"]
             is_one = isinstance(ids, str) or is_id(ids)
@@ -162,7 +164,7 @@ def complete_selector(selector: Any) -> Any:
 
 
 def query_text(selector: Any) -> str:
-    """A selector as a query has it, where commas separate names."""
+    """A selector in the form of a query: commas separate names."""
     if isinstance(selector, str):
         return json.dumps([selector]) if "," in selector else selector
     return json.dumps(selector, default=plain)
@@ -176,7 +178,7 @@ def _united(parts: list[Any]) -> list[Any]:
 
 
 def is_id(value: Any) -> bool:
-    """Tells a root id as an integer, also of NumPy, from what else stands for neurons."""
+    """True for a root id as an integer, also of NumPy, and false for any other selector."""
     if isinstance(value, float):
         raise ValueError(
             f"Root ids must be integers or texts, got {value!r}: a float does not have all of their digits."

@@ -1,4 +1,4 @@
-"""What goes wrong between this client and the service."""
+"""Failures between this client and the service."""
 
 from __future__ import annotations
 

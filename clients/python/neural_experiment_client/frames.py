@@ -10,7 +10,7 @@ from .documents import Json
 
 
 def pandas_module() -> Any:
-    """Loads pandas, or says what needs it."""
+    """Loads pandas, or raises an error that says how to install it."""
     try:
         import pandas
     except ImportError as missing:
@@ -21,14 +21,14 @@ def pandas_module() -> Any:
 def frame_or_list(rows: list[Json], names: list[str]) -> Any:
     """A DataFrame, or the rows themselves without pandas."""
     try:
-        # Where there are rows they have the names.
+        # Rows, if there are any, have the names.
         return pandas_module().DataFrame(rows, columns=None if rows else names)
     except ImportError:
         return rows
 
 
 def frame(rows: list[Json], names: list[str]) -> Any:
-    """A DataFrame with these columns, also where there are no rows."""
+    """A DataFrame with these columns, even without rows."""
     return pandas_module().DataFrame(rows, columns=names)
 
 
@@ -37,7 +37,7 @@ _TEXTS = ("root_id", "type", "side", "class", "sub_class", "super_class", "repor
 
 
 def fastest_ending() -> str:
-    """The format in which a table is read fastest with what is installed."""
+    """The format that the installed packages read fastest."""
     pandas_module()
     return ".csv" if find_spec("pyarrow") is None else ".arrow"
 

@@ -34,9 +34,9 @@ class JobState:
     progress: int
     conditions_done: int
     conditions: int
-    #: Estimate of the service; None where it has none.
+    #: Estimate of the service; None if it has none.
     left_s: float | None
-    #: What the job failed with.
+    #: The failure of the job.
     error: LabError | None
 
     @property

@@ -37,6 +37,12 @@ _WITHOUT_LIMITS: dict[str, object] = {
     "JOB_BRAIN_SECONDS_PER_CLIENT": 1_000_000_000,
     "JOBS_AT_ONCE": 10_000,
 }
+#: The part of the environment that a service gets: variables that programs and drivers of a GPU need. None of them
+#: configures the service; only `variables` does.
+_HANDED_ON = (
+    "PATH", "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMP", "TEMP", "SYSTEM", "WINDIR", "LANG", "LC_", "TZ", "XDG_",
+    "LD_", "DYLD_", "VK_", "NVIDIA_", "CUDA_", "MESA_", "DISPLAY", "WAYLAND_",
+)  # fmt: skip
 #: The service ends when its standard input does, which it has from this process: so it ends however this one ends.
 _ENDS_WITH_INPUT = """
 import { isMainThread } from 'node:worker_threads';
@@ -57,10 +63,13 @@ class LocalLab(Lab):
     ) -> None:
         port = _free_port()
         super().__init__(f"http://127.0.0.1:{port}")
-        # One worker more than cores, since the service keeps one free of experiments.
-        own = {"WORKERS": _cores() + 1, "LOG_LEVEL": "error", "METRICS_PORT": 0, "SHUTDOWN_MS": 0}
+        # The service chooses its number of workers, by cores and memory. In this role none is kept free of experiments.
+        own = {"ROLE": "worker", "LOG_LEVEL": "error", "METRICS_PORT": 0, "SHUTDOWN_MS": 0}
         wanted = {**_WITHOUT_LIMITS, **own, **(variables or {})}
+        #: Another service may have the folder of the checkout.
+        self._jobs = tempfile.TemporaryDirectory(prefix="jobs-")
         if image is None:
+            wanted = {"JOBS_PATH": self._jobs.name, **wanted}
             start = _from_checkout(checkout, brain, port, wanted)
         else:
             start = _from_image(image, checkout, brain, port, wanted)
@@ -81,7 +90,7 @@ class LocalLab(Lab):
             name = self._brain_when_ready(start.brain)
         print(
             f"Started a service of {name} ({start.brain}) at {self.url}, process {self._process.pid}, from "
-            f"{start.origin}. It has no limits on requests, answers this machine alone and ends with this Python.",
+            f"{start.origin}. It has no limits on requests, answers only this machine and ends with this Python.",
             file=sys.stderr,
         )
 
@@ -100,6 +109,7 @@ class LocalLab(Lab):
                 self._process.wait()
             kept_jobs.forget(lambda job: job["url"] == self.url)
         self._log.close()
+        self._jobs.cleanup()
 
     def __enter__(self) -> LocalLab:
         return self
@@ -146,10 +156,10 @@ class _Start:
     command: list[str]
     folder: Path | None
     environment: dict[str, str]
-    #: In words: what it serves, and what it is started from.
+    #: In words: the brain that it serves, and the program or image that starts it.
     brain: str
     origin: str
-    #: A command that ends it when it does not end by itself; empty where ending its process is enough.
+    #: A command that ends it if it does not end by itself; empty if ending its process is enough.
     end_at_once: list[str]
 
 
@@ -162,13 +172,15 @@ def _from_checkout(
     root = _checkout(checkout)
     if root is None:
         raise FileNotFoundError(
-            "Lab.local() needs a checkout of the service: name it with checkout= or {CHECKOUT_VARIABLE}, or work in it."
+            "Lab.local() needs a checkout of the service: name it with checkout= or "
+            f"{CHECKOUT_VARIABLE}, or work in it."
         )
     if not (root / _SERVICE).is_file():
         raise FileNotFoundError(f"The checkout {root} is not built: run `npm ci && npm run build` there.")
     file = _brain_file(root, "default" if brain is None else brain)
     own = {"HOST": "127.0.0.1", "PORT": port, "CONNECTOME_FILE": file, **variables}
-    environment = {**os.environ, **{name: str(value) for name, value in own.items()}}
+    handed_on = {name: value for name, value in os.environ.items() if name.upper().startswith(_HANDED_ON)}
+    environment = {**handed_on, **{name: str(value) for name, value in own.items()}}
     command = [_node(), "--import", f"data:text/javascript,{_ENDS_WITH_INPUT}", _SERVICE]
     return _Start(command, root, environment, str(file), str(root), [])
 
@@ -180,7 +192,7 @@ def _from_image(
     port: int,
     variables: Mapping[str, object],
 ) -> _Start:
-    """A container without rights that cannot write, whose port is open to this machine alone."""
+    """A container without rights that cannot write, whose port is open only to this machine."""
     file = None if brain is None else _brain_file(_checkout(checkout), brain)
     engine = shutil.which("podman") or shutil.which("docker")
     if engine is None:
@@ -243,12 +255,6 @@ def _node() -> str:
     if node is None:
         raise FileNotFoundError("Lab.local() needs Node, whose command `node` is not on the PATH.")
     return node
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _free_port() -> int:

@@ -1,4 +1,4 @@
-"""Figures of results by matplotlib, with what those of the service's `--plot` show."""
+"""Figures of results by matplotlib, with the content of the figures that `--plot` draws."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH_IN = 7.5
 #: Of each kind of numbers: the types of reports, the member of a group, the label of its axis.
 _MEASURES = [(("rate", "histogram"), "rate_hz", "Mean rate (Hz)"), (("latency",), "latency_ms", "Latency (ms)")]
 
-#: A panel: its height in inches, and what draws it.
+#: A panel: its height in inches, and the function that draws it.
 _Panel = tuple[float, Callable[[Any], None]]
 
 
@@ -52,7 +52,7 @@ def figure_of(result: Result, reports: Sequence[str] | None) -> Any:
         draw(place)
     if "name" in result.document:
         figure.suptitle(result.document["name"])
-    # A notebook shows what a cell gives; it would show an open figure a second time.
+    # A notebook shows the value of a cell; it would show an open figure a second time.
     pyplot.close(figure)
     return figure
 
@@ -64,10 +64,16 @@ def _measured(result: Result, axes: Sequence[Json], reports: Sequence[str] | Non
         value = group[member]
         # An unchanged condition repeats its baseline.
         if value is not None and not is_unchanged and (reports is None or report in reports):
-            entry = {"head": head, "group": _group_name(head, report, result), **value}
-            entries.setdefault(report, []).append(entry)
-    # Reports that are silent are left out where others are not.
-    active = {report: own for report, own in entries.items() if any(entry["mean"] > 0 for entry in own)}
+            name = _group_name(head, report, result)
+            control = group.get("control") or {}
+            means = [value["mean"], control.get("mean")]
+            own = {"head": head, "is_active": any(means)}
+            entries.setdefault(report, []).append({**own, "group": name, **value})
+            if means[1] is not None:
+                beside = {"mean": means[1], "sd": control["sd"], "trials": control["values"]}
+                entries[report].append({**own, "group": ", ".join(filter(None, [name, "controls"])), **beside})
+    # Silent reports are left out, unless all are silent.
+    active = {report: own for report, own in entries.items() if any(entry["is_active"] for entry in own)}
     chosen = active or dict(list(entries.items())[:1])
     each = [axis for axis in axes if "each" in axis]
     several = [axis["set"] for axis in axes if "set" in axis and len(axis["values"]) > 1]
@@ -83,8 +89,8 @@ def _measured(result: Result, axes: Sequence[Json], reports: Sequence[str] | Non
 
 
 def _bars(entries: list[Json], label: str) -> _Panel:
-    """Bars of a single condition, with a ring for each trial."""
-    active = [entry for entry in entries if entry["mean"] > 0] or entries
+    """Bars of a single condition, with a ring for each trial, or for each of its controls."""
+    active = [entry for entry in entries if entry["is_active"]] or entries
     shown = active[:_MAX_BARS]
     names = [f"{entry['head']['report']} {entry['group']}".strip() for entry in shown]
 

@@ -1,4 +1,4 @@
-"""What comes from the service, read: bytes, JSON, and what went wrong."""
+"""Reads answers of the service: bytes, JSON and errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def broken(failure: Exception | None = None) -> LabConnectionError:
 
 
 def parsed(data: bytes) -> Json:
-    """The JSON, or LabConnectionError where it is none."""
+    """The JSON. Raises LabConnectionError if it is none."""
     try:
         return json.loads(data)
     except ValueError as failure:

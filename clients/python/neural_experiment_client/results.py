@@ -46,7 +46,7 @@ class Result:
 
     @property
     def warnings(self) -> list[Json]:
-        """What to bear in mind about the results: `code` and `message` of each. They are also shown when it comes."""
+        """Warnings about the results: `code` and `message` of each. They are also shown when the answer arrives."""
         return self.json["warnings"]
 
     @property
@@ -117,7 +117,7 @@ class Result:
 
     @property
     def latency_of_trials(self) -> DataFrame:
-        """As `latency`, with a row for each trial: `trial` (from 0) and `latency_ms`, NaN where no neuron spiked."""
+        """As `latency`, with a row for each trial: `trial` (from 0) and `latency_ms`, NaN if no neuron spiked."""
         return self._trial_frame(("latency",), "latency_ms")
 
     @property
@@ -162,7 +162,8 @@ class Result:
             lab.run(...).plot().savefig("looming.pdf")
 
         Of a sweep: dose curves, or for at most six groups of a report maps of two parameters or bars of a screen.
-        Where nothing is swept: bars with the trials, histograms over time, spikes and membrane potentials.
+        Where nothing is swept: bars with the trials, histograms over time, spikes and membrane potentials. Controls are
+        bars or lines of their own, with the mean and the sd over the controls.
 
         Args:
             reports: names of those to draw; by default all.
@@ -214,7 +215,7 @@ class Result:
         return frame(rows, [*self._head_names(kinds), "trial", name, "unchanged"])
 
     def _groups(self, kinds: tuple[str, ...]) -> Iterator[tuple[Json, str, Json, bool]]:
-        """Groups of all conditions: what a row begins with, report, group, whether it was not run."""
+        """Groups of all conditions: the first cells of a row, report, group, and True if the condition was not run."""
         labels = self._labels(kinds)
         for condition, is_unchanged in self._conditions():
             for report in self._reports(kinds):
@@ -233,7 +234,7 @@ class Result:
         axes = [axis["as"] for axis in self.document.get("sweep", []) if "as" in axis]
         found = {_key(condition["parameters"]): condition for condition in run}
         unchanged = self.json.get("unchanged", [])
-        # A baseline has fewer groups than what it is the baseline of, and may itself be unchanged.
+        # A baseline has fewer groups than its conditions, and may itself be unchanged.
         for parameters in sorted(unchanged, key=lambda each: sum(each[axis] is not None for axis in axes)):
             keys = [_key({**parameters, axis: None}) for axis in axes if parameters[axis] is not None]
             first, *others = [found.get(key) for key in keys] or [None]
@@ -265,7 +266,7 @@ class Result:
 
 #: Of the controls of a group: the column and the member.
 _CONTROL_COLUMNS = {"control_hz_mean": "mean", "control_hz_sd": "sd", "p": "p", "q": "q"}
-#: What `group_by` calls a label, and what a group calls it.
+#: The name of a label in `group_by`, and its name in a group.
 _LABELS = {"neuron": "root_id", **{label: label for label in ("type", "side", "super_class", "class", "sub_class")}}
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .client import Lab
 
 _NONE: Mapping[str, str] = {}
-#: So many steps are repeated at most where a session has to be opened again.
+#: Maximum number of steps to repeat if a session has to be opened again.
 _STEPS_KEPT = 500
 
 
@@ -73,7 +73,7 @@ class Session:
         return self._document
 
     def branch(self, *, silence: Selector | None = None, **rates_hz: float) -> Session:
-        """A second session that goes on from here by itself. What is given holds in it from here on."""
+        """A second session that goes on from here by itself. The changes that are given hold in it from here on."""
         changes = _changes(silence, rates_hz)
         branch = Session(self._lab, self._document)
         name = self._wherever_it_is(lambda: self._send("/branches", changes))["session"]
@@ -108,7 +108,7 @@ class Session:
             return parsed(read(response))
 
     def _wherever_it_is(self, ask: Callable[[], Json]) -> Json:
-        """Asks what may be asked twice, and opens the session again where it has been lost."""
+        """Sends a request that is safe to repeat. If the session was lost, opens it again."""
 
         def asked() -> Json:
             try:

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from .client import Lab
-from .documents import Json
-from .errors import LabError
+from .documents import Json, is_id
 
 #: Parameters as `model.py` of Shiu et al. 2024 names them, in SI units. `run_exp` takes theirs, with units, too.
-#: Only the first four may be changed: the others are the constants of the model.
+#: Those in `_CONSTANTS` may not be changed: the model of the service has no others.
 default_params: Json = {
     "t_run": 1.0,  # duration of a trial, s
     "n_run": 30,  # trials
@@ -35,8 +34,9 @@ default_params: Json = {
 }
 
 
-_CHANGEABLE = ("t_run", "n_run", "r_poi", "r_poi2")
-_CONSTANTS = {name: value for name, value in default_params.items() if name not in _CHANGEABLE}
+_CONSTANTS = ("v_0", "v_rst", "t_mbr", "tau")
+#: Notebooks change default_params itself.
+_MODEL = dict(default_params)
 #: SHA-256 of the equations of the model without white space, as their file has them.
 _EQUATIONS = {
     "eqs": "7beaf415a4c52eb3eee44f46399ceaf9c9444944558ab80688400088d875732e",
@@ -73,8 +73,9 @@ def run_exp(
         path_res: folder of the file; made if it is missing.
         path_comp: not read; the neurons are those of the service, with ids of release 783.
         path_con: not read; the wiring is that of the service.
-        params: `t_run` (s), `n_run`, `r_poi` and `r_poi2` (Hz), as numbers or as quantities of Brian 2. The
-            constants and equations of the model may be there, unchanged.
+        params: `t_run` (s), `n_run`, `r_poi` and `r_poi2` (Hz), `w_syn` and `v_th` (V), `t_rfc` and `t_dly` (s) and
+            `f_poi`, as numbers or as quantities of Brian 2. The other constants and the equations of the model may be
+            there, unchanged.
         neu_slnc: root ids of the neurons whose outputs are cut.
         neu_exc2: root ids of the neurons that get Poisson input at `params["r_poi2"]`, in Hz.
         n_proc: not used; the service decides.
@@ -87,7 +88,7 @@ def run_exp(
             refuses them.
 
     Raises:
-        ValueError: `params` asks for another model, or the brain of the service has no root ids.
+        ValueError: `params` asks for another model, an id is no integer, or the brain of the service has no root ids.
         FileExistsError: the file that is there was not made by an equal call.
         LabError: the service refused the experiment.
         ImportError: there are more spikes than the service sends at once, and pyarrow is missing.
@@ -124,24 +125,19 @@ def _check_has_root_ids(lab: Lab) -> None:
 
 def _planned(lab: Lab, document: Json) -> Json:
     """The dry run of an experiment. Warns of ids that the model lacks; sets that it lacks as a whole are taken out."""
-    lost: list[str] = []
-    missing: set[str] = set()
-    while True:
-        try:
-            plan = lab.dry_run(**document)
-            break
-        except LabError as error:
-            if document["on_missing"] != "skip" or error.code != "EMPTY_NODE_SET" or error.path is None:
-                raise
-            if error.path.startswith("/silence"):
-                name, (selector,) = "neu_slnc", document["silence"]
-                document["silence"] = []
-            else:
-                name = error.path.split("/")[2]
-                selector = document["inputs"].pop(name)["node_set"]
-            lost.append(name)
-            missing.update(selector["root_id"])
-    missing.update(each for selected in plan["resolved"].values() for each in selected.get("missing", []))
+    plan = lab.dry_run(**document)
+    resolved = plan["resolved"]
+    missing = {each for selected in resolved.values() for each in selected.get("missing", [])}
+    empty = {name for name, selected in resolved.items() if selected.get("neurons") == 0}
+    lost = [name for name in list(document["inputs"]) if f"inputs.{name}" in empty]
+    for name in lost:
+        del document["inputs"][name]
+    if "silence" in empty:
+        lost.append("neu_slnc")
+        document["silence"] = []
+    if lost:
+        # The same experiment as without these sets, so it has the same id.
+        plan = lab.dry_run(**document)
     if missing:
         whole = f"; that is all of {' and '.join(lost)}" if lost else ""
         nothing = "" if document["inputs"] or not lost else ", so no neuron is stimulated"
@@ -174,7 +170,7 @@ def _check_made_by(plan: Json, path: Path) -> None:
 
 
 def _parquet_metadata(path: Path) -> dict[str, str]:
-    """What a Parquet file of the service says beside its table; empty for any other file."""
+    """The metadata that the service writes into a Parquet file; empty for any other file."""
     with open(path, "rb") as file:
         length = file.seek(0, os.SEEK_END)
         file.seek(max(0, length - 8))
@@ -202,7 +198,7 @@ def _shiu_document(
     params: Mapping[str, Any],
 ) -> Json:
     _check_constants(params)
-    values = {**default_params, **params}
+    values = {**_MODEL, **params}
     duration_ms = float(values["t_run"]) * 1000
     if abs(duration_ms - round(duration_ms)) > 1e-6:
         raise ValueError(f"t_run must be a whole number of milliseconds, got {values['t_run']!r}")
@@ -213,20 +209,47 @@ def _shiu_document(
     return {
         "name": exp_name,
         "inputs": {
-            name: {"node_set": {"root_id": _ids(neurons)}, "rate_hz": float(values[rate])}
+            name: {"node_set": {"root_id": _ids(name, neurons)}, "rate_hz": float(values[rate])}
             for name, (neurons, rate) in inputs.items()
             if len(neurons) > 0
         },
-        "silence": [{"root_id": _ids(neu_slnc)}] if len(neu_slnc) > 0 else [],
+        "silence": [{"root_id": _ids("neu_slnc", neu_slnc)}] if len(neu_slnc) > 0 else [],
+        **_constants(values),
         "duration_ms": round(duration_ms),
         "trials": trials,
         "reports": {"spikes": {"node_set": "@all", "type": "spikes"}},
     }
 
 
-def _ids(neurons: Collection[Any]) -> list[str]:
+def _constants(values: Mapping[str, Any]) -> Json:
+    """The member `constants` of the document: those that differ from the model's, as the service names them."""
+
+    def in_service(of: Mapping[str, Any]) -> dict[str, float]:
+        synapse_v = float(of["w_syn"])
+        of_thousand = {
+            "synapse_mv": synapse_v,
+            "threshold_mv": float(of["v_th"]),
+            "refractory_ms": float(of["t_rfc"]),
+            "delay_ms": float(of["t_dly"]),
+            "input_event_mv": synapse_v * float(of["f_poi"]),
+        }
+        # 0.0022 s are 2.2 ms, without the digits that floats add.
+        return {name: round(1000 * value, 9) for name, value in of_thousand.items()}
+
+    usual = in_service(_MODEL)
+    changed = {name: value for name, value in in_service(values).items() if value != usual[name]}
+    return {"constants": changed} if changed else {}
+
+
+def _ids(name: str, neurons: Collection[Any]) -> list[str]:
+    if isinstance(neurons, str):
+        raise ValueError(f"{name} must be a list of root ids, got the text {neurons!r}")
+    ids = []
+    for neuron in neurons:
+        if not is_id(neuron) and re.fullmatch("[0-9]{1,20}", str(neuron)) is None:
+            raise ValueError(f"{name} must list root ids as integers or texts of digits, got {neuron!r}")
+        ids.append(str(int(neuron)))
     # Two mentions of a neuron are two inputs to Brian 2 and one to the service.
-    ids = [str(int(neuron)) for neuron in neurons]
     repeated = sorted({each for each in ids if ids.count(each) > 1}) if len(set(ids)) < len(ids) else []
     if repeated:
         raise ValueError(f"A neuron may be listed only once; repeated: {', '.join(repeated)}")
@@ -236,10 +259,11 @@ def _ids(neurons: Collection[Any]) -> list[str]:
 def _check_constants(params: Mapping[str, Any]) -> None:
     for name, value in params.items():
         if name in _CONSTANTS:
-            if abs(float(value) - _CONSTANTS[name]) > 1e-9 * abs(_CONSTANTS[name]):
-                raise ValueError(f"{name} is a constant of the model, {_CONSTANTS[name]} in SI units, got {value!r}")
+            own = _MODEL[name]
+            if not abs(float(value) - own) <= 1e-9 * abs(own):
+                raise ValueError(f"{name} is a constant of the model, {own} in SI units, got {value!r}")
         elif name in _EQUATIONS:
             if hashlib.sha256("".join(str(value).split()).encode()).hexdigest() != _EQUATIONS[name]:
                 raise ValueError(f"{name} must be the equations of the model; the service has no others")
-        elif name not in _CHANGEABLE:
-            raise ValueError(f"params has no {name}; it may have {', '.join([*default_params, *_EQUATIONS])}")
+        elif name not in _MODEL:
+            raise ValueError(f"params has no {name}; it may have {', '.join([*_MODEL, *_EQUATIONS])}")

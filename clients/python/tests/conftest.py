@@ -1,4 +1,4 @@
-"""The services of the tests: `Lab.local` on a network of a few neurons, and a server that says what a test wants."""
+"""The services of the tests: `Lab.local` on a network of a few neurons, and a server whose answers a test chooses."""
 
 import json
 import os
@@ -18,7 +18,7 @@ FIRST_ID = 720575940600000000
 
 
 def require(module: str) -> None:
-    """Skips a test without a module, or fails where REQUIRE, a comma list of modules, names it."""
+    """Skips a test without a module, or fails if REQUIRE, a comma list of modules, names it."""
     if module in os.environ.get("REQUIRE", "").split(","):
         __import__(module)
     pytest.importorskip(module)
@@ -38,7 +38,7 @@ def small_brain(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
     """Compiles a network from tables: numbers of neurons of each type, and which types excite which, all to all."""
 
     def compiled(counts: dict[str, int], connected: list[tuple[str, str]], synapses: int = 200) -> Path:
-        if not (ROOT / "dist/cli/run.js").is_file():
+        if not (ROOT / "dist/tools/cli/run.js").is_file():
             pytest.skip("the service is not built: npm run build")
         folder = tmp_path_factory.mktemp("brain")
         types = [name for name, count in counts.items() for _ in range(count)]
@@ -53,7 +53,7 @@ def small_brain(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
         (folder / "edges.csv").write_text("\n".join(["pre,post,weight", *edges, ""]))
         file = folder / "small.connectome"
         tables = ["--edges", folder / "edges.csv", "--neurons", folder / "neurons.csv"]
-        command = ["node", "dist/cli/run.js", "model-compile", *tables, "--name", "Small", "--out", file]
+        command = ["node", "dist/tools/cli/run.js", "model-compile", *tables, "--name", "Small", "--out", file]
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
         return file
 

@@ -1,5 +1,6 @@
 """Services that `Lab.local` starts."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import urllib.request
 import pytest
 from conftest import ROOT
 
-from neural_experiment_client import Lab, LabConnectionError
+from neural_experiment_client import Lab, LabConnectionError, local
 
 
 def answers(url):
@@ -32,6 +33,23 @@ def test_it_says_what_it_does_and_ends_with_its_block(brain, capsys):
     lab.close()
 
 
+def test_it_hands_on_no_configuration_but_the_variables(brain, monkeypatch):
+    monkeypatch.setenv("EXPERIMENTS_AT_ONCE", "nothing that a service would start with")
+    with Lab.local(brain, variables={"WORKERS": 1, "BACKEND": "cpu"}) as lab:
+        assert answers(lab.url)
+
+
+def test_the_service_chooses_its_number_of_workers_by_cores_and_memory(brain):
+    module = (ROOT / "dist/service/config/default-workers.js").as_uri()
+    script = f"console.log((await import('{module}')).DEFAULT_WORKERS.workers)"
+    node = subprocess.run(
+        ["node", "--input-type=module", "--eval", script], capture_output=True, text=True, check=True
+    )
+    with Lab.local(brain, variables={"BACKEND": "cpu"}) as lab:
+        with urllib.request.urlopen(f"{lab.url}/readyz", timeout=5) as answer:
+            assert json.load(answer)["workers"]["configured"] == int(node.stdout)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_it_ends_with_a_process_that_is_killed(brain):
     script = f"""
@@ -51,6 +69,11 @@ os.kill(os.getpid(), 9)
 
 
 def test_it_says_what_is_missing(tmp_path, monkeypatch, brain):
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(local, "__file__", str(tmp_path / "local.py"))
+        elsewhere.chdir(tmp_path)
+        with pytest.raises(FileNotFoundError, match="checkout= or NEURAL_EXPERIMENT_CHECKOUT, or work in it"):
+            Lab.local(brain)
     with pytest.raises(FileNotFoundError, match=r"brain must be .*got 'malecns-9'.*--dataset malecns-9"):
         Lab.local("malecns-9")
     with pytest.raises(FileNotFoundError, match=f"^{tmp_path}, .* is no checkout of the service"):
@@ -73,7 +96,7 @@ def test_an_image_serves_a_brain_by_name_or_says_how_to_get_it(tmp_path, monkeyp
         FileNotFoundError, match=r"there: mine\), got 'yours'.*`npm run up -- --dataset yours` makes it"
     ):
         Lab.local("yours", image="an-image", checkout=checkout)
-    # What stands in for an engine of containers repeats what it is asked for.
+    # A program in place of the engine of containers repeats its arguments.
     engine = tmp_path / "bin/podman"
     engine.parent.mkdir()
     engine.write_text('#!/bin/sh\necho "$@"\n')

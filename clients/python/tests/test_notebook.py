@@ -22,7 +22,7 @@ def looming(small_brain):
 
 @pytest.fixture
 def outputs_of(looming, monkeypatch):
-    """Runs a notebook; gives what each cell of code shows."""
+    """Runs a notebook; gives the output of each cell of code."""
     for module in ("nbclient", "ipykernel", "pandas", "matplotlib"):
         require(module)
     import nbclient

@@ -1,4 +1,4 @@
-"""Tables and figures of results, compared with what the answers of a service and tables of statistics say."""
+"""Tables and figures of results, compared with the answers of a service and with tables of statistics."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import require
 
-from neural_experiment_client import Result, kept_jobs
+from neural_experiment_client import LabError, Result, kept_jobs
 from neural_experiment_client.uncertainty import student_t_95, uncertainty
 
 
@@ -80,7 +80,7 @@ def test_an_unchanged_condition_of_two_screens_is_left_out_where_its_baseline_is
     both = [condition(0, none, none, 1.0), condition(1, none, b, 2.0), condition(2, a, none, 3.0)]
     answer = {"experiment": document, "conditions": both, "unchanged": [{"silence": a, "o": b}]}
     assert Result(answer).rates.rate_hz_mean.tolist() == [1, 2, 3]
-    # Where `a` alone changes nothing either, both baselines are that of no group at all.
+    # If only `a` changes nothing either, both baselines are that of no group at all.
     answer["unchanged"] = [{"silence": a, "o": b}, {"silence": none, "o": b}, {"silence": a, "o": none}]
     answer["conditions"] = both[:1]
     assert Result(answer).rates.rate_hz_mean.tolist() == [1, 1, 1, 1]
@@ -146,6 +146,27 @@ def test_a_single_condition_shows_trials_time_spikes_and_potentials(lab, documen
         result.plot(["nothing"])
 
 
+@pytest.mark.filterwarnings("ignore:The count of controls")
+def test_controls_are_shown_beside_what_they_belong_to(lab, document):
+    require("matplotlib")
+    reports = {"cells": {"node_set": "motor"}, "nothing": "lonely"}
+    asked = {**document, "reports": reports, "controls": {"shuffle": "weights", "count": 3}}
+    result = lab.run(**{**asked, "sweep": []})
+    (bars,) = result.plot().axes
+    assert [text.get_text() for text in bars.get_yticklabels()] == ["cells", "cells controls"]
+    group = result.json["conditions"][0]["reports"]["cells"][0]
+    assert [bar.get_width() for bar in bars.patches] == [group["rate_hz"]["mean"], group["control"]["mean"]]
+    (lines,) = lab.run(**{**asked, "sweep": SWEEPS["dose"]}).plot(["cells"]).axes
+    assert [line.get_label() for line in lines.lines][1] == "controls"
+
+
+def test_what_costs_too_much_may_be_a_job(lab, document):
+    doses = {"set": "inputs.a.rate_hz", "values": list(range(1, 31))}
+    with pytest.raises(LabError, match=r"lab\.submit") as caught:
+        lab.run(**{**document, "sweep": doses, "trials": 100, "duration_ms": 600_000})
+    assert caught.value.code == "TOO_EXPENSIVE"
+
+
 def test_only_inputs_are_nothing_to_draw(lab, document):
     require("matplotlib")
     reports = {"events": {"type": "inputs", "node_set": "sense"}}
@@ -161,7 +182,7 @@ def test_jobs_are_listed_until_the_service_forgets_them(lab, document, capsys, m
     said = capsys.readouterr().err
     assert f"Waiting for <Job {job.name!r} at {lab.url}>. An interrupt ends the waiting, not the job." in said
     assert "successful: 100 %" in said
-    # Whoever was killed while a job was written lost that job alone.
+    # A process that is killed while it writes a job loses only that job.
     with open(kept_jobs._path(), "a", encoding="utf-8") as file:
         file.write('{"url": "http://')
     (row,) = lab.jobs()

@@ -1,4 +1,4 @@
-"""`run_exp` as notebooks on the model of Shiu et al. 2024 call it: doses, pairs of rates, screens of what responded."""
+"""`run_exp` as notebooks on the model of Shiu et al. 2024 call it: doses, pairs of rates, screens of responding neurons."""
 
 import json
 
@@ -69,6 +69,32 @@ def test_pairs_of_rates_with_quantities_of_brian(lab, params, rates, tmp_path):
     assert list(table.columns) == ["0_100", "100_100"]
     assert table.loc[SENSE[:2], "0_100"].tolist() == [0, 0]
     assert (table.loc[SENSE[2:], "0_100"] > 0).all()
+
+
+@pytest.mark.parametrize("wrong", [720575940600000000.0, True, float("nan"), "7.2e17", None])
+def test_ids_that_are_no_integers_are_refused_and_no_file_is_written(lab, params, tmp_path, wrong):
+    for arguments in ({"neu_exc": [*SENSE, wrong]}, {"neu_exc": SENSE, "neu_slnc": [wrong]}):
+        with pytest.raises(ValueError, match="integers or texts"):
+            run_exp("wrong", path_res=tmp_path, params=params, lab=lab, **arguments)
+    with pytest.raises(ValueError, match="neu_exc must be a list of root ids"):
+        run_exp("wrong", str(SENSE[0]), tmp_path, params=params, lab=lab)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_constants_of_the_network_may_be_changed_also_in_the_defaults_themselves(lab, params, tmp_path, monkeypatch):
+    def constants_of(name, params):
+        run_exp(name, SENSE, tmp_path, params=params, lab=lab)
+        return json.loads(_parquet_metadata(tmp_path / f"{name}.parquet")["experiment"]).get("constants")
+
+    assert constants_of("none", params) is None
+    changed = {"w_syn": 0.0003, "v_th": -0.044, "t_rfc": 0.002, "t_dly": 0.001}
+    assert constants_of("all", {**params, **changed}) == {
+        "synapse_mv": 0.3, "threshold_mv": -44, "refractory_ms": 2, "delay_ms": 1, "input_event_mv": 75,
+    }  # fmt: skip
+    monkeypatch.setitem(default_params, "f_poi", 500)
+    assert constants_of("own", {**default_params, "n_run": 1}) == {"input_event_mv": 137.5}
+    with pytest.raises(ValueError, match="tau is a constant"):
+        run_exp("wrong", SENSE, tmp_path, params={"tau": 0.006}, lab=lab)
 
 
 def test_seeds_pair_calls_or_make_them_independent(lab, params, tmp_path):

@@ -1,4 +1,4 @@
-"""Whole tables as DataFrames: by way of Arrow where pyarrow is there, and else of CSV."""
+"""Whole tables as DataFrames: by way of Arrow if pyarrow is there, else of CSV."""
 
 import pytest
 from conftest import require

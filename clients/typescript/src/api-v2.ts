@@ -15,7 +15,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Runs an open experiment.
-         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
+         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer lists the neurons of the selectors and the price of the experiment. If rows of events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
          */
         readonly post: operations["runOpenExperiment"];
         readonly delete?: never;
@@ -32,7 +32,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Says how far a job is.
+         * Gives the progress of a job.
          * @description The state of a job as in OGC API - Processes, with the conditions that are done and an estimate of the time left. Asking once a second is often enough.
          */
         readonly get: operations["getJob"];
@@ -78,8 +78,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Opens a session: a brain that goes on.
-         * @description The brain is at rest, or where the document ends if it has duration_ms, which is simulated first: so a session is recovered, moved or repeated from its own document.
+         * Opens a session, a brain that continues.
+         * @description The brain begins at rest. If the document has duration_ms, that time is simulated first, so a session can be recovered, moved or repeated from its own document.
          */
         readonly post: operations["openSession"];
         readonly delete?: never;
@@ -96,15 +96,15 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Says where a session is.
-         * @description Its time and its rates. Asking does not keep it open.
+         * Gives the state of a session.
+         * @description Its time and its rates. This request does not keep the session open.
          */
         readonly get: operations["getSession"];
         readonly put?: never;
         readonly post?: never;
         /**
          * Ends a session.
-         * @description Gives its memory back, and what was charged and not used.
+         * @description Frees its memory and refunds the part of its charge that was not used.
          */
         readonly delete: operations["endSession"];
         readonly options?: never;
@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * Gives the session so far as an experiment.
-         * @description A document with the rates as they changed and the silences in their windows. POST /api/v2/experiments answers it with the same spikes, POST /api/v2/sessions goes on where it ends. Of a session at its start it has no duration_ms.
+         * @description A document with the rates as they changed and the silences in their windows. POST /api/v2/experiments answers it with the same spikes, and POST /api/v2/sessions continues from its end. For a session at its start it has no duration_ms.
          */
         readonly get: operations["getSessionDocument"];
         readonly put?: never;
@@ -142,10 +142,30 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Goes on by a step.
-         * @description Simulates from t_ms on. Rates and silences that are given hold from there on, others stay as they are. The last step may be sent again: it is answered as before, and not simulated again.
+         * Continues a session by a step.
+         * @description Simulates from t_ms on. Rates and silences that are given hold from there on, others stay as they are. The last step may be sent again. Its answer is then the same, and it is not simulated again.
          */
         readonly post: operations["stepSession"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v2/sessions/{session}/events": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Streams the steps of a session.
+         * @description Server-sent events for any number of watchers of one session, in a browser with EventSource. The first event, session, has its state. Each event step has the answer to a step, as the client that takes the steps gets it. The event end has the reason for which nothing more comes. Watching costs nothing, changes nothing and does not keep the session open. A watcher that leaves a megabyte unread is disconnected.
+         */
+        readonly get: operations["watchSession"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -162,8 +182,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Opens a second session that goes on from where this one is.
-         * @description What is given holds in the second one from there on. The first one stays as it is.
+         * Opens a second session that continues from the state of this one.
+         * @description The given rates and silences hold in the second session from there on. The first one stays as it is.
          */
         readonly post: operations["branchSession"];
         readonly delete?: never;
@@ -201,7 +221,7 @@ export interface paths {
         };
         /**
          * Finds neurons by their labels or root ids.
-         * @description Neurons that have all labels that are given, or those with given ids, with their number by type and side. Where no neuron has a label, the answer is empty and suggests names that come near.
+         * @description Neurons that have all labels that are given, or those with given ids, with their number by type and side. If no neuron has a label, the answer is empty and suggests names that come near.
          */
         readonly get: operations["findNeurons"];
         readonly put?: never;
@@ -276,7 +296,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An experiment: neurons that are stimulated or silenced, repeated trials, and what is read. */
+        /** @description An experiment: neurons that are stimulated or silenced, repeated trials, and reports. */
         readonly Experiment: {
             /**
              * @description A name of the experiment, for tables.
@@ -301,7 +321,7 @@ export interface components {
                 readonly [key: string]: components["schemas"]["Selector"];
             };
             /**
-             * @description What is stimulated. The random numbers of an input depend on its name.
+             * @description The stimulation. The random numbers of an input depend on its name.
              * @default {}
              * @example {
              *       "sugar": {
@@ -327,7 +347,7 @@ export interface components {
                      */
                     readonly rates: readonly {
                         /**
-                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                          * @example @sugar
                          */
                         readonly node_set: components["schemas"]["Selector"];
@@ -357,7 +377,7 @@ export interface components {
                         };
                     }[];
                     /**
-                     * @description Where events come from.
+                     * @description Source of events.
                      * @default poisson
                      * @constant
                      */
@@ -381,12 +401,12 @@ export interface components {
                     readonly duration_ms: number | null;
                 } | {
                     /**
-                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
                     readonly node_set: components["schemas"]["Selector"];
                     /**
-                     * @description Where events come from.
+                     * @description Source of events.
                      * @default poisson
                      * @constant
                      */
@@ -435,12 +455,12 @@ export interface components {
                     readonly duration_ms: number | null;
                 } | {
                     /**
-                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
                     readonly node_set: components["schemas"]["Selector"];
                     /**
-                     * @description Where events come from.
+                     * @description Source of events.
                      * @constant
                      */
                     readonly module: "spikes";
@@ -469,12 +489,12 @@ export interface components {
                     readonly duration_ms: number | null;
                 } | {
                     /**
-                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
                     readonly node_set: components["schemas"]["Selector"];
                     /**
-                     * @description Where events come from.
+                     * @description Source of events.
                      * @constant
                      */
                     readonly module: "background";
@@ -517,7 +537,7 @@ export interface components {
              */
             readonly silence: readonly ({
                 /**
-                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                 * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                  * @example @sugar
                  */
                 readonly node_set: components["schemas"]["Selector"];
@@ -578,7 +598,7 @@ export interface components {
                 readonly input_event_mv?: number;
             };
             /**
-             * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+             * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter, counts, signs; overrides come afterwards.
              * @example {
              *       "shuffle": "weights",
              *       "seed": 1
@@ -591,7 +611,7 @@ export interface components {
                  */
                 readonly minimum_synapses?: number;
                 /**
-                 * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                 * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
                  * @example weights
                  * @enum {string}
                  */
@@ -602,7 +622,17 @@ export interface components {
                  */
                 readonly jitter?: number;
                 /**
-                 * @description Seed of shuffle and jitter.
+                 * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+                 * @constant
+                 */
+                readonly counts?: "resampled";
+                /**
+                 * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+                 * @constant
+                 */
+                readonly signs?: "sampled";
+                /**
+                 * @description Seed of shuffle, jitter, counts and signs.
                  * @default 1
                  * @example 1
                  */
@@ -656,7 +686,7 @@ export interface components {
              */
             readonly seed: number;
             /**
-             * @description What is read. By default the rate of each channel of the model, by side.
+             * @description The reports. By default the rate of each channel of the model, by side.
              * @example {
              *       "mn9": {
              *         "node_set": "@MN9",
@@ -669,18 +699,18 @@ export interface components {
             readonly reports?: {
                 readonly [key: string]: {
                     /**
-                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
                     readonly node_set: components["schemas"]["Selector"];
                     /**
-                     * @description What is read.
+                     * @description Kind of report.
                      * @default rate
                      * @constant
                      */
                     readonly type: "rate";
                     /**
-                     * @description What makes a group; empty: all neurons are one.
+                     * @description Labels that make a group; empty: all neurons are one.
                      * @default []
                      * @example [
                      *       "type",
@@ -689,30 +719,30 @@ export interface components {
                      */
                     readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
-                     * @description Start of what is read, in ms from the start of the trial.
+                     * @description Start of the report, in ms from the start of the trial.
                      * @default 0
                      * @example 200
                      */
                     readonly start_ms: number;
                     /**
-                     * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
                      * @default null
                      * @example 300
                      */
                     readonly end_ms: number | null;
                 } | {
                     /**
-                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
                     readonly node_set: components["schemas"]["Selector"];
                     /**
-                     * @description What is read.
+                     * @description Kind of report.
                      * @constant
                      */
                     readonly type: "histogram";
                     /**
-                     * @description What makes a group; empty: all neurons are one.
+                     * @description Labels that make a group; empty: all neurons are one.
                      * @default []
                      * @example [
                      *       "type",
@@ -721,13 +751,13 @@ export interface components {
                      */
                     readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
-                     * @description Start of what is read, in ms from the start of the trial.
+                     * @description Start of the report, in ms from the start of the trial.
                      * @default 0
                      * @example 200
                      */
                     readonly start_ms: number;
                     /**
-                     * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
                      * @default null
                      * @example 300
                      */
@@ -740,12 +770,12 @@ export interface components {
                     readonly bin_ms: number;
                 } | {
                     /**
-                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
                     readonly node_set: components["schemas"]["Selector"];
                     /**
-                     * @description What is read.
+                     * @description Kind of report.
                      * @constant
                      */
                     readonly type: "spikes";
@@ -755,25 +785,25 @@ export interface components {
                      */
                     readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
-                     * @description Start of what is read, in ms from the start of the trial.
+                     * @description Start of the report, in ms from the start of the trial.
                      * @default 0
                      * @example 200
                      */
                     readonly start_ms: number;
                     /**
-                     * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
                      * @default null
                      * @example 300
                      */
                     readonly end_ms: number | null;
                 } | {
                     /**
-                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
                     readonly node_set: components["schemas"]["Selector"];
                     /**
-                     * @description What is read.
+                     * @description Kind of report.
                      * @constant
                      */
                     readonly type: "inputs";
@@ -783,30 +813,30 @@ export interface components {
                      */
                     readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
-                     * @description Start of what is read, in ms from the start of the trial.
+                     * @description Start of the report, in ms from the start of the trial.
                      * @default 0
                      * @example 200
                      */
                     readonly start_ms: number;
                     /**
-                     * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
                      * @default null
                      * @example 300
                      */
                     readonly end_ms: number | null;
                 } | {
                     /**
-                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
                     readonly node_set: components["schemas"]["Selector"];
                     /**
-                     * @description What is read.
+                     * @description Kind of report.
                      * @constant
                      */
                     readonly type: "latency";
                     /**
-                     * @description What makes a group; empty: all neurons are one.
+                     * @description Labels that make a group; empty: all neurons are one.
                      * @default []
                      * @example [
                      *       "type",
@@ -815,25 +845,25 @@ export interface components {
                      */
                     readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
-                     * @description Start of what is read, in ms from the start of the trial.
+                     * @description Start of the report, in ms from the start of the trial.
                      * @default 0
                      * @example 200
                      */
                     readonly start_ms: number;
                     /**
-                     * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
                      * @default null
                      * @example 300
                      */
                     readonly end_ms: number | null;
                 } | {
                     /**
-                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
                     readonly node_set: components["schemas"]["Selector"];
                     /**
-                     * @description What is read.
+                     * @description Kind of report.
                      * @constant
                      */
                     readonly type: "membrane";
@@ -843,13 +873,13 @@ export interface components {
                      */
                     readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
-                     * @description Start of what is read, in ms from the start of the trial.
+                     * @description Start of the report, in ms from the start of the trial.
                      * @default 0
                      * @example 200
                      */
                     readonly start_ms: number;
                     /**
-                     * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
                      * @default null
                      * @example 300
                      */
@@ -892,7 +922,7 @@ export interface components {
                     readonly top: number;
                 } | components["schemas"]["Selector"];
                 /**
-                 * @description What makes a group; empty: all neurons are one. By default each neuron is a group.
+                 * @description Labels that make a group; empty: all neurons are one. By default each neuron is a group.
                  * @default [
                  *       "neuron"
                  *     ]
@@ -939,7 +969,7 @@ export interface components {
                 readonly step?: number;
             })[];
             /**
-             * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+             * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
              * @example {
              *       "shuffle": "weights",
              *       "count": 100
@@ -947,20 +977,59 @@ export interface components {
              */
             readonly controls?: {
                 /**
-                 * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                 * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
                  * @example weights
                  * @enum {string}
                  */
-                readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
                 /**
-                 * @description How many. Each counts as a condition in price and limits.
+                 * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+                 * @constant
+                 */
+                readonly counts?: "resampled";
+                /**
+                 * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+                 * @constant
+                 */
+                readonly signs?: "sampled";
+                /**
+                 * @description Controls silence other neurons that match those of each group.
+                 * @constant
+                 */
+                readonly silence?: "matched";
+                /**
+                 * @description Controls stimulate other neurons that match those of each group.
+                 * @constant
+                 */
+                readonly inputs?: "matched";
+                /**
+                 * @description Controls have other neurons, which match those of each group, at the swept end of an override.
+                 * @constant
+                 */
+                readonly connection_overrides?: "matched";
+                /**
+                 * @description Their number. Each counts as a condition in price and limits.
                  * @default 20
                  * @example 100
                  */
                 readonly count: number;
+                /**
+                 * @description The number of a matched control that replaces each condition, to look at it by itself.
+                 * @example 7
+                 */
+                readonly only?: number;
+                /**
+                 * @description Properties that matched neurons share; activity: about as many spikes in the baseline.
+                 * @example [
+                 *       "super_class",
+                 *       "side",
+                 *       "activity"
+                 *     ]
+                 */
+                readonly match?: readonly ("type" | "side" | "super_class" | "class" | "sub_class" | "activity")[];
             };
             /**
-             * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
+             * @description Ids and types that the model lacks, selectors without a neuron, overrides without a connection: refuse the experiment, or leave them out and warn.
              * @default error
              * @example skip
              * @enum {string}
@@ -968,7 +1037,7 @@ export interface components {
             readonly on_missing: "error" | "skip";
         };
         /**
-         * @description Which neurons. A string is @all, the name of a node set of the document, of a published one (@sugar, @shiu2024/sugar), of a channel (@channel/escape) or a stimulus (@stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or :center behind it takes one side. An object has labels, or says whose neighbours along connections are meant. A list of selectors is their union. At most 16 levels.
+         * @description Selects neurons. A string is @all, the name of a node set of the document, of a published one (@sugar, @shiu2024/sugar), of a channel (@channel/escape) or a stimulus (@stimulus/loom) of the model, or else a cell type, in which * stands for any text; :left, :right or :center at its end takes one side. An object has labels, or selects neighbours along connections. A list of selectors is their union. At most 16 levels.
          * @example LC4:left
          * @example {
          *       "type": [
@@ -1027,22 +1096,22 @@ export interface components {
         readonly ExperimentAnswer: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring if the experiment changed it. */
             readonly model: string;
             /**
              * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
-            /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
+            /** @description Licence of the data set (SPDX), if it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
-            /** @description What left and right mean. */
+            /** @description Meaning of left and right. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
+            /** @description The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
-                /** @description All constants in force, where the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
+                /** @description All constants in force, if the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
                 readonly constants?: {
                     /**
                      * @description Added to the synaptic drive by one synapse, in mV.
@@ -1080,7 +1149,7 @@ export interface components {
                      */
                     readonly input_event_mv: number;
                 };
-                /** @description The connections of each override, where there are overrides. */
+                /** @description The connections of each override, if there are overrides. */
                 readonly connection_overrides?: {
                     readonly [key: string]: {
                         /** @description Connections: ordered pairs of neurons. */
@@ -1100,40 +1169,42 @@ export interface components {
                     readonly [key: string]: string;
                 } | null;
             }[];
-            /** @description What it came to. */
+            /** @description Its cost. */
             readonly cost: components["schemas"]["Cost"];
-            /** @description What to bear in mind about the results. */
+            /** @description Limits of the results. */
             readonly warnings: readonly components["schemas"]["Warning"][];
-            /** @description What to cite. */
+            /** @description Publications to cite. */
             readonly cite: readonly string[];
+            /** @description The groups that a screen leaves, if there are matched controls. */
+            readonly screen?: components["schemas"]["Screen"];
             /**
              * @description There in the results of a job that is not finished: they are those of the conditions that are done.
              * @constant
              */
             readonly partial?: true;
-            /** @description There where more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
+            /** @description Present if more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
             readonly next_page?: string;
         };
         /** @description The answer to an experiment with dry_run=true: all that is known without simulating. */
         readonly DryRunAnswer: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring if the experiment changed it. */
             readonly model: string;
             /**
              * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
-            /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
+            /** @description Licence of the data set (SPDX), if it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
-            /** @description What left and right mean. */
+            /** @description Meaning of left and right. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
+            /** @description The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
-                /** @description All constants in force, where the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
+                /** @description All constants in force, if the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
                 readonly constants?: {
                     /**
                      * @description Added to the synaptic drive by one synapse, in mV.
@@ -1171,7 +1242,7 @@ export interface components {
                      */
                     readonly input_event_mv: number;
                 };
-                /** @description The connections of each override, where there are overrides. */
+                /** @description The connections of each override, if there are overrides. */
                 readonly connection_overrides?: {
                     readonly [key: string]: {
                         /** @description Connections: ordered pairs of neurons. */
@@ -1197,38 +1268,38 @@ export interface components {
                 readonly brain_seconds: number;
                 /** @description Events that stimulated neurons got. */
                 readonly input_events: number;
-                /** @description Where reports list spikes: rows at most, with one spike of each neuron in each refractory period, and of a stimulated neuron in each step. As a rule there are far fewer; how many, only a simulation says. */
+                /** @description If reports list spikes: rows at most, with one spike of each neuron in each refractory period, and of a stimulated neuron in each step. As a rule there are far fewer; only a simulation tells their number. */
                 readonly spike_rows_at_most?: number;
-                /** @description Where reports list input events: the expected number of their rows. */
+                /** @description If reports list input events: the expected number of their rows. */
                 readonly input_rows?: number;
-                /** @description Where reports list membrane potentials: the number of their rows. */
+                /** @description If reports list membrane potentials: the number of their rows. */
                 readonly membrane_rows?: number;
             };
-            /** @description What to bear in mind about the results. */
+            /** @description Limits of the results. */
             readonly warnings: readonly components["schemas"]["Warning"][];
-            /** @description What to cite. */
+            /** @description Publications to cite. */
             readonly cite: readonly string[];
         };
         /** @description First line of an NDJSON answer. */
         readonly ExperimentHead: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring if the experiment changed it. */
             readonly model: string;
             /**
              * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
-            /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
+            /** @description Licence of the data set (SPDX), if it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
-            /** @description What left and right mean. */
+            /** @description Meaning of left and right. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
+            /** @description The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
-                /** @description All constants in force, where the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
+                /** @description All constants in force, if the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
                 readonly constants?: {
                     /**
                      * @description Added to the synaptic drive by one synapse, in mV.
@@ -1266,7 +1337,7 @@ export interface components {
                      */
                     readonly input_event_mv: number;
                 };
-                /** @description The connections of each override, where there are overrides. */
+                /** @description The connections of each override, if there are overrides. */
                 readonly connection_overrides?: {
                     readonly [key: string]: {
                         /** @description Connections: ordered pairs of neurons. */
@@ -1301,29 +1372,31 @@ export interface components {
                     readonly [key: string]: string;
                 } | null;
             }[];
-            /** @description What it came to. */
+            /** @description Its cost. */
             readonly cost: components["schemas"]["Cost"];
-            /** @description What to bear in mind about the results. */
+            /** @description Limits of the results. */
             readonly warnings: readonly components["schemas"]["Warning"][];
-            /** @description What to cite. */
+            /** @description Publications to cite. */
             readonly cite: readonly string[];
+            /** @description The groups that a screen leaves, if there are matched controls. */
+            readonly screen?: components["schemas"]["Screen"];
             /**
              * @description There in the results of a job that is not finished: they are those of the conditions that are done.
              * @constant
              */
             readonly partial?: true;
-            /** @description There where more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
+            /** @description Present if more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
             readonly next_page?: string;
         };
         /** @description The neurons that a selector stands for. */
         readonly ResolvedSet: {
-            /** @description How many. */
+            /** @description Their number. */
             readonly neurons: number;
-            /** @description How many on each side. */
+            /** @description Their number on each side. */
             readonly sides: {
                 readonly [key: string]: number;
             };
-            /** @description How many of each cell type. */
+            /** @description Their number in each cell type. */
             readonly types: {
                 readonly [key: string]: number;
             };
@@ -1332,9 +1405,9 @@ export interface components {
         };
         /** @description A condition that was not run. */
         readonly ConditionParameters: {
-            /** @description Place of the condition in the sweep; the last axis varies fastest. */
+            /** @description Number of the condition in the sweep; the last axis varies fastest. */
             readonly index: number;
-            /** @description What this condition sets, in the order of the axes of the sweep. */
+            /** @description Values that this condition sets, in the order of the axes of the sweep. */
             readonly parameters: {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -1343,15 +1416,15 @@ export interface components {
         };
         /** @description A condition that was run. */
         readonly Condition: {
-            /** @description Place of the condition in the sweep; the last axis varies fastest. */
+            /** @description Number of the condition in the sweep; the last axis varies fastest. */
             readonly index: number;
-            /** @description What this condition sets, in the order of the axes of the sweep. */
+            /** @description Values that this condition sets, in the order of the axes of the sweep. */
             readonly parameters: {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
                 } | null;
             };
-            /** @description Whether no trial exceeded the limit on synaptic events. */
+            /** @description True if no trial exceeded the limit on synaptic events. */
             readonly complete: boolean;
             /** @description When the first trial that exceeded it was stopped. */
             readonly stopped_at_ms?: number;
@@ -1368,7 +1441,7 @@ export interface components {
             readonly responding_any: number | null;
             /** @description Synaptic events delivered, of all trials. */
             readonly synaptic_events: number;
-            /** @description What each report read, by its name. */
+            /** @description The result of each report, by its name. */
             readonly reports: {
                 readonly [key: string]: readonly components["schemas"]["Group"][] | readonly components["schemas"]["LatencyGroup"][] | components["schemas"]["EventTable"] | components["schemas"]["InputTable"] | components["schemas"]["MembraneTable"];
             };
@@ -1380,9 +1453,9 @@ export interface components {
             /** @description Population standard deviation (ddof 0). */
             readonly sd: number;
         };
-        /** @description What a report of type rate or histogram read of a group of neurons. Labels are those of group_by. */
+        /** @description The result of a report of type rate or histogram for a group of neurons. Labels are those of group_by. */
         readonly Group: {
-            /** @description Root id of the neuron, where groups are neurons. */
+            /** @description Root id of the neuron, if groups are neurons. */
             readonly root_id?: string;
             /** @description Cell type of the group. */
             readonly type?: string;
@@ -1400,16 +1473,16 @@ export interface components {
             readonly responding: components["schemas"]["MeanSd"] | null;
             /** @description Of these, with at least one spike in any trial. */
             readonly responding_any: number | null;
-            /** @description Mean rate of the neurons of the group. Null where a trial was stopped. */
+            /** @description Mean rate of the neurons of the group. Null if a trial was stopped. */
             readonly rate_hz: components["schemas"]["Rate"] | null;
-            /** @description Of a report of type rate, where the experiment has controls: its mean rate in these. */
+            /** @description Of a report of type rate, if the experiment has controls: its mean rate in these. */
             readonly control?: components["schemas"]["Control"];
             /** @description Of a histogram: mean rate in each bin. */
             readonly bins_hz?: readonly number[] | null;
         };
-        /** @description What a report of type latency read of a group of neurons. */
+        /** @description The result of a report of type latency for a group of neurons. */
         readonly LatencyGroup: {
-            /** @description Root id of the neuron, where groups are neurons. */
+            /** @description Root id of the neuron, if groups are neurons. */
             readonly root_id?: string;
             /** @description Cell type of the group. */
             readonly type?: string;
@@ -1423,9 +1496,9 @@ export interface components {
             readonly sub_class?: string;
             /** @description Neurons of the group. */
             readonly neurons: number;
-            /** @description Time from start_ms of the report to the first spike of any neuron of the group. Null where there is none in any trial, or a trial was stopped. */
+            /** @description Time from start_ms of the report to the first spike of any neuron of the group. Null if there is none in any trial, or a trial was stopped. */
             readonly latency_ms: components["schemas"]["Latency"] | null;
-            /** @description Share of the trials in which a neuron of the group spiked. Null where a trial was stopped. */
+            /** @description Share of the trials in which a neuron of the group spiked. Null if a trial was stopped. */
             readonly responding_trials: number | null;
         };
         /** @description A time in ms over the trials that have it. */
@@ -1434,7 +1507,7 @@ export interface components {
             readonly mean: number;
             /** @description Population standard deviation (ddof 0). */
             readonly sd: number;
-            /** @description Of each trial; null where no neuron of the group spiked. */
+            /** @description Of each trial; null if no neuron of the group spiked. */
             readonly trials: readonly (number | null)[];
         };
         /** @description A rate in Hz over the trials of a condition. */
@@ -1452,11 +1525,13 @@ export interface components {
             readonly mean: number | null;
             /** @description Their population standard deviation (ddof 0). */
             readonly sd: number | null;
-            /** @description In each control, in the order of their seeds, from 1 on; null where a trial was stopped. */
+            /** @description In each control, in the order of their seeds, from 1 on; null if a trial was stopped, or if an earlier control has the same neurons. */
             readonly values: readonly (number | null)[];
             /** @description Seeds of the controls in which a trial was stopped. */
             readonly incomplete: readonly number[];
-            /** @description The share of controls, and of the condition among them, that are as far from the mean of all of them as the condition, or further. A control in which a trial was stopped counts as further. Null where a trial of the condition itself was stopped. */
+            /** @description Number of controls with different neurons, if some repeat those of others. Only these count. */
+            readonly compared?: number;
+            /** @description The share of controls, and of the condition among them, that are as far from the mean of all of them as the condition, or further. A control in which a trial was stopped counts as further. Null if a trial of the condition itself was stopped. */
             readonly p: number | null;
             /** @description p corrected for the groups of the report in this condition, after Benjamini and Hochberg (1995). */
             readonly q: number | null;
@@ -1470,7 +1545,7 @@ export interface components {
             /** @description Root id of the neuron, as text: it exceeds 2^53. */
             readonly root_id: readonly string[];
             /**
-             * @description There with truncate=true where the condition has more rows; the first ones are given.
+             * @description Present with truncate=true if the condition has more rows; the first ones are given.
              * @constant
              */
             readonly truncated?: true;
@@ -1486,7 +1561,7 @@ export interface components {
             /** @description Name of the input. */
             readonly input: readonly string[];
             /**
-             * @description There with truncate=true where the condition has more rows; the first ones are given.
+             * @description Present with truncate=true if the condition has more rows; the first ones are given.
              * @constant
              */
             readonly truncated?: true;
@@ -1502,12 +1577,12 @@ export interface components {
             /** @description Membrane potential in mV, with all digits. */
             readonly v_mv: readonly number[];
             /**
-             * @description There with truncate=true where the condition has more rows; the first ones are given.
+             * @description Present with truncate=true if the condition has more rows; the first ones are given.
              * @constant
              */
             readonly truncated?: true;
         };
-        /** @description What an experiment came to. */
+        /** @description The cost of an experiment. */
         readonly Cost: {
             /** @description Conditions x trials x duration, in seconds of simulated time. */
             readonly brain_seconds: number;
@@ -1516,17 +1591,43 @@ export interface components {
             /** @description Synaptic events delivered. */
             readonly synaptic_events: number;
         };
-        /** @description Neurons with all that was given. */
+        /** @description The groups of all conditions, each compared with its matched controls. */
+        readonly Screen: {
+            /** @description Number of comparisons. */
+            readonly tests: number;
+            /** @description Those with q of at most 0.05, the lowest p first. Of these one in twenty is expected to be there by chance. */
+            readonly found: readonly {
+                /** @description Number of the condition in the sweep; the last axis varies fastest. */
+                readonly index: number;
+                /** @description Values that this condition sets, in the order of the axes of the sweep. */
+                readonly parameters: {
+                    readonly [key: string]: number | {
+                        readonly [key: string]: string;
+                    } | null;
+                };
+                /** @description Name of the report. */
+                readonly report: string;
+                /** @description Labels of the group. */
+                readonly group: {
+                    readonly [key: string]: string;
+                };
+                /** @description As in its `control`. */
+                readonly p: number;
+                /** @description p corrected for all tests of the answer, after Benjamini and Hochberg (1995). */
+                readonly q: number;
+            }[];
+        };
+        /** @description Neurons that have all given labels. */
         readonly NeuronSearch: {
             /** @description Names the model, as `id` of GET /api/v1/model. */
             readonly model: string;
-            /** @description How many match in all. */
+            /** @description Number of all that match. */
             readonly count: number;
-            /** @description How many of each cell type; an empty name stands for neurons without one. */
+            /** @description Their number in each cell type; an empty name stands for neurons without one. */
             readonly types: {
                 readonly [key: string]: number;
             };
-            /** @description How many on each side. */
+            /** @description Their number on each side. */
             readonly sides: {
                 readonly [key: string]: number;
             };
@@ -1560,6 +1661,10 @@ export interface components {
             readonly super_class: string;
             /** @description Side. */
             readonly side: string;
+            /** @description Synapses at which other neurons of the model reach it. */
+            readonly input_synapses: number;
+            /** @description Synapses at which it reaches others. */
+            readonly output_synapses: number;
         };
         /** @description Connections between the neurons of two selectors. */
         readonly ConnectionList: {
@@ -1571,11 +1676,11 @@ export interface components {
              */
             readonly wiring: "measured" | "synthetic" | "custom";
             /**
-             * @description What a row stands for.
+             * @description Meaning of a row.
              * @enum {string}
              */
             readonly group_by: "type" | "neuron";
-            /** @description How many rows there are in all. */
+            /** @description Number of all rows. */
             readonly count: number;
             /** @description Connected pairs of neurons in all. */
             readonly pairs: number;
@@ -1590,7 +1695,7 @@ export interface components {
             readonly source_root_id?: string;
             /** @description Its cell type; empty for neurons without one, like `target_type`. */
             readonly source_type: string;
-            /** @description Its side, of group_by=neuron; empty where it has none. */
+            /** @description Its side, of group_by=neuron; empty if it has none. */
             readonly source_side?: string;
             /** @description Postsynaptic neuron, of group_by=neuron. */
             readonly target_root_id?: string;
@@ -1612,11 +1717,11 @@ export interface components {
             /** @description Pairs whose source inhibits. */
             readonly inhibitory_pairs: number;
         };
-        /** @description The network that experiments run on: where it comes from, and whom to cite for it. */
+        /** @description The network that experiments run on, with its origin and the publications to cite. */
         readonly ServedModel: {
             /** @description Id of the model, as in every answer. */
             readonly id: string;
-            /** @description Name that `network` of a document may have: data set, release and what was done to it. */
+            /** @description Name that `network` of a document may have: data set, release and changes to it. */
             readonly network: string;
             /** @description Name for display. */
             readonly name: string;
@@ -1629,7 +1734,7 @@ export interface components {
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom";
-            /** @description How the synapses were found, where the data set has several tables of them. */
+            /** @description Method that found the synapses, if the data set has several tables of them. */
             readonly synapses?: string;
             /** @description Neurons. */
             readonly neurons: number;
@@ -1637,13 +1742,13 @@ export interface components {
             readonly connections: number;
             /** @description Pairs with fewer synapses were left out. */
             readonly minimum_synapses: number;
-            /** @description Which neurons excite, which inhibit, and which have no fast effect. */
+            /** @description The rule of the signs, and the numbers of neurons that excite, inhibit, or have no fast effect. */
             readonly signs: {
                 /** @description Name of the rule. */
                 readonly rule: string;
                 /** @description The rule as a sentence. */
                 readonly description: string;
-                /** @description Where the transmitters, or the signs, come from. */
+                /** @description Source of the transmitters or signs. */
                 readonly source?: string;
                 /** @description Neurons that excite. */
                 readonly excitatory: number;
@@ -1654,7 +1759,7 @@ export interface components {
             };
             /** @description Gain of one synapse in mV; 0.275 was fitted to FlyWire. */
             readonly synapse_mv: number;
-            /** @description Licence of the data (SPDX); NOASSERTION where it is not known. */
+            /** @description Licence of the data (SPDX); NOASSERTION if it is not known. */
             readonly licence: string;
             /** @description Text of the licence. */
             readonly licence_url?: string;
@@ -1701,27 +1806,29 @@ export interface components {
         readonly NodeSet: {
             /** @description As a selector names it. */
             readonly name: string;
-            /** @description What these neurons are. */
+            /** @description Description of these neurons. */
             readonly description: string;
-            /** @description Where the choice of neurons comes from. */
+            /** @description Sources for the choice of neurons. */
             readonly sources: readonly string[];
-            /** @description How many the served model has; 0 where it has none, and naming it is refused. */
+            /** @description Number of them in the served model. If it is 0, a document that names the set is refused. */
             readonly neurons: number;
             /** @description Neurons of the published list. */
             readonly published_count?: number;
             /** @description Root ids of the list that the model lacks. */
             readonly missing?: readonly string[];
-            /** @description Cell types that stand for the list where the model has no such cells. */
+            /** @description Cell types that stand for the list if the model has no such cells. */
             readonly substitute_types?: readonly string[];
             /** @description Root ids of the list in release 783. */
             readonly root_ids?: readonly string[];
+            /** @description Indices of the cells into the atlas, ascending, if the model has the cells of the list. */
+            readonly places?: readonly number[];
         };
         /** @description The state of a job, as in OGC API - Processes, with members of our own. */
         readonly JobStatus: {
             /** @description Name of the job. */
             readonly jobID: string;
             /**
-             * @description What the job is one of.
+             * @description Type of the job.
              * @constant
              */
             readonly type: "process";
@@ -1764,16 +1871,16 @@ export interface components {
             readonly brain_seconds: number;
             /** @description Estimate of the time left, from the pace so far. */
             readonly seconds_left?: number;
-            /** @description What the job failed with. */
+            /** @description The failure of the job. */
             readonly error?: components["schemas"]["ErrorResponse"];
-            /** @description Where its state and its results are. */
+            /** @description Paths of its state and its results. */
             readonly links: readonly components["schemas"]["Link"][];
         };
-        /** @description Where something is. */
+        /** @description A link. */
         readonly Link: {
             /** @description Path on this service. */
             readonly href: string;
-            /** @description What it is. */
+            /** @description Relation to the job. */
             readonly rel: string;
             /** @description Media type. */
             readonly type: string;
@@ -1784,30 +1891,30 @@ export interface components {
              * @description For programs.
              * @enum {string}
              */
-            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "REWIRED_WIRING" | "FEW_CONTROLS" | "RUNAWAY" | "READOUT_STIMULATED" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
+            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "REWIRED_WIRING" | "NO_EFFECT" | "PRUNED_CONTROLS" | "FEW_CONTROLS" | "MATCH_WIDENED" | "RUNAWAY" | "READOUT_STIMULATED" | "ASYMMETRIC_INPUT" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
             /** @description For people. */
             readonly message: string;
         };
-        /** @description A brain that goes on, and where it is. */
+        /** @description A brain that goes on, with its time and rates. */
         readonly Session: {
             /** @description Its name, which is random: only those who were told can go on with it. */
             readonly session: string;
             /** @description Names the model, as `id` of GET /api/v2/model. */
             readonly model: string;
-            /** @description Where the session is, in ms from its start. */
+            /** @description The time of the session, in ms from its start. */
             readonly t_ms: number;
-            /** @description When the session exceeded the limit on synaptic events, which stopped it. */
+            /** @description The time at which the session exceeded the limit on synaptic events, which stopped it. */
             readonly stopped_at_ms?: number;
             /** @description Rates of inputs of module poisson that are one number for all of their neurons. */
             readonly rates_hz: {
                 readonly [key: string]: number;
             };
-            /** @description It ends when it has not been asked for a step for so many seconds. */
+            /** @description It ends after so many seconds without a step. */
             readonly idle_s: number;
         };
-        /** @description What happened in a step. */
+        /** @description The result of a step. */
         readonly StepAnswer: {
-            /** @description Where the session is, in ms from its start. */
+            /** @description The time of the session, in ms from its start. */
             readonly t_ms: number;
             /** @description Spikes of all neurons. */
             readonly spikes: number;
@@ -1817,27 +1924,27 @@ export interface components {
             readonly input_events: number;
             /** @description Synaptic events delivered. */
             readonly synaptic_events: number;
-            /** @description When the session exceeded the limit on synaptic events, which stopped it. */
+            /** @description The time at which the session exceeded the limit on synaptic events, which stopped it. */
             readonly stopped_at_ms?: number;
             /** @description With drive=true: drives of an animated body in the step, as version 1 has them. */
             readonly drive?: {
                 readonly [key: string]: number;
             };
-            /** @description What each report read of the step, by its name, as of one trial. Times count from the start of the session. */
+            /** @description The result of each report in the step, by its name, as of one trial. Times count from the start of the session. */
             readonly reports: {
                 readonly [key: string]: readonly components["schemas"]["Group"][] | readonly components["schemas"]["LatencyGroup"][] | components["schemas"]["EventTable"] | components["schemas"]["InputTable"] | components["schemas"]["MembraneTable"];
             };
         };
         /** @description The body of every failure, from whatever layer. */
         readonly ErrorResponse: {
-            /** @description What is wrong: the field, what it got and what is allowed. For people. */
+            /** @description A sentence for people: the field, the value received and the allowed values. */
             readonly error: string;
             /**
              * @description The same in one word, for programs.
              * @enum {string}
              */
-            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "NO_CONNECTION" | "MALFORMED_REQUEST" | "NOT_FOUND" | "SESSION_ENDED" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "STEP_OUT_OF_ORDER" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "SESSION_FULL" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
-            /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query, but for selectors of the query. */
+            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "NO_CONNECTION" | "NO_SIGN_PROBABILITIES" | "MALFORMED_REQUEST" | "NOT_FOUND" | "SESSION_ENDED" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "STEP_OUT_OF_ORDER" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "SESSION_FULL" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
+            /** @description Position of the fault in the document, as a JSON Pointer (RFC 6901). Empty for the document as a whole and for the query, except selectors of the query. */
             readonly path?: string;
             /** @description Names that may have been meant, nearest first. */
             readonly suggestions?: readonly string[];
@@ -1854,23 +1961,23 @@ export interface operations {
     readonly runOpenExperiment: {
         readonly parameters: {
             readonly query?: {
-                /** @description Answers from this condition on, for example to go on where a connection broke. */
+                /** @description Answers from this condition on, for example to continue after a broken connection. */
                 readonly from?: number;
-                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description If rows of events (spikes, input events, membrane potentials) did not fit into an answer: the next page, which that answer names in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: if rows of events do not fit into an answer, gives the first of each condition and no further pages. An answer that was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
+                /** @description The table of a CSV, Arrow or Parquet answer. By default rates. If all reports are tables of events, that of the first of them. */
                 readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
-                /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK, indexed with the place of each neuron beside its id. */
-                readonly names?: "shiu" | "sonata" | "indexed";
-                /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
+                /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
+                readonly names?: "shiu" | "sonata";
+                /** @description true: checks the experiment, resolves its neurons and gives its price; nothing is simulated or charged. */
                 readonly dry_run?: "true" | "false";
             };
             readonly header?: {
-                /** @description Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it. */
+                /** @description Media types of the formats, with weights; JSON if nothing is preferred. `format` overrides it. */
                 readonly Accept?: string;
                 /** @description respond-async (RFC 7240) makes the experiment a job: it is answered with 202 at once, and has larger limits. */
                 readonly Prefer?: string;
@@ -1907,7 +2014,7 @@ export interface operations {
                         readonly [key: string]: components["schemas"]["Selector"];
                     };
                     /**
-                     * @description What is stimulated. The random numbers of an input depend on its name.
+                     * @description The stimulation. The random numbers of an input depend on its name.
                      * @default {}
                      * @example {
                      *       "sugar": {
@@ -1933,7 +2040,7 @@ export interface operations {
                              */
                             readonly rates: readonly {
                                 /**
-                                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                                 * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                                  * @example @sugar
                                  */
                                 readonly node_set: components["schemas"]["Selector"];
@@ -1963,7 +2070,7 @@ export interface operations {
                                 };
                             }[];
                             /**
-                             * @description Where events come from.
+                             * @description Source of events.
                              * @default poisson
                              * @constant
                              */
@@ -1987,12 +2094,12 @@ export interface operations {
                             readonly duration_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description Where events come from.
+                             * @description Source of events.
                              * @default poisson
                              * @constant
                              */
@@ -2041,12 +2148,12 @@ export interface operations {
                             readonly duration_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description Where events come from.
+                             * @description Source of events.
                              * @constant
                              */
                             readonly module: "spikes";
@@ -2075,12 +2182,12 @@ export interface operations {
                             readonly duration_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description Where events come from.
+                             * @description Source of events.
                              * @constant
                              */
                             readonly module: "background";
@@ -2123,7 +2230,7 @@ export interface operations {
                      */
                     readonly silence?: readonly ({
                         /**
-                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                          * @example @sugar
                          */
                         readonly node_set: components["schemas"]["Selector"];
@@ -2184,7 +2291,7 @@ export interface operations {
                         readonly input_event_mv?: number;
                     };
                     /**
-                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter, counts, signs; overrides come afterwards.
                      * @example {
                      *       "shuffle": "weights",
                      *       "seed": 1
@@ -2197,7 +2304,7 @@ export interface operations {
                          */
                         readonly minimum_synapses?: number;
                         /**
-                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
                          * @example weights
                          * @enum {string}
                          */
@@ -2208,7 +2315,17 @@ export interface operations {
                          */
                         readonly jitter?: number;
                         /**
-                         * @description Seed of shuffle and jitter.
+                         * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+                         * @constant
+                         */
+                        readonly counts?: "resampled";
+                        /**
+                         * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+                         * @constant
+                         */
+                        readonly signs?: "sampled";
+                        /**
+                         * @description Seed of shuffle, jitter, counts and signs.
                          * @default 1
                          * @example 1
                          */
@@ -2262,7 +2379,7 @@ export interface operations {
                      */
                     readonly seed?: number;
                     /**
-                     * @description What is read. By default the rate of each channel of the model, by side.
+                     * @description The reports. By default the rate of each channel of the model, by side.
                      * @example {
                      *       "mn9": {
                      *         "node_set": "@MN9",
@@ -2275,18 +2392,18 @@ export interface operations {
                     readonly reports?: {
                         readonly [key: string]: {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @default rate
                              * @constant
                              */
                             readonly type?: "rate";
                             /**
-                             * @description What makes a group; empty: all neurons are one.
+                             * @description Labels that make a group; empty: all neurons are one.
                              * @default []
                              * @example [
                              *       "type",
@@ -2295,30 +2412,30 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "histogram";
                             /**
-                             * @description What makes a group; empty: all neurons are one.
+                             * @description Labels that make a group; empty: all neurons are one.
                              * @default []
                              * @example [
                              *       "type",
@@ -2327,13 +2444,13 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
@@ -2346,12 +2463,12 @@ export interface operations {
                             readonly bin_ms?: number;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "spikes";
@@ -2361,25 +2478,25 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "inputs";
@@ -2389,30 +2506,30 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "latency";
                             /**
-                             * @description What makes a group; empty: all neurons are one.
+                             * @description Labels that make a group; empty: all neurons are one.
                              * @default []
                              * @example [
                              *       "type",
@@ -2421,25 +2538,25 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "membrane";
@@ -2449,13 +2566,13 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
@@ -2498,7 +2615,7 @@ export interface operations {
                             readonly top?: number;
                         } | components["schemas"]["Selector"];
                         /**
-                         * @description What makes a group; empty: all neurons are one. By default each neuron is a group.
+                         * @description Labels that make a group; empty: all neurons are one. By default each neuron is a group.
                          * @default [
                          *       "neuron"
                          *     ]
@@ -2545,7 +2662,7 @@ export interface operations {
                         readonly step?: number;
                     })[];
                     /**
-                     * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+                     * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
                      * @example {
                      *       "shuffle": "weights",
                      *       "count": 100
@@ -2553,20 +2670,59 @@ export interface operations {
                      */
                     readonly controls?: {
                         /**
-                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
                          * @example weights
                          * @enum {string}
                          */
-                        readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
                         /**
-                         * @description How many. Each counts as a condition in price and limits.
+                         * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+                         * @constant
+                         */
+                        readonly counts?: "resampled";
+                        /**
+                         * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+                         * @constant
+                         */
+                        readonly signs?: "sampled";
+                        /**
+                         * @description Controls silence other neurons that match those of each group.
+                         * @constant
+                         */
+                        readonly silence?: "matched";
+                        /**
+                         * @description Controls stimulate other neurons that match those of each group.
+                         * @constant
+                         */
+                        readonly inputs?: "matched";
+                        /**
+                         * @description Controls have other neurons, which match those of each group, at the swept end of an override.
+                         * @constant
+                         */
+                        readonly connection_overrides?: "matched";
+                        /**
+                         * @description Their number. Each counts as a condition in price and limits.
                          * @default 20
                          * @example 100
                          */
                         readonly count?: number;
+                        /**
+                         * @description The number of a matched control that replaces each condition, to look at it by itself.
+                         * @example 7
+                         */
+                        readonly only?: number;
+                        /**
+                         * @description Properties that matched neurons share; activity: about as many spikes in the baseline.
+                         * @example [
+                         *       "super_class",
+                         *       "side",
+                         *       "activity"
+                         *     ]
+                         */
+                        readonly match?: readonly ("type" | "side" | "super_class" | "class" | "sub_class" | "activity")[];
                     };
                     /**
-                     * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
+                     * @description Ids and types that the model lacks, selectors without a neuron, overrides without a connection: refuse the experiment, or leave them out and warn.
                      * @default error
                      * @example skip
                      * @enum {string}
@@ -2576,15 +2732,13 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The results, or with dry_run=true what is known without them. */
+            /** @description The results, or the plan with dry_run=true. */
             readonly 200: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
@@ -2595,7 +2749,7 @@ export interface operations {
                     readonly "RateLimit-Reset"?: number;
                     /** @description Milliseconds spent until the answer began. */
                     readonly "Server-Timing"?: string;
-                    /** @description The format follows Accept; text is gzipped where the client accepts that. */
+                    /** @description The format follows Accept; text is gzipped if the client accepts that. */
                     readonly Vary?: string;
                     /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
@@ -2618,11 +2772,9 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
-                    /** @description Where the job is. Its name is random: only those who were told can follow or end it. */
+                    /** @description Path of the job. Its name is random, so only clients that know it can follow or end it. */
                     readonly Location?: string;
                     /** @description The preference that was followed. */
                     readonly "Preference-Applied"?: "respond-async";
@@ -2632,15 +2784,13 @@ export interface operations {
                     readonly "application/json": components["schemas"]["JobStatus"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `NO_SIGN_PROBABILITIES`: The model lacks the probabilities from which signs are sampled. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             readonly 400: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2656,8 +2806,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2673,8 +2821,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2690,8 +2836,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2707,8 +2851,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2724,8 +2866,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2741,8 +2881,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2758,8 +2896,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2775,8 +2911,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2792,8 +2926,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -2811,8 +2943,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2828,8 +2958,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2845,8 +2973,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -2878,8 +3004,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2895,8 +3019,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2905,15 +3027,13 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or the service lost it in a restart. Of results also: the job was dismissed, or its model is no longer served. */
+            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or its store was replaced. Of results also: the job was dismissed, or its model is no longer served. */
             readonly 404: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2929,8 +3049,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2946,8 +3064,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2963,8 +3079,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2980,8 +3094,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -2997,8 +3109,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -3030,8 +3140,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3047,8 +3155,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3057,15 +3163,13 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or the service lost it in a restart. Of results also: the job was dismissed, or its model is no longer served. */
+            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or its store was replaced. Of results also: the job was dismissed, or its model is no longer served. */
             readonly 404: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3081,8 +3185,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3098,8 +3200,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3115,8 +3215,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3132,8 +3230,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3149,8 +3245,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -3166,21 +3260,21 @@ export interface operations {
     readonly getJobResults: {
         readonly parameters: {
             readonly query?: {
-                /** @description Answers from this condition on, for example to go on where a connection broke. */
+                /** @description Answers from this condition on, for example to continue after a broken connection. */
                 readonly from?: number;
-                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description If rows of events (spikes, input events, membrane potentials) did not fit into an answer: the next page, which that answer names in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: if rows of events do not fit into an answer, gives the first of each condition and no further pages. An answer that was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
+                /** @description The table of a CSV, Arrow or Parquet answer. By default rates. If all reports are tables of events, that of the first of them. */
                 readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
-                /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK, indexed with the place of each neuron beside its id. */
-                readonly names?: "shiu" | "sonata" | "indexed";
+                /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
+                readonly names?: "shiu" | "sonata";
             };
             readonly header?: {
-                /** @description Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it. */
+                /** @description Media types of the formats, with weights; JSON if nothing is preferred. `format` overrides it. */
                 readonly Accept?: string;
             };
             readonly path: {
@@ -3198,15 +3292,13 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Status of the job when the answer began. Only results of successful jobs are complete. */
                     readonly "Job-Status"?: "accepted" | "running" | "successful";
                     /** @description Milliseconds spent until the answer began. */
                     readonly "Server-Timing"?: string;
-                    /** @description The format follows Accept; text is gzipped where the client accepts that. */
+                    /** @description The format follows Accept; text is gzipped if the client accepts that. */
                     readonly Vary?: string;
                     /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
@@ -3229,8 +3321,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3239,15 +3329,13 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or the service lost it in a restart. Of results also: the job was dismissed, or its model is no longer served. */
+            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or its store was replaced. Of results also: the job was dismissed, or its model is no longer served. */
             readonly 404: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3263,8 +3351,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3280,8 +3366,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3297,8 +3381,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3314,8 +3396,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3331,8 +3411,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3348,8 +3426,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -3365,8 +3441,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -3413,7 +3487,7 @@ export interface operations {
                         readonly [key: string]: components["schemas"]["Selector"];
                     };
                     /**
-                     * @description What is stimulated. The random numbers of an input depend on its name.
+                     * @description The stimulation. The random numbers of an input depend on its name.
                      * @default {}
                      * @example {
                      *       "sugar": {
@@ -3439,7 +3513,7 @@ export interface operations {
                              */
                             readonly rates: readonly {
                                 /**
-                                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                                 * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                                  * @example @sugar
                                  */
                                 readonly node_set: components["schemas"]["Selector"];
@@ -3469,7 +3543,7 @@ export interface operations {
                                 };
                             }[];
                             /**
-                             * @description Where events come from.
+                             * @description Source of events.
                              * @default poisson
                              * @constant
                              */
@@ -3493,12 +3567,12 @@ export interface operations {
                             readonly duration_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description Where events come from.
+                             * @description Source of events.
                              * @default poisson
                              * @constant
                              */
@@ -3547,12 +3621,12 @@ export interface operations {
                             readonly duration_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description Where events come from.
+                             * @description Source of events.
                              * @constant
                              */
                             readonly module: "spikes";
@@ -3581,12 +3655,12 @@ export interface operations {
                             readonly duration_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description Where events come from.
+                             * @description Source of events.
                              * @constant
                              */
                             readonly module: "background";
@@ -3629,7 +3703,7 @@ export interface operations {
                      */
                     readonly silence?: readonly ({
                         /**
-                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                          * @example @sugar
                          */
                         readonly node_set: components["schemas"]["Selector"];
@@ -3690,7 +3764,7 @@ export interface operations {
                         readonly input_event_mv?: number;
                     };
                     /**
-                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter, counts, signs; overrides come afterwards.
                      * @example {
                      *       "shuffle": "weights",
                      *       "seed": 1
@@ -3703,7 +3777,7 @@ export interface operations {
                          */
                         readonly minimum_synapses?: number;
                         /**
-                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
                          * @example weights
                          * @enum {string}
                          */
@@ -3714,7 +3788,17 @@ export interface operations {
                          */
                         readonly jitter?: number;
                         /**
-                         * @description Seed of shuffle and jitter.
+                         * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+                         * @constant
+                         */
+                        readonly counts?: "resampled";
+                        /**
+                         * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+                         * @constant
+                         */
+                        readonly signs?: "sampled";
+                        /**
+                         * @description Seed of shuffle, jitter, counts and signs.
                          * @default 1
                          * @example 1
                          */
@@ -3768,7 +3852,7 @@ export interface operations {
                      */
                     readonly seed?: number;
                     /**
-                     * @description What is read. By default the rate of each channel of the model, by side.
+                     * @description The reports. By default the rate of each channel of the model, by side.
                      * @example {
                      *       "mn9": {
                      *         "node_set": "@MN9",
@@ -3781,18 +3865,18 @@ export interface operations {
                     readonly reports?: {
                         readonly [key: string]: {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @default rate
                              * @constant
                              */
                             readonly type?: "rate";
                             /**
-                             * @description What makes a group; empty: all neurons are one.
+                             * @description Labels that make a group; empty: all neurons are one.
                              * @default []
                              * @example [
                              *       "type",
@@ -3801,30 +3885,30 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "histogram";
                             /**
-                             * @description What makes a group; empty: all neurons are one.
+                             * @description Labels that make a group; empty: all neurons are one.
                              * @default []
                              * @example [
                              *       "type",
@@ -3833,13 +3917,13 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
@@ -3852,12 +3936,12 @@ export interface operations {
                             readonly bin_ms?: number;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "spikes";
@@ -3867,25 +3951,25 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "inputs";
@@ -3895,30 +3979,30 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "latency";
                             /**
-                             * @description What makes a group; empty: all neurons are one.
+                             * @description Labels that make a group; empty: all neurons are one.
                              * @default []
                              * @example [
                              *       "type",
@@ -3927,25 +4011,25 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
                         } | {
                             /**
-                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
                             readonly node_set: components["schemas"]["Selector"];
                             /**
-                             * @description What is read.
+                             * @description Kind of report.
                              * @constant
                              */
                             readonly type: "membrane";
@@ -3955,13 +4039,13 @@ export interface operations {
                              */
                             readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
-                             * @description Start of what is read, in ms from the start of the trial.
+                             * @description Start of the report, in ms from the start of the trial.
                              * @default 0
                              * @example 200
                              */
                             readonly start_ms?: number;
                             /**
-                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
                              * @default null
                              * @example 300
                              */
@@ -4004,7 +4088,7 @@ export interface operations {
                             readonly top?: number;
                         } | components["schemas"]["Selector"];
                         /**
-                         * @description What makes a group; empty: all neurons are one. By default each neuron is a group.
+                         * @description Labels that make a group; empty: all neurons are one. By default each neuron is a group.
                          * @default [
                          *       "neuron"
                          *     ]
@@ -4051,7 +4135,7 @@ export interface operations {
                         readonly step?: number;
                     })[];
                     /**
-                     * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+                     * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
                      * @example {
                      *       "shuffle": "weights",
                      *       "count": 100
@@ -4059,20 +4143,59 @@ export interface operations {
                      */
                     readonly controls?: {
                         /**
-                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
                          * @example weights
                          * @enum {string}
                          */
-                        readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
                         /**
-                         * @description How many. Each counts as a condition in price and limits.
+                         * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+                         * @constant
+                         */
+                        readonly counts?: "resampled";
+                        /**
+                         * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+                         * @constant
+                         */
+                        readonly signs?: "sampled";
+                        /**
+                         * @description Controls silence other neurons that match those of each group.
+                         * @constant
+                         */
+                        readonly silence?: "matched";
+                        /**
+                         * @description Controls stimulate other neurons that match those of each group.
+                         * @constant
+                         */
+                        readonly inputs?: "matched";
+                        /**
+                         * @description Controls have other neurons, which match those of each group, at the swept end of an override.
+                         * @constant
+                         */
+                        readonly connection_overrides?: "matched";
+                        /**
+                         * @description Their number. Each counts as a condition in price and limits.
                          * @default 20
                          * @example 100
                          */
                         readonly count?: number;
+                        /**
+                         * @description The number of a matched control that replaces each condition, to look at it by itself.
+                         * @example 7
+                         */
+                        readonly only?: number;
+                        /**
+                         * @description Properties that matched neurons share; activity: about as many spikes in the baseline.
+                         * @example [
+                         *       "super_class",
+                         *       "side",
+                         *       "activity"
+                         *     ]
+                         */
+                        readonly match?: readonly ("type" | "side" | "super_class" | "class" | "sub_class" | "activity")[];
                     };
                     /**
-                     * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
+                     * @description Ids and types that the model lacks, selectors without a neuron, overrides without a connection: refuse the experiment, or leave them out and warn.
                      * @default error
                      * @example skip
                      * @enum {string}
@@ -4089,8 +4212,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
@@ -4099,7 +4220,7 @@ export interface operations {
                     readonly "RateLimit-Remaining"?: number;
                     /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
                     readonly "RateLimit-Reset"?: number;
-                    /** @description Where the session is. Its name is random: only those who were told can go on with it. */
+                    /** @description Path of the session. Its name is random, so only clients that know it can continue it. */
                     readonly Location?: string;
                     readonly [name: string]: unknown;
                 };
@@ -4107,15 +4228,13 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `NO_SIGN_PROBABILITIES`: The model lacks the probabilities from which signs are sampled. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             readonly 400: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4131,8 +4250,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4148,8 +4265,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4165,8 +4280,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4182,8 +4295,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4199,8 +4310,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4216,8 +4325,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -4235,8 +4342,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4252,8 +4357,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4269,8 +4372,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -4295,15 +4396,13 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Where it is. */
+            /** @description The state of the session. */
             readonly 200: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4319,8 +4418,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4336,8 +4433,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4353,8 +4448,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4370,8 +4463,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4387,8 +4478,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4404,8 +4493,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4421,8 +4508,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -4447,15 +4532,13 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Where it was. */
+            /** @description The last state of the session. */
             readonly 200: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4471,8 +4554,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4488,8 +4569,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4505,8 +4584,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4522,8 +4599,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4539,8 +4614,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4556,8 +4629,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4573,8 +4644,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -4606,10 +4675,14 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
+                    /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
+                    readonly "RateLimit-Limit"?: number;
+                    /** @description Brain seconds that this client has left, this experiment at its expected price deducted. */
+                    readonly "RateLimit-Remaining"?: number;
+                    /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
+                    readonly "RateLimit-Reset"?: number;
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -4623,8 +4696,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4640,8 +4711,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4657,8 +4726,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4674,10 +4741,25 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
+            readonly 429: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -4691,8 +4773,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4708,8 +4788,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4718,15 +4796,13 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -4756,7 +4832,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     /**
-                     * @description Where the session is, in ms from its start: the step begins there.
+                     * @description The time of the session in ms from its start: the step begins then.
                      * @example 40
                      */
                     readonly t_ms: number;
@@ -4785,15 +4861,13 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What happened in the step. */
+            /** @description The results of the step. */
             readonly 200: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
@@ -4815,8 +4889,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4832,8 +4904,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4849,8 +4919,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4866,8 +4934,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4883,8 +4949,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4900,8 +4964,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4917,8 +4979,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4934,8 +4994,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4951,8 +5009,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -4970,8 +5026,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -4987,8 +5041,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5004,8 +5056,142 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly watchSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Name of the session: the end of the Location that POST answered with. */
+                readonly session: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The events, until the session ends or the client leaves. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DRAINING`: The service is shutting down and accepts no new runs. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -5058,11 +5244,9 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
-                    /** @description Where the session is. Its name is random: only those who were told can go on with it. */
+                    /** @description Path of the session. Its name is random, so only clients that know it can continue it. */
                     readonly Location?: string;
                     readonly [name: string]: unknown;
                 };
@@ -5077,8 +5261,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5094,8 +5276,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5111,8 +5291,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5128,8 +5306,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5145,8 +5321,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5162,8 +5336,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5179,8 +5351,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5196,8 +5366,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5213,8 +5381,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -5232,8 +5398,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5249,8 +5413,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5266,8 +5428,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -5299,8 +5459,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     readonly ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -5320,8 +5478,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     readonly ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -5339,8 +5495,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5356,8 +5510,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5373,8 +5525,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5390,8 +5540,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5407,8 +5555,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5424,8 +5570,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -5476,11 +5620,9 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
-                    /** @description The format follows Accept; the body is gzipped where the client accepts that. */
+                    /** @description The format follows Accept; the body is gzipped if the client accepts that. */
                     readonly Vary?: string;
                     readonly [name: string]: unknown;
                 };
@@ -5496,8 +5638,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5513,8 +5653,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5530,8 +5668,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5547,8 +5683,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5564,8 +5698,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5581,8 +5713,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5598,8 +5728,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -5631,8 +5759,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     readonly ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -5652,8 +5778,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     readonly ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -5671,8 +5795,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5688,8 +5810,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5705,8 +5825,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5722,8 +5840,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5739,8 +5855,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5756,8 +5870,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -5787,7 +5899,7 @@ export interface operations {
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it. */
+                /** @description Media types of the formats, with weights; JSON if nothing is preferred. `format` overrides it. */
                 readonly Accept?: string;
             };
             readonly path?: never;
@@ -5802,13 +5914,11 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description If rows follow: the query of the next page. `<?format=csv&target=DNp01&from=10000>; rel="next"` */
                     readonly Link?: string;
-                    /** @description The format follows Accept; text is gzipped where the client accepts that. */
+                    /** @description The format follows Accept; text is gzipped if the client accepts that. */
                     readonly Vary?: string;
                     readonly [name: string]: unknown;
                 };
@@ -5826,8 +5936,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5843,8 +5951,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5860,8 +5966,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5877,8 +5981,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5894,8 +5996,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5911,8 +6011,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -5928,8 +6026,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -5961,8 +6057,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     readonly ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -6000,8 +6094,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     readonly ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -6019,8 +6111,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -6036,8 +6126,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -6053,8 +6141,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -6070,8 +6156,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;
@@ -6087,8 +6171,6 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
                     readonly [name: string]: unknown;

@@ -503,7 +503,7 @@ export interface components {
              */
             dataset: string;
             /**
-             * @description Release of the data set, a text where it is no number such as 1.2.1; null if it has none.
+             * @description Release of the data set, a text if it is no number, such as 1.2.1; null if it has none.
              * @example 783
              */
             release: (number | string) | null;
@@ -529,7 +529,7 @@ export interface components {
             sources: components["schemas"]["Source"][];
             /** @description Licences. */
             licence: components["schemas"]["Licence"];
-            /** @description What to cite. */
+            /** @description Publications to cite. */
             citations: components["schemas"]["Citation"][];
             /**
              * @description Neurons of the network.
@@ -573,7 +573,7 @@ export interface components {
             /**
              * @description Limitations of the model.
              * @example [
-             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond as in the measured wiring, but single neurons and connections have no meaning.",
+             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond as in the measured wiring, but single neurons and connections have no meaning. It answers for the ten stimuli and for large cell types, not for descending neurons, motor neurons or sides: of the descending types that fire, 82 % have a rate within 1.5 times that on the measured wiring for the ten stimuli, and 48 % for eight other stimuli.",
              *       "All neurons are identical leaky integrate-and-fire points: morphology, ion channels and graded potentials are not modelled.",
              *       "Gap junctions, neuromodulators, glia, plasticity and learning are not modelled.",
              *       "There is no body and no feedback: the activity of the brain does not affect its input.",
@@ -606,7 +606,7 @@ export interface components {
              */
             software: string;
             /**
-             * @description Licence of the connectome and of data derived from it (SPDX); NOASSERTION where it is not known.
+             * @description Licence of the connectome and of data derived from it (SPDX); NOASSERTION if it is not known.
              * @example CC-BY-NC-4.0
              */
             data: string;
@@ -623,7 +623,7 @@ export interface components {
              */
             doi: string;
             /**
-             * @description What it is cited for.
+             * @description Reason for the citation.
              * @example the connectome
              */
             subject: string;
@@ -911,7 +911,7 @@ export interface components {
         /** @description The body of every error response, from any layer. */
         ErrorResponse: {
             /**
-             * @description A sentence for people: the field, the value received and what is allowed.
+             * @description A sentence for people: the field, the value received and the allowed values.
              * @example stimulus must be one of sugar, loom, none, got "salt".
              */
             error: string;
@@ -982,8 +982,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may send in any 60 seconds. */
@@ -1013,8 +1011,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may send in any 60 seconds. */
@@ -1036,8 +1032,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1053,8 +1047,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1070,8 +1062,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1087,8 +1077,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1104,8 +1092,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may send in any 60 seconds. */
@@ -1129,8 +1115,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1146,8 +1130,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may send in any 60 seconds. */
@@ -1169,8 +1151,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may send in any 60 seconds. */
@@ -1208,8 +1188,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -1229,8 +1207,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -1248,8 +1224,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1265,8 +1239,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1282,8 +1254,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1299,8 +1269,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1316,8 +1284,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1333,8 +1299,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Seconds to wait before trying again. */
@@ -1366,8 +1330,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -1405,8 +1367,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
@@ -1424,8 +1384,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1441,8 +1399,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1458,8 +1414,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1475,8 +1429,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1492,8 +1444,6 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;

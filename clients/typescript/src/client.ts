@@ -1,6 +1,6 @@
 /**
- * A client of the Neural Experiment Service, on nothing but fetch: it runs in browsers and in Node. The types come from
- * the service's own descriptions, openapi.json and openapi-v2.json; `npm run generate` makes api.ts and api-v2.ts.
+ * A client of the Neural Experiment Service. It needs only fetch, so it runs in browsers and in Node. The types come
+ * from the service's own descriptions, openapi.json and openapi-v2.json; `npm run generate` makes api.ts and api-v2.ts.
  */
 import type { components, paths } from './api.js';
 import type { components as ComponentsOfV2, paths as PathsOfV2 } from './api-v2.js';
@@ -16,8 +16,17 @@ import {
   type RequestOptions,
 } from './requests.js';
 import { ServiceError } from './service-error.js';
-import { Session } from './session.js';
+import { Session, stepsOf, type StepAnswer } from './session.js';
 
+export {
+  Brain,
+  BrainSession,
+  connect,
+  type BrainExperimentOptions,
+  type BrainOptions,
+  type LoadProgress,
+  type OpenBrain,
+} from './brain.js';
 export { ExperimentJob, type JobState, type WaitOptions } from './experiment-job.js';
 export {
   ExperimentRun,
@@ -49,7 +58,7 @@ export { MorePagesError, type TableOptions } from './table-pages.js';
 type Schemas = components['schemas'];
 type SchemasOfV2 = ComponentsOfV2['schemas'];
 
-/** Every member is optional; what is left out takes the service's default. */
+/** Every member is optional and has a default in the service. */
 export type RunRequest = NonNullable<
   paths['/api/v1/run']['post']['requestBody']
 >['content']['application/json'];
@@ -66,11 +75,11 @@ export type Selector = SchemasOfV2['Selector'];
 export type Group = SchemasOfV2['Group'];
 /** Rows of a report of type spikes, inputs or membrane. */
 export type EventTable = SchemasOfV2['EventTable' | 'InputTable' | 'MembraneTable'];
-/** The neurons of each selector, the conditions and the price, without results. */
+/** The neurons of each selector, the conditions and the cost, without results. */
 export type DryRunAnswer = SchemasOfV2['DryRunAnswer'];
 export type NeuronSearch = SchemasOfV2['NeuronSearch'];
 export type NodeSetList = SchemasOfV2['NodeSetList'];
-/** Connections by cell type, or neuron by neuron; one page of them. */
+/** One page of connections, by cell type or by neuron. */
 export type ConnectionList = SchemasOfV2['ConnectionList'];
 
 export interface RunOptions<V extends 'full' | 'drive' = 'full' | 'drive'> extends RequestOptions {
@@ -78,45 +87,45 @@ export interface RunOptions<V extends 'full' | 'drive' = 'full' | 'drive'> exten
 }
 
 export interface SubmitOptions extends ExperimentOptions {
-  /** Repeated, it begins no second job; by default a new one. */
+  /** Idempotency key: a second request with the same key begins no second job. By default a random key. */
   readonly key?: string;
 }
 
 export interface DryRunOptions extends ExperimentOptions {
-  /** Checks it against the limits of a job, which are larger than those of `runExperiment`. */
+  /** Applies the limits of a job, which are larger than those of `runExperiment`. */
   readonly asJob?: boolean;
 }
 
 type QueryOf<T> = T extends { parameters: { query?: infer Q } } ? NonNullable<Q> : never;
 
-/** Labels that neurons must have, and which of them to list. */
+/** Labels that neurons must have, and the page to list. */
 export type NeuronQuery = Omit<QueryOf<PathsOfV2['/api/v2/neurons']['get']>, 'format'>;
 
-/** Which connections, as rows of what, and which of these rows. */
+/** Selects connections, how to group them into rows, and the page to list. */
 export interface ConnectionQuery extends Omit<
   QueryOf<PathsOfV2['/api/v2/connections']['get']>,
   'format' | 'source' | 'target'
 > {
-  /** Neurons that the connections come from; all where it is not given. */
+  /** Presynaptic neurons; all by default. */
   readonly source?: Selector;
-  /** Neurons that they lead to. */
+  /** Postsynaptic neurons; all by default. */
   readonly target?: Selector;
 }
 
-/** Asks that an experiment becomes a job. */
+/** Asks the service to run an experiment as a job. */
 const AS_JOB = { Prefer: 'respond-async' };
 
 export class NeuralExperimentClient {
   readonly #requests: Requests;
 
-  /** @param baseUrl where the service is, such as http://localhost:8080 */
+  /** @param baseUrl address of the service, such as http://localhost:8080 */
   constructor(baseUrl: string, options: ClientOptions = {}) {
     this.#requests = new Requests(baseUrl, options);
   }
 
   /**
    * Runs an experiment of version 1: one of ten stimuli.
-   * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
+   * @throws ServiceError if the service refuses; the error of fetch if nothing answers or time is up
    */
   run(request?: RunRequest, options?: RunOptions<'full'>): Promise<FullRun>;
   run(request: RunRequest | undefined, options: RunOptions): Promise<DriveRun>;
@@ -126,7 +135,7 @@ export class NeuralExperimentClient {
     return this.#requests.json<DriveRun>(path, jsonBody(request), options, members);
   }
 
-  /** Describes the model. It changes only with the service. */
+  /** Describes the model. The answer stays the same as long as the service runs. */
   model(options: RequestOptions = {}): Promise<Model> {
     return this.#requests.json('/api/v1/model', {}, options, ['id', 'name', 'atlas_url']);
   }
@@ -137,9 +146,9 @@ export class NeuralExperimentClient {
   }
 
   /**
-   * Runs an open experiment: any neurons stimulated, silenced and read. Iterate over it for its lines as they come, or
-   * await its `answer()`. Both throw ServiceError where the service refuses or the experiment fails, InterruptedError
-   * where the connection breaks later, and what fetch throws where nothing answers.
+   * Runs an open experiment: it stimulates, silences and reads any neurons. Iterate over the result for its lines, or
+   * await its `answer()`. Both throw ServiceError if the service refuses or the experiment fails, InterruptedError
+   * if the connection breaks later, and the error of fetch if nothing answers.
    */
   runExperiment(
     document: ExperimentDocument,
@@ -155,7 +164,7 @@ export class NeuralExperimentClient {
     });
   }
 
-  /** Tells what an open experiment stands for and costs. Nothing is simulated or charged. */
+  /** Resolves the selectors of an open experiment and estimates its cost. Nothing is simulated or charged. */
   dryRun(
     document: ExperimentDocument,
     { from, asJob = false, ...options }: DryRunOptions = {},
@@ -166,17 +175,17 @@ export class NeuralExperimentClient {
   }
 
   /**
-   * Runs an open experiment for one of its tables. The body of the answer is the file as it comes; reading it fails where
+   *  Runs an open experiment and returns one of its tables. The body of the response is the file; reading it fails if
    * the connection breaks.
-   * @throws MorePagesError where the table does not fit into one file; experimentTablePages gives all of them
+   * @throws MorePagesError if the table does not fit into one file; use experimentTablePages then
    */
   experimentTable(document: ExperimentDocument, options: TableOptions): Promise<Response> {
     return onlyPage(this.experimentTablePages(document, options));
   }
 
   /**
-   * Runs an open experiment for one of its tables, as files of as many rows as the service sends at once, each when it
-   * is asked for. Together they have all rows.
+   * Runs an open experiment and yields one of its tables in several files. Each has as many rows as the service sends
+   * at once, and is requested on demand. Together they have all rows.
    */
   experimentTablePages(
     document: ExperimentDocument,
@@ -186,13 +195,13 @@ export class NeuralExperimentClient {
   }
 
   /**
-   * Begins an open experiment as a job: the service computes it whether or not anybody waits. A job may be much larger
-   * than what `runExperiment` is allowed. The request has a key (Idempotency-Key): repeating it, for `waitAtMostS`,
-   * also where no answer came, begins no second job.
+   * Begins an open experiment as a job, which the service computes even if nobody waits. A job may be much larger than
+   * `runExperiment` allows. The request has an Idempotency-Key, so repeating it within `waitAtMostS` begins no second
+   * job, even if no answer came.
    * @param document
-   * @param options `signal` ends the waiting, but no request that is under way: a job could have begun whose id nobody
-   *   would know
-   * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
+   * @param options `signal` ends the waiting, but not a request in progress. Otherwise a job could begin whose id
+   *   nobody knows
+   * @throws ServiceError if the service refuses; the error of fetch if nothing answers or time is up
    */
   async submitExperiment(
     document: ExperimentDocument,
@@ -207,18 +216,28 @@ export class NeuralExperimentClient {
     throw new ServiceError(undefined, 'The service computes no jobs: it answered at once.');
   }
 
-  /** A job that was begun before, by its `id`. Nothing is sent. */
+  /** An existing job, by its `id`. Sends no request. */
   job(id: string): ExperimentJob {
     return new ExperimentJob(this.#requests, id);
   }
 
   /**
-   * Opens a session: a brain that goes on, step by step.
-   * @param document one trial; with `duration_ms` that much is simulated first
-   * @throws ServiceError where the service refuses; what fetch throws where nothing answers
+   * Opens a session: a brain that advances step by step.
+   * @param document one trial; `duration_ms`, if given, is simulated first
+   * @throws ServiceError if the service refuses; the error of fetch if nothing answers
    */
   openSession(document: ExperimentDocument, options: RequestOptions = {}): Promise<Session> {
     return Session.open(this.#requests, document, options);
+  }
+
+  /**
+   * Yields all steps of a session as they happen, until the session ends. Watching costs nothing.
+   * @param name `name` of the session
+   * @throws ServiceError if there is no such session, or if the events end before it does; the error of fetch if the
+   *   connection breaks
+   */
+  watchSession(name: string, options: RequestOptions = {}): AsyncGenerator<StepAnswer, void, void> {
+    return stepsOf(this.#requests, name, options);
   }
 
   /** Finds neurons by their labels. */
@@ -226,7 +245,7 @@ export class NeuralExperimentClient {
     return this.#requests.json(withQuery('/api/v2/neurons', query), {}, options, ['neurons']);
   }
 
-  /** Lists the connections between two selectors; those that do not fit into an answer with `from`, up to `count`. */
+  /** Lists connections between two selectors. `from` selects further pages, up to `count` rows in all. */
   connections(
     { source, target, ...query }: ConnectionQuery = {},
     options: RequestOptions = {},
@@ -236,13 +255,13 @@ export class NeuralExperimentClient {
     return this.#requests.json(path, {}, options, ['connections']);
   }
 
-  /** The sets of neurons that every selector can name. */
+  /** The published sets of neurons, which every selector can name. */
   nodeSets(options: RequestOptions = {}): Promise<NodeSetList> {
     return this.#requests.json('/api/v2/node-sets', {}, options, ['node_sets']);
   }
 }
 
-/** A selector as a query has it, where commas separate names. */
+/** A selector as a query parameter, in which commas separate names. */
 function selectorText(selector: Selector | undefined): string | undefined {
   if (typeof selector === 'string') return selector.includes(',') ? JSON.stringify([selector]) : selector;
   return selector && JSON.stringify(selector);

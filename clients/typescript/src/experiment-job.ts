@@ -4,11 +4,11 @@ import { growingPauses, pause, withQuery, type RequestOptions, type Requests } f
 import { ServiceError } from './service-error.js';
 import { onlyPage, tablePages, type TableOptions } from './table-pages.js';
 
-/** Progress of a job, and the error with which it failed. */
+/** Progress of a job, and its error if it failed. */
 export type JobState = components['schemas']['JobStatus'];
 
 export interface WaitOptions extends RequestOptions {
-  /** The longest pause before the service is asked again, in ms: the first ones are shorter. By default 1000. */
+  /** The longest pause between requests, in ms; the first pauses are shorter. By default 1000. */
   readonly everyMs?: number;
 }
 
@@ -16,12 +16,12 @@ const ASK_EVERY_MS = 1000;
 
 export const EXPERIMENTS = '/api/v2/experiments';
 
-/** An experiment that the service computes whether or not its client is there. */
+/** An experiment that the service computes even if no client is connected. */
 export class ExperimentJob {
   readonly #requests: Requests;
   readonly #path: string;
 
-  /** @param id name of the job; it is random, and whoever knows it can read and end the job */
+  /** @param id random id of the job; anyone with the id can read and end the job */
   constructor(
     requests: Requests,
     readonly id: string,
@@ -31,17 +31,17 @@ export class ExperimentJob {
   }
 
   /**
-   * Asks for the present state of the job.
-   * @throws ServiceError where there is no such job, or it is kept no longer
+   * Requests the current state of the job.
+   * @throws ServiceError if there is no such job, or if it has expired
    */
   state(options: RequestOptions = {}): Promise<JobState> {
     return this.#requests.json(this.#path, {}, options, ['status']);
   }
 
   /**
-   * The states of the job, up to the one in which it has succeeded. The job goes on if this throws, is left or is
-   * aborted. A service that does not answer is asked again for `waitAtMostS`.
-   * @throws ServiceError if the job failed, was ended, or is not known; what fetch throws where nothing answers
+   * Yields the states of the job until it has succeeded. The job continues if this throws, is left or is aborted. If
+   * the service does not answer, requests are repeated for `waitAtMostS`.
+   * @throws ServiceError if the job failed, was ended, or is unknown; the error of fetch if nothing answers
    */
   async *states({ everyMs = ASK_EVERY_MS, ...options }: WaitOptions = {}): AsyncGenerator<
     JobState,
@@ -50,7 +50,7 @@ export class ExperimentJob {
   > {
     const pauses = growingPauses(everyMs);
     for (;;) {
-      // The service may be replaced just now, while the job is kept.
+      // The job survives a restart of the service, so a missing answer is no reason to give up.
       const state = await this.#requests.untilAnswered(options, (left) => this.state(left), everyMs);
       yield state;
       const { status, error } = state;
@@ -65,7 +65,7 @@ export class ExperimentJob {
 
   /**
    * Waits until the job has succeeded, as `states` does.
-   * @param onProgress is called with each state
+   * @param onProgress called with each state
    */
   async wait(onProgress?: (state: JobState) => void, options: WaitOptions = {}): Promise<JobState> {
     let last: JobState | undefined;
@@ -74,11 +74,12 @@ export class ExperimentJob {
   }
 
   /**
-   * The results, as of `runExperiment`: lines, or one `answer()`. While the job runs, these are the conditions that are
-   * done, and the last line has `partial: true`. A service that does not answer is asked again for `waitAtMostS`.
+   * The results in the form of `runExperiment`: lines, or one `answer()`. While the job runs, they have only the
+   * conditions that are done, and the last line has `partial: true`. If the service does not answer, requests are
+   * repeated for `waitAtMostS`.
    */
   results({ from = 0, ...options }: ExperimentOptions = {}): ExperimentRun {
-    // Without `from` the results begin where the job does.
+    // Without `from`, the results begin with the job's own first condition.
     const pathOf = (page?: string) =>
       withQuery(`${this.#path}/results`, {
         format: 'ndjson',
@@ -90,12 +91,12 @@ export class ExperimentJob {
     return new ExperimentRun(open, { from, timeoutMs, signal: options.signal });
   }
 
-  /** One of the tables of the results, as of `experimentTable`. */
+  /** One table of the results, in the form of `experimentTable`. */
   table(options: TableOptions): Promise<Response> {
     return onlyPage(this.tablePages(options));
   }
 
-  /** All files of one of the tables, as of `experimentTablePages`. */
+  /** All files of one table, in the form of `experimentTablePages`. */
   tablePages(options: TableOptions): AsyncGenerator<Response, void, void> {
     return tablePages(this.#requests, `${this.#path}/results`, {}, options);
   }

@@ -5,7 +5,7 @@ import { notOfService, ServiceError } from './service-error.js';
 
 type Schemas = components['schemas'];
 
-/** An experiment as it is asked for. Every member is optional. */
+/** An experiment as a client sends it. Every member is optional. */
 export type ExperimentDocument = NonNullable<
   paths['/api/v2/experiments']['post']['requestBody']
 >['content']['application/json'];
@@ -15,23 +15,23 @@ export type ExperimentAnswer = Schemas['ExperimentAnswer'];
 export type ExperimentHead = Schemas['ExperimentHead'];
 /** A condition that is done. */
 export type Condition = Schemas['Condition'];
-/** Progress of the experiment; comes where no other line came for 5 s. */
+/** Progress of the experiment; sent if there was no other line for 5 s. */
 export type ExperimentProgress = Schemas['ExperimentProgress'];
-/** The last line: cost, warnings, what to cite. */
+/** The last line: cost, warnings, citations. */
 export type ExperimentTotals = Schemas['ExperimentTotals'];
-/** Told apart by a member that only one of them has: `id`, `index`, `progress`, `cost`. */
+/** Each kind of line has one member that the others lack: `id`, `index`, `progress` or `cost`. */
 export type ExperimentLine = ExperimentHead | Condition | ExperimentProgress | ExperimentTotals;
 
 export interface ExperimentOptions extends RequestOptions {
-  /** The first condition of the answer, for example where a connection broke. */
+  /** The first condition of the answer, for example to continue after a broken connection. */
   readonly from?: number;
 }
 
-/** The connection broke, or nothing came in time, after the answer had begun. */
+/** After the answer had begun, the connection broke or timed out. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 
-  /** @param from the first condition that did not come: run with this `from`, the experiment goes on there */
+  /** @param from the first missing condition; to continue, run the experiment with this `from` */
   constructor(
     readonly from: number,
     options?: ErrorOptions,
@@ -41,8 +41,8 @@ export class InterruptedError extends Error {
 }
 
 /**
- * An experiment that runs while its lines are asked for. It is sent when the first one is asked for; leaving the loop,
- * or aborting the signal, ends it. Each iteration sends it again.
+ * An experiment that runs while its lines are read. Reading the first line sends the request. Leaving the loop or
+ * aborting the signal ends the experiment. Each iteration sends it again.
  */
 export class ExperimentRun implements AsyncIterable<ExperimentLine> {
   readonly #open: (page?: string) => Promise<Response>;
@@ -50,7 +50,7 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
   readonly #timeoutMs: number;
   readonly #signal: AbortSignal | undefined;
 
-  /** @param open sends the request for the first page of the answer, or for a later one; the answer is NDJSON */
+  /** @param open requests the first page of the answer, or a later one, as NDJSON */
   constructor(
     open: (page?: string) => Promise<Response>,
     { from, timeoutMs, signal }: { from: number; timeoutMs: number; signal?: AbortSignal | undefined },
@@ -62,58 +62,60 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
   }
 
   /**
-   * The lines as they come: the head, conditions in order with progress between them, the totals. Where the rows of events
-   * do not fit into one answer, the pages that follow are asked for, and their lines are those of one answer.
-   * @throws ServiceError where the service refuses or the experiment fails; InterruptedError
+   * Yields the head, conditions in order with progress between them, and the totals. If the rows of events do not fit
+   * into one page, this requests the following pages and merges their lines.
+   * @throws ServiceError if the service refuses or the experiment fails; InterruptedError
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<ExperimentLine, void, void> {
     let from = this.#from;
     let head: ExperimentHead | undefined;
-    /** The last condition, where the next page may have more rows of it. */
-    let held: Condition | undefined;
+    /** The last condition with tables. It is yielded late, because the next page may have more of its rows. */
+    let unfinished: Condition | undefined;
     let totals: ExperimentTotals | undefined;
     let conditions = 0;
     for (let page: string | undefined, isLast = false; !isLast;) {
-      let isWhole = false;
-      const before = conditions;
-      let hasBegun = head !== undefined;
+      let hasTotals = false;
+      const conditionsBefore = conditions;
+      let isAnswered = head !== undefined;
       try {
         const response = await this.#open(page);
-        hasBegun = true;
+        isAnswered = true;
         for await (const text of linesOf(response, this.#timeoutMs)) {
           const line = lineOf(text);
           if ('error' in line) throw new ServiceError(undefined, line.error, line);
           if (head === undefined && !('id' in line)) throw notOfService(undefined, SENDER, 'its head', text);
           if ('index' in line) {
-            const isMore = held?.index === line.index;
-            const whole = isMore || !hasTables(line) ? undefined : held;
-            if (hasTables(line)) held = isMore ? withRowsOf(held!, line) : line;
-            const given = hasTables(line) ? whole : line;
-            if (given === undefined) continue;
-            from = given.index + 1;
+            let complete: Condition | undefined = line;
+            if (hasTables(line)) {
+              const isContinued = unfinished?.index === line.index;
+              complete = isContinued ? undefined : unfinished;
+              unfinished = isContinued ? withRowsOf(unfinished!, line) : line;
+            }
+            if (complete === undefined) continue;
+            from = complete.index + 1;
             conditions++;
-            yield given;
+            yield complete;
           } else if ('cost' in line) {
-            isWhole = true;
-            const { next_page: next, ...own } = line;
-            totals = totals === undefined ? own : sum(totals, own);
+            hasTotals = true;
+            const { next_page: next, ...ofPage } = line;
+            totals = totals === undefined ? ofPage : sum(totals, ofPage);
             page = next;
             isLast = next === undefined;
-          } else if ('progress' in line) yield withPagesBefore(line, before, head);
+          } else if ('progress' in line) yield withPagesBefore(line, conditionsBefore, head);
           else if (head === undefined) yield (head = line);
           else if (line.id !== head.id) throw new Error('The service was replaced between two pages.');
         }
       } catch (error) {
-        if (!hasBegun || error instanceof ServiceError || this.#signal?.aborted) throw error;
+        if (!isAnswered || error instanceof ServiceError || this.#signal?.aborted) throw error;
         throw new InterruptedError(from, { cause: error });
       }
-      if (!isWhole) throw new InterruptedError(from);
+      if (!hasTotals) throw new InterruptedError(from);
     }
-    if (held !== undefined) yield held;
+    if (unfinished !== undefined) yield unfinished;
     yield totals!;
   }
 
-  /** Collects all lines into one answer, as the format JSON has it. */
+  /** Collects all lines into one answer, in the form of the format JSON. */
   async answer(onProgress?: (progress: ExperimentProgress['progress']) => void): Promise<ExperimentAnswer> {
     const conditions: Condition[] = [];
     let ends = {};
@@ -129,13 +131,13 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
 const SENDER = 'The service';
 const KINDS = ['id', 'index', 'progress', 'cost', 'error'] as const;
 
-/** @throws ServiceError where it is no line of an experiment */
+/** @throws ServiceError if the text is not a line of an experiment */
 function lineOf(text: string): ExperimentLine | Schemas['ErrorResponse'] {
   let line: unknown;
   try {
     line = JSON.parse(text);
   } catch {
-    // The error below quotes the text.
+    // The error below quotes the invalid text.
   }
   if (typeof line === 'object' && line !== null && KINDS.some((kind) => kind in line)) {
     return line as ExperimentLine | Schemas['ErrorResponse'];
@@ -143,7 +145,7 @@ function lineOf(text: string): ExperimentLine | Schemas['ErrorResponse'] {
   throw notOfService(undefined, SENDER, 'lines of an experiment', text);
 }
 
-/** Each page counts from its own first condition; the lines are those of one answer. */
+/** Progress on each page starts from its own first condition; this adds the pages before. */
 function withPagesBefore(
   line: ExperimentProgress,
   conditions: number,
@@ -162,12 +164,12 @@ function withPagesBefore(
   };
 }
 
-/** Tells whether a condition has tables of events, whose rows may stand on two pages. */
+/** True if a condition has tables of events. Their rows may be divided between two pages. */
 function hasTables({ reports = {} }: Partial<Condition>): boolean {
   return Object.values(reports).some((report) => !Array.isArray(report));
 }
 
-/** A condition that stands on two pages: everything but the rows is the same. */
+/** Merges a condition that is divided between two pages. Only the rows differ. */
 function withRowsOf(first: Condition, next: Condition): Condition {
   const reports = Object.entries(first.reports).map(([name, report]) => {
     const more = next.reports[name]!;
@@ -177,7 +179,7 @@ function withRowsOf(first: Condition, next: Condition): Condition {
   return { ...first, reports: Object.fromEntries(reports) as Condition['reports'] };
 }
 
-/** Columns of a table of events, of any kind; no page says `truncated`. */
+/** Columns of a table of events of any kind. */
 type Columns = Readonly<Record<string, unknown>>;
 
 function joined(first: Columns, next: Columns): Columns {
@@ -186,7 +188,7 @@ function joined(first: Columns, next: Columns): Columns {
   );
 }
 
-/** Each condition counts on one page, so that costs add up. Brain seconds are whole milliseconds. */
+/** Adds the totals of two pages. Each condition counts on only one page. Brain seconds are whole milliseconds. */
 function sum(first: ExperimentTotals, next: ExperimentTotals): ExperimentTotals {
   const told = first.warnings.map(({ message }) => message);
   return {

@@ -1,6 +1,6 @@
-/** The body of an answer, piece by piece or line by line. */
+/** Reads the body of a response, piece by piece or line by line. */
 
-/** @throws DOMException TimeoutError where nothing comes in time while a piece is asked for; what the connection breaks with */
+/** @throws DOMException TimeoutError if no piece comes in time; the connection's error if it breaks */
 export async function* piecesOf(
   { body }: Response,
   timeoutMs: number,
@@ -14,18 +14,18 @@ export async function* piecesOf(
       yield value;
     }
   } finally {
-    // Closes the connection where more would come. One that broke has been closed.
+    // Closes the connection if the reader leaves early. A broken connection is closed already.
     reader.cancel().catch(() => undefined);
   }
 }
 
 /**
- * Lines of text, without the ends of lines. What follows the last line end was cut off, and is no line.
+ * Lines of text without their line breaks. Text after the last line break was cut off, so it is dropped.
  * @throws as piecesOf
  */
 export async function* linesOf(response: Response, timeoutMs: number): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder();
-  // A line may be long and come in many pieces: they are joined once.
+  // A long line may come in many pieces. Joining them once avoids quadratic time.
   let begun: string[] = [];
   for await (const piece of piecesOf(response, timeoutMs)) {
     const [first, ...others] = decoder.decode(piece, { stream: true }).split('\n');
@@ -42,7 +42,7 @@ export function timeoutError(timeoutMs: number): DOMException {
   return new DOMException(`Nothing came for ${timeoutMs} ms.`, 'TimeoutError');
 }
 
-/** Limits the time of one read; the time between reads, of a reader that is slow to ask, does not count. */
+/** Limits the time of one read. The time between reads does not count, because the reader may be slow. */
 async function withTimeout<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -2,36 +2,36 @@ import { piecesOf, timeoutError } from './lines.js';
 import { errorOf, notOfService, ServiceError } from './service-error.js';
 
 export interface ClientOptions {
-  /** Longest wait for an answer, in ms; of an experiment, for its next line. */
+  /** Longest wait in ms for an answer, or for the next line of an experiment. */
   readonly timeoutMs?: number;
-  /** Replacement where the platform's fetch will not do. */
+  /** Replaces the platform's fetch. */
   readonly fetch?: typeof fetch;
 }
 
 export interface RequestOptions {
-  /** Gives up when it is aborted, also while waiting. */
+  /** Aborts the request and any wait before it. */
   readonly signal?: AbortSignal;
   /**
-   * Seconds in all for which to wait and ask again where the service says 429 or 503 and when to come back. 0, the
-   * default, leaves the waiting to the caller.
+   * Total time in s for waiting and repeating a request, if the service answers 429 or 503 with Retry-After. 0, the
+   * default, leaves waiting to the caller.
    */
   readonly waitAtMostS?: number;
-  /** Is called before each of these waits. */
+  /** Called before each of these waits. */
   readonly onWait?: (seconds: number, error: ServiceError) => void;
 }
 
-/** A request that is finished though its signal is aborted, which then ends only the waiting before it. */
+/** With `mustFinish`, the signal ends only the wait before a request, and not a request in progress. */
 interface SendOptions extends RequestOptions {
   readonly mustFinish?: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const KEY_BYTES = 16;
-/** The first pause before something is asked again; each is twice as long as the one before. */
+/** The first pause before a repeated request; each pause is twice as long as the previous one. */
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2000;
+const MAX_PAUSE_MS = 2000;
 
-/** Sends requests to one service: again where it says when, and with a limit on the time of each. */
+/** Sends requests to one service, each with a timeout. It repeats requests if the service says when. */
 export class Requests {
   readonly timeoutMs: number;
   readonly #baseUrl: string;
@@ -40,13 +40,13 @@ export class Requests {
   constructor(baseUrl: string, { timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions) {
     this.#baseUrl = baseUrl.replace(/\/+$/, '');
     this.timeoutMs = timeoutMs;
-    // A browser's fetch refuses to be called as a method of anything but the window.
+    // A browser's fetch can be called only as a method of the window.
     this.#fetch = given ?? ((...args) => fetch(...args));
   }
 
   /**
-   * @param members that the answer has if it is from the service
-   * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
+   * @param members required members of the answer; without them it is not from the service
+   * @throws ServiceError if the service refuses; the error of fetch if nothing answers or time is up
    */
   async json<T>(
     path: string,
@@ -66,7 +66,7 @@ export class Requests {
     });
   }
 
-  /** The whole body, for as long as pieces of it keep coming. */
+  /** The whole body. The timeout applies to each piece. */
   async bytes(path: string, init: RequestInit, options: RequestOptions): Promise<Uint8Array<ArrayBuffer>> {
     const pieces = [];
     for await (const piece of piecesOf(await this.begun(path, init, options), this.timeoutMs)) {
@@ -75,7 +75,7 @@ export class Requests {
     return new Uint8Array(await new Blob(pieces).arrayBuffer());
   }
 
-  /** An answer that has begun; its time limit ends then, and `signal` ends it later too. */
+  /** Resolves when the response begins. The timeout ends then; `signal` can still abort the body. */
   async begun(path: string, init: RequestInit, options: RequestOptions): Promise<Response> {
     const { signal } = options;
     return this.#patiently(options, async () => {
@@ -90,17 +90,18 @@ export class Requests {
   }
 
   /**
-   * Asks again, for waitAtMostS, where nothing answers or only a proxy does. For requests that may be sent twice.
-   * @param ask is given the options with what is left of waitAtMostS
+   * Repeats a request for `waitAtMostS` if nothing answers, or only a proxy. The request must be safe to repeat. If the
+   * service itself answers that it is busy, #patiently waits for as long as the service says.
+   * @param ask gets the options with the rest of `waitAtMostS`
    */
   async untilAnswered<T>(
     options: RequestOptions,
     ask: (options: RequestOptions) => Promise<T>,
-    everyMs = LONGEST_PAUSE_MS,
+    longestPauseMs = MAX_PAUSE_MS,
   ): Promise<T> {
     const { signal, waitAtMostS = 0 } = options;
     const giveUpMs = performance.now() + waitAtMostS * 1000;
-    const pauses = growingPauses(everyMs);
+    const pauses = growingPauses(longestPauseMs);
     for (let leftS = waitAtMostS; ; leftS = (giveUpMs - performance.now()) / 1000) {
       try {
         return await ask({ ...options, waitAtMostS: leftS });
@@ -112,6 +113,7 @@ export class Requests {
     }
   }
 
+  /** Repeats a request that the service refused for now, after the pause that its answer names. See untilAnswered. */
   async #patiently<T>(
     { signal, waitAtMostS = 0, onWait }: RequestOptions,
     once: () => Promise<T>,
@@ -124,7 +126,7 @@ export class Requests {
         if (!(error instanceof ServiceError) || !error.isTemporary) throw error;
         const { retryAfterS: waitS } = error;
         if (waitS === undefined) throw error;
-        // A wait of 0 s costs patience as well, or the loop could be quick and endless.
+        // Count at least 1 s for each wait. Otherwise waits of 0 s would make an endless loop.
         patienceS -= Math.max(waitS, 1);
         if (patienceS < 0) throw error;
         onWait?.(waitS, error);
@@ -149,14 +151,14 @@ export function jsonBody(body: unknown, headers: Readonly<Record<string, string>
   };
 }
 
-/** Names a request, so that repeating it does nothing twice. */
+/** An idempotency key for a request. */
 export function randomKey(): string {
-  // A page without TLS has no randomUUID.
+  // crypto.randomUUID exists only on pages with TLS.
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
   return `"${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}"`;
 }
 
-/** The path with the members that are given as its query. */
+/** The path with the defined members as its query. */
 export function withQuery(path: string, query: object): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
@@ -164,7 +166,7 @@ export function withQuery(path: string, query: object): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Pauses in ms: short ones for what is soon done, up to the longest for what takes long. */
+/** Pauses in ms, from short ones up to `longestMs`, so that short jobs are noticed quickly. */
 export function* growingPauses(longestMs: number): Generator<number, never, void> {
   for (let ms = FIRST_PAUSE_MS; ; ms *= 2) yield Math.min(ms, longestMs);
 }

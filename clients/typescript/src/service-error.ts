@@ -3,7 +3,7 @@ import type { components as ComponentsOfV2 } from './api-v2.js';
 
 type ErrorBody = ComponentsOfV1['schemas']['ErrorResponse'] | ComponentsOfV2['schemas']['ErrorResponse'];
 
-const MOST_QUOTED = 60;
+const MAX_QUOTED = 60;
 
 /** Code of the error, in one word. */
 export type ErrorCode = ErrorBody['code'];
@@ -18,21 +18,21 @@ interface ErrorDetails {
 /** Refusal or failure with which the service answered a request. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
-  /** Undefined where something other than the service answered, such as a proxy. */
+  /** Undefined if something other than the service answered, such as a proxy. */
   readonly code: ErrorCode | undefined;
-  /** Seconds after which to try again, where the answer says so. */
+  /** Seconds after which to try again, if the answer has them. */
   readonly retryAfterS: number | undefined;
   /**
-   * JSON Pointer to the fault in the document of an open experiment, empty for the whole document and for options.
-   * Undefined if the fault is elsewhere.
+   * JSON Pointer to the error in the document of an open experiment; empty for the whole document and for options.
+   * Undefined if the error is elsewhere.
    */
   readonly path: string | undefined;
-  /** Values that may have been meant, nearest first. */
+  /** Similar allowed values, the most similar first. */
   readonly suggestions: readonly string[];
 
   /**
-   * @param status of the HTTP answer; undefined where an experiment failed after its answer had begun
-   * @param message the service's own sentence: the field, what it got, what is allowed
+   * @param status of the HTTP response; undefined if an experiment failed after its answer had begun
+   * @param message sentence of the service with the field, its value and the allowed values
    */
   constructor(
     readonly status: number | undefined,
@@ -46,18 +46,18 @@ export class ServiceError extends Error {
     this.suggestions = suggestions;
   }
 
-  /** True where the same request may succeed later: the rate limit, or whatever else has the status 429 or 503. */
+  /** True if the same request may succeed later (status 429 or 503). */
   get isTemporary(): boolean {
     return this.status === 429 || this.status === 503;
   }
 
-  /** True where a proxy says that it does not reach the service. */
+  /** True if a proxy could not reach the service. */
   get isOfGateway(): boolean {
     return this.code === undefined && this.status !== undefined && this.status >= 500;
   }
 }
 
-/** Error for an answer that is not of the form that the service sends. */
+/** Error for an answer that is not from the service. */
 export function notOfService(
   status: number | undefined,
   path: string,
@@ -67,9 +67,9 @@ export function notOfService(
   return new ServiceError(status, `${path} should have answered with ${expected}, found ${quoted(found)}.`);
 }
 
-/** Text for an error message: cut where it is long, and without characters that would act on a terminal. */
+/** Text for an error message: shortened, and without control characters, which would affect a terminal. */
 export function quoted(text: string): string {
-  const cut = text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
+  const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
   return JSON.stringify(cut).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
@@ -89,7 +89,7 @@ export async function errorOf(response: Response): Promise<ServiceError> {
   );
 }
 
-/** Empty where the answer is not the service's: a proxy in between speaks HTML. */
+/** Empty if the answer is not from the service; proxies send HTML. */
 function errorBody(text: string): Partial<ComponentsOfV2['schemas']['ErrorResponse']> {
   try {
     const body: unknown = JSON.parse(text);

@@ -1,5 +1,6 @@
 import type { components, operations } from './api-v2.js';
 import type { ExperimentDocument } from './experiment-run.js';
+import { linesOf } from './lines.js';
 import { jsonBody, withQuery, type RequestOptions, type Requests } from './requests.js';
 import { ServiceError } from './service-error.js';
 
@@ -11,32 +12,32 @@ type Step = BodyOf<'stepSession'>;
 
 /** Rates and silences that hold from a moment on. */
 export type SessionChanges = BodyOf<'branchSession'>;
-/** A step, with what happened in it. */
+/** The result of a step. */
 export type StepAnswer = Schemas['StepAnswer'];
 
 export interface StepOptions extends RequestOptions {
-  /** Asks for the drives of an animated body. */
+  /** True to get the drives of an animated body. */
   readonly drive?: boolean;
 }
 
 const SESSIONS = '/api/v2/sessions';
-/** Where the caller says nothing: long enough for a service that is replaced. */
+/** Default of `waitAtMostS`: long enough for a restart of the service. */
 const WAIT_AT_MOST_S = 30;
-/** So many steps are repeated at most where a session has to be opened again. */
+/** Largest number of steps to repeat when a session is opened again. */
 const STEPS_KEPT = 500;
 
 /**
- * A brain that goes on, step by step. Where the service has lost it, because it was restarted or another replica answers,
- * it is opened again from its document and the steps since: what it does from then on is the same, spike for spike.
+ * A brain that advances step by step. The service may lose it after a restart, or another replica may answer. The
+ * client then opens it again from its document and the steps since, which gives the same spikes.
  */
 export class Session {
   readonly #requests: Requests;
   #path = '';
   #tMs = 0;
-  /** The session as it was when the first of the kept steps began. */
+  /** The session before the first of the stored steps. */
   #document: ExperimentDocument;
   #steps: Step[] = [];
-  /** Changes of a branch: they hold from its first step on. */
+  /** Changes of a branch, which apply from its first step on. */
   #changes: SessionChanges = {};
 
   private constructor(requests: Requests, document: ExperimentDocument) {
@@ -55,15 +56,21 @@ export class Session {
     return session;
   }
 
-  /** Where it is, in ms from its start. */
+  /** Name by which `watchSession` finds it. It is another one after the service has lost the session. */
+  get name(): string {
+    return this.#path.slice(SESSIONS.length + 1);
+  }
+
+  /** Time since the start of the session, in ms. */
   get tMs(): number {
     return this.#tMs;
   }
 
   /**
-   * Goes on. Steps are taken one after another: await each.
-   * @param changes hold from the beginning of the step on
-   * @throws ServiceError where the service refuses; what fetch throws where nothing answers for `waitAtMostS`, 30 s
+   * Advances the session. Await each step before the next one.
+   * @param changes apply from the beginning of the step on
+   * @throws ServiceError if the service refuses; the error of fetch if nothing answers for `waitAtMostS`, by default 30
+   *   s
    */
   async step(
     durationMs: number,
@@ -79,7 +86,7 @@ export class Session {
     return answer;
   }
 
-  /** The session so far as an experiment: `runExperiment` gives the same spikes, `openSession` goes on where it ends. */
+  /** The session so far as a document. `runExperiment` gives the same spikes; `openSession` continues at its end. */
   async document(options: RequestOptions = {}): Promise<ExperimentDocument> {
     const ask = (left: RequestOptions) =>
       this.#requests.json<ExperimentDocument>(`${this.#path}/document`, {}, left, ['inputs']);
@@ -88,7 +95,7 @@ export class Session {
     return this.#document;
   }
 
-  /** A second session that goes on from here by itself. */
+  /** A second, independent session that continues from here. */
   async branch(changes: SessionChanges = {}, options: RequestOptions = {}): Promise<Session> {
     const branch = new Session(this.#requests, this.#document);
     const { session } = await this.#whereverItIs(options, (left) =>
@@ -126,7 +133,7 @@ export class Session {
     return this.#requests.json(path, jsonBody(step), options, ['t_ms', 'reports']);
   }
 
-  /** Asks what may be asked twice, and opens the session again where it has been lost. */
+  /** Sends a repeatable request, and opens the session again if the service has lost it. */
   async #whereverItIs<T>(options: RequestOptions, ask: (options: RequestOptions) => Promise<T>): Promise<T> {
     return this.#requests.untilAnswered({ waitAtMostS: WAIT_AT_MOST_S, ...options }, async (left) => {
       try {
@@ -139,6 +146,24 @@ export class Session {
       }
     });
   }
+}
+
+/** See NeuralExperimentClient.watchSession. */
+export async function* stepsOf(
+  requests: Requests,
+  name: string,
+  options: RequestOptions,
+): AsyncGenerator<StepAnswer, void, void> {
+  const response = await requests.begun(`${SESSIONS}/${encodeURIComponent(name)}/events`, {}, options);
+  let event = '';
+  // The service sends lines without an event all the time, so a quiet session meets no timeout.
+  for await (const line of linesOf(response, requests.timeoutMs)) {
+    const [, field, text] = /^(event|data): (.*)$/.exec(line) ?? [];
+    if (field === 'event') event = text!;
+    else if (field === 'data' && event === 'step') yield JSON.parse(text!) as StepAnswer;
+    else if (field === 'data' && event === 'end') return;
+  }
+  throw new ServiceError(undefined, 'The events ended before the session did.');
 }
 
 function hasEnded(error: unknown): boolean {

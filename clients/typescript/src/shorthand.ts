@@ -1,17 +1,17 @@
 /**
- * Short forms for what a document says at length: `LC4:left,LPLC2@100`, `10:200:10`, `DNp01/side`. What they say is
- * checked by the service.
+ * Short forms for parts of a document: `LC4:left,LPLC2@100`, `10:200:10`, `DNp01/side`. The service validates the
+ * resulting document.
  */
 import { quoted } from './service-error.js';
 
 const GROUP_LABELS: readonly string[] = ['neuron', 'type', 'side', 'super_class', 'class', 'sub_class'];
 
-/** A short form that cannot be read; the message is a sentence without its full stop. */
+/** An invalid short form. The message is a sentence without its full stop. */
 export class ShorthandError extends Error {
   override readonly name = 'ShorthandError';
 }
 
-/** Parts of a document, each as an option of the command line says it. */
+/** Parts of a document in the notation of the command line's options. */
 export interface Shorthand {
   /** `[NAME=]WHO[@HZ]` */
   readonly stimulate?: readonly string[] | undefined;
@@ -22,18 +22,20 @@ export interface Shorthand {
   readonly silence?: readonly string[] | undefined;
   /** `[NAME=]WHO[/LABEL,LABEL]` */
   readonly report?: readonly string[] | undefined;
-  /** `[NAME=]WHO[@MS]`: membrane potentials, every so many ms. */
+  /** `[NAME=]WHO[@MS]`: membrane potentials, one every MS ms. */
   readonly membrane?: readonly string[] | undefined;
   /** `WHAT=VALUES` */
   readonly sweep?: readonly string[] | undefined;
+  /** `matched[:COUNT]`, `signs[:COUNT]`, `counts[:COUNT]`, or a shuffle such as `weights[:COUNT]` */
+  readonly controls?: string | undefined;
   /** ms */
   readonly duration?: string | undefined;
   readonly trials?: string | undefined;
   readonly seed?: string | undefined;
   readonly name?: string | undefined;
-  /** A file of spikes needs a report that has them. */
+  /** If given, the document gets a report of spikes, unless it has one. */
   readonly spikes?: string | undefined;
-  /** A file of rates needs a report that has these. */
+  /** If given together with `spikes`, another report with rates must exist. */
   readonly csv?: string | undefined;
   readonly table?: string | undefined;
 }
@@ -46,18 +48,18 @@ export interface RateRow {
   readonly rate_hz: unknown;
 }
 
-/** Names of inputs without one, and of reports where no part of the selector is allowed in a name. */
+/** Default names. A report gets one if its selector has no characters that a name may have. */
 const UNNAMED_INPUT = 'stimulus';
 const UNNAMED_REPORT = 'report';
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 const EVERYBODY = '@all';
 
 /**
- * The document that the options change or add to: inputs, reports and silenced neurons are added; a sweep of the same
- * parameter, durations, trials, seed and name are replaced.
- * @param document as it was read; what is no object stays as it is, for the check of documents to refuse
+ * Applies options to a document. Inputs, reports and silenced neurons are added. A sweep of the same parameter,
+ * duration, trials, seed and name are replaced.
+ * @param document not validated yet; a value that is no object is returned unchanged, and validation refuses it
  * @param tables rows of the files that `rates` names
- * @throws ShorthandError for an option that cannot be read
+ * @throws ShorthandError if an option is invalid
  */
 export function withShorthand(
   document: unknown,
@@ -66,6 +68,7 @@ export function withShorthand(
 ): unknown {
   if (!isObject(document)) return document;
   const inputs = inputsOf(document, options, tables);
+  const sweep = sweepOf(document, options, inputs);
   const changed = {
     ...document,
     ...(options.name !== undefined && { name: options.name }),
@@ -75,7 +78,8 @@ export function withShorthand(
     ...numberMember('trials', 'trials', options.trials),
     ...numberMember('seed', 'seed', options.seed),
     reports: reportsOf(document, options),
-    sweep: sweepOf(document, options, inputs),
+    sweep,
+    ...(options.controls !== undefined && { controls: controlsOf(options.controls, sweep) }),
   };
   return Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
 }
@@ -100,11 +104,11 @@ function inputsOf(
   }
   const inputs = entriesOf(given['inputs']);
   if (stimulate.length + rates.length === 0 || inputs === undefined) return given['inputs'];
-  const own = new Set<string>();
+  const added = new Set<string>();
   for (const [at, text] of stimulate.entries()) {
     const { name = freeName(UNNAMED_INPUT, inputs), rest } = namedIn(text);
     const { who, number } = numberedIn(rest);
-    addName('stimulate', name, own);
+    addName('stimulate', name, added);
     inputs.set(name, {
       node_set: selectorOf(who),
       ...(number !== undefined && { rate_hz: number }),
@@ -113,7 +117,7 @@ function inputsOf(
   }
   for (const text of rates) {
     const { name = freeName(UNNAMED_INPUT, inputs), rest: file } = namedIn(text);
-    addName('rates', name, own);
+    addName('rates', name, added);
     inputs.set(name, { rates: tables.get(file) });
   }
   return Object.fromEntries(inputs);
@@ -131,13 +135,13 @@ function windowIn(text: string | undefined): Json {
 function reportsOf(document: Json, { report = [], membrane = [], spikes, csv, table }: Shorthand): unknown {
   const reports = entriesOf(document['reports']);
   if (reports === undefined) return document['reports'];
-  const own = new Set<string>();
+  const added = new Set<string>();
   for (const text of report) {
     const { name: given, rest: timed } = namedIn(text);
     const { rest, ...window } = reportWindowIn(timed);
     const { who, groupBy } = groupedIn(rest);
     const name = given ?? freeName(nameFrom(who), reports);
-    addName('report', name, own);
+    addName('report', name, added);
     reports.set(name, {
       node_set: selectorOf(who),
       ...(groupBy.length > 0 && { group_by: groupBy }),
@@ -148,7 +152,7 @@ function reportsOf(document: Json, { report = [], membrane = [], spikes, csv, ta
     const { name: given, rest } = namedIn(text);
     const { who, number } = numberedIn(rest);
     const name = given ?? freeName(nameFrom(`membrane ${who}`), reports);
-    addName('membrane', name, own);
+    addName('membrane', name, added);
     reports.set(name, {
       node_set: selectorOf(who),
       type: 'membrane',
@@ -177,6 +181,30 @@ function sweepOf(given: Json, { sweep = [] }: Shorthand, inputs: unknown): unkno
   return [...axes.filter((axis) => !parameters.includes(parameterOf(axis))), ...added];
 }
 
+/** Controls of another wiring, except shuffles. */
+const OF_WIRING: Readonly<Record<string, Json>> = Object.assign(Object.create(null), {
+  signs: { signs: 'sampled' },
+  counts: { counts: 'resampled' },
+});
+
+/** Matched controls take the place of the groups of the sweep. */
+function controlsOf(text: string, sweep: unknown): Json {
+  const [form, count, ...rest] = text.split(':');
+  if (rest.length > 0) {
+    throw new ShorthandError(
+      `--controls should be KIND or KIND:COUNT such as matched:1000, found ${quoted(text)}`,
+    );
+  }
+  const swept = (listOf(sweep) ?? []).map((axis) => String((isObject(axis) && axis['as']) || ''));
+  const isSwept = (member: string) => swept.some((as) => as.split('.', 1)[0] === member);
+  const member = ['silence', 'connection_overrides'].find(isSwept) ?? 'inputs';
+  const matched = { [member]: form };
+  return {
+    ...(form === 'matched' ? matched : (OF_WIRING[form!] ?? { shuffle: form })),
+    ...(count !== undefined && { count: numberIn('controls', count) }),
+  };
+}
+
 function silenceOf(given: Json, { silence = [] }: Shorthand): unknown {
   const selectors = listOf(given['silence']);
   if (silence.length === 0 || selectors === undefined) return given['silence'];
@@ -189,14 +217,14 @@ function axisIn(text: string, inputs: readonly string[]): Json {
     throw new ShorthandError(`--sweep should be WHAT=VALUES such as rate=10:200:10, found ${quoted(text)}`);
   }
   const [, what, values] = parts as unknown as [string, string, string];
-  if (what === 'silence' || END_OF_OVERRIDE.test(what)) return eachIn(values, what);
+  if (what === 'silence' || GROUP_OF_OVERRIDE.test(what)) return eachIn(values, what);
   const stimulated = /^(?:(.+)\.)?stimulate$/.exec(what);
   if (stimulated !== null) return eachIn(values, `inputs.${inputOf(stimulated[1], inputs, text)}`);
   return { set: parameterIn(what, inputs, text), ...valuesOf(values) };
 }
 
-/** Groups of neurons may take the place of these. */
-const END_OF_OVERRIDE = /^connection_overrides\..+\.(source|target)$/;
+/** Members that a sweep over groups of neurons may set. */
+const GROUP_OF_OVERRIDE = /^connection_overrides\..+\.(source|target)$/;
 
 /** Names of the members of an input in --sweep. */
 const INPUT_MEMBERS = new Map([
@@ -209,7 +237,7 @@ const INPUT_MEMBERS = new Map([
 function parameterIn(what: string, inputs: readonly string[], text: string): string {
   if (what === 'duration') return 'duration_ms';
   const parts = /^(?:([^.]+)\.)?(rate|scale|delay|window)$/.exec(what);
-  // `seed`, names as in the document, and wrong ones, which the check of documents refuses.
+  // `seed` and names of the document stay. So do wrong names, which validation refuses.
   if (parts === null) return what;
   return `inputs.${inputOf(parts[1], inputs, text)}.${INPUT_MEMBERS.get(parts[2]!)!}`;
 }
@@ -226,7 +254,7 @@ function inputOf(name: string | undefined, inputs: readonly string[], text: stri
 
 /**
  * The values of a sweep: `from:to:step`, or a list.
- * @throws ShorthandError where one is no number
+ * @throws ShorthandError if a value is not a number
  */
 export function valuesOf(text: string): Json {
   const range = text.split(':');
@@ -237,7 +265,7 @@ export function valuesOf(text: string): Json {
   return { values: text.split(',').map((part) => numberIn('sweep', part)) };
 }
 
-/** Groups of neurons in turn: `WHO/BY`, or `responders:TOP/BY`. */
+/** An axis of groups of neurons: `WHO/BY`, or `responders:TOP/BY`. */
 function eachIn(text: string, as: string): Json {
   const { who, groupBy } = groupedIn(text);
   const responders = /^responders(?::(.*))?$/.exec(who);
@@ -257,7 +285,7 @@ function namedIn(text: string): { readonly name?: string; readonly rest: string 
   return parts === null ? { rest: text } : { name: parts[1]!, rest: parts[2]! };
 }
 
-/** `@NUMBER` at the end; other signs of this kind belong to the name of a set, such as @sugar. */
+/** `@NUMBER` at the end. Any other @ belongs to the name of a set, such as @sugar. */
 function numberedIn(text: string): { readonly who: string; readonly number?: number } {
   const [, who, number] = /^(.+?)(?:@(\d+(?:\.\d*)?|\.\d+))?$/s.exec(text)!;
   return { who: who!, ...(number !== undefined && { number: Number(number) }) };
@@ -268,11 +296,11 @@ function reportWindowIn(text: string): Json & { readonly rest: string } {
   const parts = /^(.+)@(\d+(?:\.\d*)?)\+(\d+(?:\.\d*)?)$/s.exec(text);
   if (parts === null) return { rest: text };
   const [, rest, start, length] = parts as unknown as [string, string, string, string];
-  // Times are multiples of 0.1 ms, which a sum of doubles need not be.
+  // Times are multiples of 0.1 ms; a sum of doubles may not be, so it is rounded.
   return { rest, start_ms: Number(start), end_ms: Math.round(10 * (Number(start) + Number(length))) / 10 };
 }
 
-/** `/LABEL,LABEL` at the end; other slashes belong to the name of a set, such as @channel/escape. */
+/** `/LABEL,LABEL` at the end. Any other slash belongs to the name of a set, such as @channel/escape. */
 function groupedIn(text: string): { readonly who: string; readonly groupBy: readonly string[] } {
   const slash = text.lastIndexOf('/');
   const labels = slash < 0 ? [] : text.slice(slash + 1).split(',');
@@ -281,7 +309,7 @@ function groupedIn(text: string): { readonly who: string; readonly groupBy: read
 }
 
 /**
- * One selector; names that a comma separates are united.
+ * One selector; commas unite several names.
  * @throws ShorthandError
  */
 export function selectorOf(text: string): unknown {
@@ -290,8 +318,8 @@ export function selectorOf(text: string): unknown {
 }
 
 /**
- * Names that a comma separates; what begins like JSON is read as JSON, for labels and for names with a comma.
- * @throws ShorthandError where it is not JSON then
+ * Names separated by commas. A text that begins like JSON is JSON, for labels and for names with commas.
+ * @throws ShorthandError if such a text is not valid JSON
  */
 export function selectorsOf(text: string): unknown[] {
   if (!/^[[{]/.test(text)) return text.split(',').map((name) => name.trim());
@@ -305,10 +333,10 @@ export function selectorsOf(text: string): unknown[] {
 /** Reduces a selector to the characters that may stand in a name. */
 function nameFrom(who: string): string {
   const name = who.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|_+$/g, '');
-  return name.slice(0, LONGEST_NAME) || UNNAMED_REPORT;
+  return name.slice(0, MAX_NAME_LENGTH) || UNNAMED_REPORT;
 }
 
-/** @throws ShorthandError where two options have one name: the first would be lost */
+/** @throws ShorthandError if two options have the same name, because the first would be lost */
 function addName(option: string, name: string, names: Set<string>): void {
   if (names.has(name)) {
     throw new ShorthandError(`--${option} should have each name once, found ${quoted(name)} twice`);
@@ -316,12 +344,12 @@ function addName(option: string, name: string, names: Set<string>): void {
   names.add(name);
 }
 
-/** The name, with a number behind it if it is taken. */
+/** The name, with a number appended if it is taken. */
 function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
   let free = name;
   for (let number = 2; taken.has(free); number++) {
     const suffix = String(number);
-    free = name.slice(0, LONGEST_NAME - suffix.length) + suffix;
+    free = name.slice(0, MAX_NAME_LENGTH - suffix.length) + suffix;
   }
   return free;
 }
@@ -341,13 +369,13 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @returns undefined for what cannot be added to, which the check of documents refuses */
+/** @returns undefined for a value without members, which validation refuses */
 function entriesOf(value: unknown): Map<string, unknown> | undefined {
   if (value === undefined) return new Map();
   return isObject(value) ? new Map(Object.entries(value)) : undefined;
 }
 
-/** @returns undefined for what is neither a list nor absent, which the check of documents refuses */
+/** @returns undefined for a value other than a list, which validation refuses */
 function listOf(value: unknown): readonly unknown[] | undefined {
   return value === undefined ? [] : Array.isArray(value) ? value : undefined;
 }

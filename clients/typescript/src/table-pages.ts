@@ -6,18 +6,18 @@ type ExperimentQuery = NonNullable<paths['/api/v2/experiments']['post']['paramet
 
 export interface TableOptions extends ExperimentOptions {
   readonly format: 'csv' | 'arrow' | 'parquet';
-  /** By default `rates`; where all reports are tables, that of the first of them. */
+  /** By default `rates`; if all reports are tables of events, the table of the first one. */
   readonly table?: NonNullable<ExperimentQuery['table']>;
-  /** Names of the columns of a table of spikes, as other programs read them. */
+  /** Column names of a table of spikes, to suit other programs. */
   readonly names?: NonNullable<ExperimentQuery['names']>;
   /**
-   * Where the table does not fit into one file: only the first rows of each condition. The answer has the header
-   * `Spikes-Truncated` then.
+   * If the table does not fit into one file, return only the first rows of each condition. The response then has the
+   * header `Spikes-Truncated`.
    */
   readonly truncate?: boolean;
 }
 
-/** A table of events has more rows than one file may have. */
+/** A table of events does not fit into one file. */
 export class MorePagesError extends Error {
   override readonly name = 'MorePagesError';
 

@@ -1,11 +1,13 @@
 /**
- * The document of an open experiment: what POST /api/v2/experiments and `npm run experiment -- DOCUMENT.json` take. One
- * JSON Schema says what it may have; types, checks (parse-document.ts) and OpenAPI are made from it. Its members stand
- * in the order of the complete document, in which every default is written out, so that equal experiments have equal
- * documents. Names follow SONATA where it has them. Inputs, edits of the network, reports and axes of a sweep come in
- * kinds, each with a schema of its own.
+ * The document of an experiment, the body of POST /api/v2/experiments and the file of `npm run experiment -- DOCUMENT.json`.
+ *
+ * Types, checks (parse-document.ts) and OpenAPI follow from one JSON Schema. Inputs, edits of the network, reports and axes of
+ * a sweep come in kinds, each with its own schema. Names follow SONATA if it has a name.
+ *
+ * A _complete_ document has every default written out and its members in the order of the schema. So equal experiments have
+ * equal complete documents.
  */
-import { publishedSelectors } from '../../connectome/selector-schema.js';
+import { publishedSelectors } from '../../engine/connectome/selector-schema.js';
 import {
   anyOf,
   integer,
@@ -17,18 +19,18 @@ import {
   type SchemaOf,
   type Static,
   text,
-} from '../../schema/json-schema.js';
+} from '../../engine/schema/json-schema.js';
+import { CONTROLS } from '../kinds/controls.js';
 import { AXIS_KINDS, type GivenAxis, type SweepAxis } from '../kinds/axis-kinds.js';
 import { EDIT_SCHEMAS } from '../kinds/edit-kinds.js';
-import { SHUFFLE } from '../kinds/edits/wiring.js';
 import { INPUT_KINDS } from '../kinds/input-kinds.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
-import { INPUT_NAME, NODE_SET, SWEPT_OF_DOCUMENT } from './fields.js';
-import type { InputDocument, ReportDocument } from './kind-schemas.js';
+import { INPUT_NAME, NODE_SET, SWEPT_OF_DOCUMENT } from '../kinds/fields.js';
+import type { InputDocument, ReportDocument } from '../kinds/kind-schemas.js';
 
-export { GROUP_LABELS, type GroupLabel } from './fields.js';
+export { GROUP_LABELS, type GroupLabel } from '../kinds/fields.js';
 
-/** `__proto__` is no ordinary member in JavaScript. */
+/** Names of node sets and reports. `__proto__` is refused, because it is a special member in JavaScript. */
 const SET_NAME = {
   pattern: '^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$',
   allowed: '1 to 64 letters, digits, "_", "." or "-", and not __proto__',
@@ -38,23 +40,8 @@ function schemasOf<T>(kinds: Readonly<Record<string, { readonly schema: SchemaOf
   return Object.values(kinds).map(({ schema }) => schema);
 }
 
-const CONTROLS = object(
-  'Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come ' +
-    'from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.',
-  {
-    shuffle: SHUFFLE,
-    count: integer('How many. Each counts as a condition in price and limits.', {
-      minimum: 1,
-      maximum: 1000,
-      default: 20,
-      examples: [100],
-    }),
-  },
-  { examples: [{ shuffle: 'weights', count: 100 }] },
-);
-
 export const DOCUMENT = object(
-  'An experiment: neurons that are stimulated or silenced, repeated trials, and what is read.',
+  'An experiment: neurons that are stimulated or silenced, repeated trials, and reports.',
   {
     'name?': printable('A name of the experiment, for tables.', 120, { examples: ['Sugar dose response'] }),
     'network?': text(
@@ -71,7 +58,7 @@ export const DOCUMENT = object(
       { propertyNames: SET_NAME, maxProperties: 64, default: {}, examples: [{ mn9: ['@MN9'] }] },
     ),
     inputs: mapOf(
-      'What is stimulated. The random numbers of an input depend on its name.',
+      'The stimulation. The random numbers of an input depend on its name.',
       anyOf('Neurons that get input events.', schemasOf<InputDocument>(INPUT_KINDS)),
       {
         propertyNames: INPUT_NAME,
@@ -90,8 +77,8 @@ export const DOCUMENT = object(
     }),
     seed: SWEPT_OF_DOCUMENT.seed,
     'reports?': mapOf(
-      'What is read. By default the rate of each channel of the model, by side.',
-      anyOf('What is read of some neurons.', schemasOf<ReportDocument>(REPORT_KINDS)),
+      'The reports. By default the rate of each channel of the model, by side.',
+      anyOf('A report on some neurons.', schemasOf<ReportDocument>(REPORT_KINDS)),
       {
         propertyNames: SET_NAME,
         maxProperties: 32,
@@ -109,24 +96,25 @@ export const DOCUMENT = object(
     ),
     'controls?': CONTROLS,
     on_missing: oneOf(
-      'Ids and types that the model lacks: refuse the experiment, or leave them out and say so.',
+      'Ids and types that the model lacks, selectors without a neuron, overrides without a connection: refuse the ' +
+        'experiment, or leave them out and warn.',
       ['error', 'skip'],
       { default: 'error', examples: ['skip'] },
     ),
   },
 );
 
-/** A document as its schema says, with all defaults but those that depend on the model or on several members. */
+/** A document that its schema accepts. It has all defaults, except those that depend on the model or on several members. */
 export type CheckedDocument = Static<typeof DOCUMENT>;
 
-/** A complete document. The end of a window is null where it differs between conditions. */
+/** A complete document. The end of a window is null if it differs between conditions. */
 export interface ExperimentDocument extends Omit<CheckedDocument, 'reports' | 'sweep'> {
   readonly reports: Readonly<Record<string, ReportDocument>>;
-  /** Absent without a sweep. */
+  /** Absent if there is no sweep. */
   readonly sweep?: readonly SweepAxis[];
 }
 
-/** The schemas of a document and of what stands in it several times, by name. */
+/** The schemas of a document and of its recurring parts, by their names in OpenAPI. */
 export function documentSchemas() {
   return { Experiment: DOCUMENT, ...publishedSelectors() };
 }

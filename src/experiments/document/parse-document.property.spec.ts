@@ -1,7 +1,7 @@
 /** Documents generated from the schema, as they are and with something changed. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { CodedError } from '../../errors.js';
+import { CodedError } from '../../engine/errors.js';
 import { documentSchema } from '../../../test/support/document-schema.js';
 import type { ExperimentDocument } from './document.js';
 import { parseDocument } from './parse-document.js';
@@ -111,7 +111,7 @@ function outcome(value: unknown): ExperimentDocument | undefined {
   }
 }
 
-/** Reverses the order of the members of every object, but for names that the request chooses. */
+/** Reverses the order of the members of every object, except for names that the request chooses. */
 function reversed(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((each) => reversed(each));
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-import { CodedError } from '../../errors.js';
+import { CodedError } from '../../engine/errors.js';
 import { parseDocument } from './parse-document.js';
 
 const LIMITS = { conditions: 2000, ids: 10_000 };
@@ -222,7 +222,7 @@ describe('a document is refused', () => {
       /item 0 is the same/,
     ],
     [
-      'with times behind its end',
+      'with times after its end',
       input({ module: 'spikes', times_ms: [1000] }),
       '/inputs/i/times_ms',
       /before the end/,
@@ -240,7 +240,7 @@ describe('a document is refused', () => {
       /must have the member node_set/,
     ],
     [
-      'with a window behind the trial',
+      'with a window after the trial',
       input({ delay_ms: 1000 }),
       '/inputs/i/delay_ms',
       /less than the trial, 1000 ms/,
@@ -296,7 +296,7 @@ describe('a document is refused', () => {
       /one of left, right, center/,
     ],
     ['with a suffix that is no side', sets({ a: 'LC4:lft' }), '/node_sets/a', /:left, :right, :center/],
-    ['with an exception alone', sets({ a: { except: 'LC4' } }), '/node_sets/a', /at least one of type/],
+    ['with only an exception', sets({ a: { except: 'LC4' } }), '/node_sets/a', /at least one of type/],
     [
       'with hops from nowhere',
       sets({ a: { type: 'LC4', hops: 2 } }),
@@ -304,7 +304,7 @@ describe('a document is refused', () => {
       /one of the members downstream_of, upstream_of\.$/,
     ],
     [
-      'with hops and an exception alone',
+      'with only hops and an exception',
       sets({ a: { minimum_synapses: 9, except: 'LC4' } }),
       '/node_sets/a',
       /one of the members downstream_of, upstream_of\.$/,

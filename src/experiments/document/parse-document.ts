@@ -1,39 +1,44 @@
-import { SELECTOR_DEFINITIONS } from '../../connectome/selector-schema.js';
-import { checked, checkOf } from '../../schema/check.js';
-import { completed } from '../../schema/completed.js';
-import { hasMember, isObject } from '../../schema/forms.js';
+import { SELECTOR_DEFINITIONS } from '../../engine/connectome/selector-schema.js';
+import { checked, checkOf } from '../../engine/schema/check.js';
+import { completed } from '../../engine/schema/completed.js';
+import { hasMember, isObject, isList } from '../../engine/schema/forms.js';
 import { Bound } from '../kinds/bound.js';
 import { withEdits } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
-import { groupKindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
-import { invalid, nameOf, refused } from '../../schema/json-path.js';
-import { MAXIMUM_ROWS } from '../kinds/inputs/poisson.js';
+import { invalid, nameOf } from '../../engine/schema/json-path.js';
+import { MAX_ROWS } from '../kinds/inputs/poisson.js';
 import { type CheckedDocument, DOCUMENT, type ExperimentDocument } from './document.js';
-import { checkCircles } from './node-set-cycles.js';
+import { parsedControls } from './parse-controls.js';
 import { parseSweep } from './parse-sweep.js';
 import { SelectorCount } from './selector-count.js';
 import { mapped, withWindows } from './windows.js';
+import { INNER_SELECTORS, nameOnSide, type SetSelector } from '../../engine/connectome/set-selector.js';
 
 export interface DocumentLimits {
-  /** Conditions of one sweep at most. */
+  /** Maximum number of conditions of a sweep. */
   readonly conditions: number;
-  /** Types and root ids in all selectors, and root ids of given times. */
+  /** Maximum number of types and root ids in all selectors; also of root ids with given times. */
   readonly ids: number;
 }
 
-/** Rates in time, of all inputs. */
-const MAXIMUM_RATES = 60_000;
+/** Maximum number of rates in time of all inputs. */
+const MAX_RATES = 60_000;
 
 const SCHEMA = { ...DOCUMENT, $defs: SELECTOR_DEFINITIONS };
 const check = checkOf(SCHEMA);
 
 /**
- * Checks a document and completes it: every default is written out, members stand in the order of the schema, `from`,
- * `to` and `step` become values. Names in node_sets, inputs and reports keep their order, except that whole numbers come
- * first, as in every object of JavaScript. A complete document stays as it is. What the neurons of a model decide
- * (unknown names, empty sets, the groups of a sweep) is checked later.
+ * Checks a document and completes it:
  *
- * @param value as JSON.parse gives it
+ * - every default is written out;
+ * - members get the order of the schema; names in node_sets, inputs and reports keep theirs, except that JavaScript puts
+ *   whole numbers first;
+ * - `from`, `to` and `step` of a sweep become values.
+ *
+ * A complete document stays unchanged. Faults that only the neurons of a model show, such as unknown names, are found later,
+ * by the plan.
+ *
+ * @param value from JSON.parse
  * @param channels ids of the channels of the model: by default each is a report
  * @throws CodedError INVALID_PARAMETER with the path of the first fault
  */
@@ -51,10 +56,10 @@ export function parseDocument(
   checkCircles(draft.node_sets);
   const bounds = {
     ids: new Bound(limits.ids, `The inputs of a document may have times for at most ${limits.ids} root ids`),
-    rows: new Bound(MAXIMUM_ROWS, `The inputs of a document may have at most ${MAXIMUM_ROWS} rows of rates`),
+    rows: new Bound(MAX_ROWS, `The inputs of a document may have at most ${MAX_ROWS} rows of rates`),
     rates: new Bound(
-      MAXIMUM_RATES,
-      `The inputs of a document may have at most ${MAXIMUM_RATES} rates in time in all`,
+      MAX_RATES,
+      `The inputs of a document may have at most ${MAX_RATES} rates in time in all`,
     ),
   };
   checkOnlyOnes(draft.inputs);
@@ -63,14 +68,15 @@ export function parseDocument(
     (input, name) => inputKindOf(input).parsed?.(input, ['inputs', name], bounds) ?? input,
   );
   const edited = withEdits({ ...draft, inputs }, (kind, value) => (kind.parsed ? kind.parsed(value) : value));
-  checkControls(edited);
-  const { axes, values } = parseSweep(draft.sweep ?? [], edited, limits.conditions);
-  const complete = withWindows(edited, values) as Omit<typeof edited, 'sweep'>;
-  // Its axes stand where the sweep does: ids depend on the order of members.
+  const { sweep = [], controls } = draft;
+  const controlled = controls && { controls: parsedControls(controls, edited, sweep) };
+  const { axes, values } = parseSweep(sweep, edited, limits.conditions);
+  const complete = { ...withWindows(edited, values), ...controlled } as Omit<typeof edited, 'sweep'>;
+  // Replaces the sweep in its position, because ids depend on the order of members.
   return { ...complete, ...(axes.length > 0 && { sweep: axes }) };
 }
 
-/** @throws CodedError INVALID_PARAMETER for a second input of a kind of which a document has only one */
+/** @throws CodedError INVALID_PARAMETER if there are two inputs of a kind that allows only one */
 function checkOnlyOnes(inputs: ExperimentDocument['inputs']): void {
   const modules = Object.entries(inputs).filter(([, input]) => inputKindOf(input).isOnlyOne);
   modules.forEach(([name, { module }], at) => {
@@ -80,29 +86,7 @@ function checkOnlyOnes(inputs: ExperimentDocument['inputs']): void {
   });
 }
 
-/** @throws CodedError INVALID_PARAMETER where nothing is compared with controls, or with controls of a control */
-function checkControls({
-  controls,
-  wiring,
-  reports,
-}: Pick<ExperimentDocument, 'controls' | 'wiring' | 'reports'>) {
-  if (controls === undefined) return;
-  if (!Object.values(reports).some((report) => groupKindOf(report)?.controlled)) {
-    const types = Object.keys(REPORT_KINDS).filter((type) => groupKindOf({ type })?.controlled);
-    throw invalid(
-      ['controls'],
-      `controls needs a report of type ${types.join(' or ')}, whose groups are compared with them, got none.`,
-    );
-  }
-  if (wiring?.shuffle === undefined) return;
-  throw refused(
-    ['wiring', 'shuffle'],
-    wiring.shuffle,
-    'left out where there are controls, whose shuffle takes its place',
-  );
-}
-
-/** Adds the channels by side, if nothing is reported: as version 1 has them, but for each side. Drops an empty sweep. */
+/** Adds default reports, the channels of version 1 by side, if there are none. Drops an empty sweep. */
 function withReports(document: unknown, channels: readonly string[]): unknown {
   if (!isObject(document)) return document;
   const { sweep } = document;
@@ -114,4 +98,32 @@ function withReports(document: unknown, channels: readonly string[]): unknown {
     ...(!hasMember(document, 'reports') && { reports: Object.fromEntries(reports) as unknown }),
     ...(Array.isArray(sweep) && sweep.length === 0 && { sweep: undefined }),
   };
+}
+
+type NodeSets = Readonly<Record<string, SetSelector>>;
+
+/** @throws CodedError INVALID_PARAMETER if a set names itself, directly or through other sets */
+export function checkCircles(nodeSets: NodeSets): void {
+  const finished = new Set<string>();
+  const visit = (name: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(name);
+    if (at >= 0) {
+      const circle = [...trail.slice(at), name];
+      throw invalid(['node_sets', name], `node_sets.${name} must not name itself: ${circle.join(' -> ')}.`);
+    }
+    if (finished.has(name)) return;
+    for (const other of setsNamedIn(nodeSets[name]!, nodeSets)) visit(other, [...trail, name]);
+    finished.add(name);
+  };
+  for (const name of Object.keys(nodeSets)) visit(name, []);
+}
+
+/** The document's own sets that a selector names, each once. It may recurse, because SelectorCount limits the depth. */
+function setsNamedIn(selector: SetSelector, nodeSets: NodeSets): ReadonlySet<string> {
+  if (typeof selector === 'string') {
+    const name = nameOnSide(selector)?.name;
+    return new Set(name !== undefined && Object.hasOwn(nodeSets, name) ? [name] : []);
+  }
+  const inside = isList(selector) ? selector : INNER_SELECTORS.flatMap((member) => selector[member] ?? []);
+  return new Set(inside.flatMap((each) => [...setsNamedIn(each, nodeSets)]));
 }

@@ -1,26 +1,26 @@
-import { SELECTOR_DEFINITIONS, selector } from '../../connectome/selector-schema.js';
-import type { SelectorAt } from '../../connectome/node-set-resolver.js';
-import type { SetSelector } from '../../connectome/set-selector.js';
-import { checked, checkOf } from '../../schema/check.js';
-import { completed } from '../../schema/completed.js';
-import { pointerTo, refused } from '../../schema/json-path.js';
-import { mapOf } from '../../schema/json-schema.js';
+import { SELECTOR_DEFINITIONS, selector } from '../../engine/connectome/selector-schema.js';
+import type { SelectorAt } from '../../engine/connectome/node-set-resolver.js';
+import type { SetSelector } from '../../engine/connectome/set-selector.js';
+import { checked, checkOf } from '../../engine/schema/check.js';
+import { completed } from '../../engine/schema/completed.js';
+import { pointerTo, refused } from '../../engine/schema/json-path.js';
+import { mapOf } from '../../engine/schema/json-schema.js';
 import { SelectorCount } from './selector-count.js';
 
 const SCHEMA = { ...mapOf(undefined, selector()), $defs: SELECTOR_DEFINITIONS };
 const check = checkOf(SCHEMA, 'The query');
 
 /**
- * Reads selectors that stand in a query: names that commas separate, or, beginning with { or [, JSON.
+ * Parses selectors in a query: names separated by commas, or JSON if the text begins with { or [.
  * @param texts by the names of their parameters
- * @param maximumNames types and root ids in all of them
- * @throws CodedError INVALID_PARAMETER with the path of the first fault, which begins with the parameter
+ * @param maxNames limit on types and root ids in all of them
+ * @throws CodedError INVALID_PARAMETER with the path of the first fault; the path begins with the parameter
  */
-export function parseSelectors(texts: Readonly<Record<string, string>>, maximumNames: number): SelectorAt[] {
+export function parseSelectors(texts: Readonly<Record<string, string>>, maxNames: number): SelectorAt[] {
   const value = Object.fromEntries(
     Object.entries(texts).map(([name, text]) => [name, selectorIn(name, text)]),
   );
-  const count = new SelectorCount(new Set(), maximumNames);
+  const count = new SelectorCount(new Set(), maxNames);
   const complete = completed(SCHEMA, value, (_, each, path, depth) => count.add(each, path, depth));
   const selectors = checked(check, complete) as Readonly<Record<string, SetSelector>>;
   return Object.entries(selectors).map(([name, each]) => ({ selector: each, path: pointerTo([name]) }));

@@ -1,38 +1,37 @@
-/** The axes of a sweep: checked, with their values written out. */
-import { type CodedError, describeValue } from '../../errors.js';
-import { getOrInsert } from '../../get-or-insert.js';
-import { allowedBy } from '../../schema/allowed-values.js';
-import { checked, checkOf } from '../../schema/check.js';
-import { completed } from '../../schema/completed.js';
-import { invalid, type JsonPath, nameOf, refused } from '../../schema/json-path.js';
-import { listOf, type Schema } from '../../schema/json-schema.js';
-import { nearestNames } from '../../schema/nearest-names.js';
+/** Checks the axes of a sweep and writes out their values. */
+import { type CodedError, describeValue } from '../../engine/errors.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import { allowedBy } from '../../engine/schema/allowed-values.js';
+import { checked, checkOf } from '../../engine/schema/check.js';
+import { completed } from '../../engine/schema/completed.js';
+import { invalid, type JsonPath, nameOf, refused } from '../../engine/schema/json-path.js';
+import { listOf, type Schema } from '../../engine/schema/json-schema.js';
+import { nearestNames } from '../../engine/schema/nearest-names.js';
 import type { EachAxis } from '../kinds/axes/each.js';
 import { type GivenSetAxis, SWEPT_PARAMETERS } from '../kinds/axes/set.js';
 import { axisKindOf, type GivenAxis, parameterOf, type SweepAxis } from '../kinds/axis-kinds.js';
 import { sweepRefusal, sweptGroups, sweptNumbers } from '../kinds/edit-kinds.js';
 import { inputKindOf, sweptMembersOf } from '../kinds/input-kinds.js';
-import { decimalRange } from './decimal-range.js';
 import type { CheckedDocument } from './document.js';
-import { SWEPT_OF_DOCUMENT } from './fields.js';
+import { SWEPT_OF_DOCUMENT } from '../kinds/fields.js';
 
-/** Values of each parameter that is set, by its name. */
+/** The values of each swept parameter, by its name. */
 export type SweptValues = ReadonlyMap<string, readonly number[]>;
 
 type Swept = Pick<CheckedDocument, 'inputs'>;
 
-/** An axis whose values are not written out, as they may be too many. */
+/** A checked axis whose values are not written out yet, because there may be too many. */
 interface PendingAxis {
-  /** At least so many conditions; the groups of an axis are known only with the neurons. */
+  /** Number of values. An axis of groups counts as 1, because its groups are known only with the neurons. */
   readonly length: bigint;
   expand(): SweepAxis;
 }
 
-/** @throws CodedError INVALID_PARAMETER, before anything is expanded that has more conditions than allowed */
+/** @throws CodedError INVALID_PARAMETER. Too large sweeps are refused before any values are written out. */
 export function parseSweep(
   given: readonly GivenAxis[],
   document: Swept,
-  maximumConditions: number,
+  maxConditions: number,
 ): { readonly axes: readonly SweepAxis[]; readonly values: SweptValues } {
   const parameters = given.map(parameterOf);
   const pending = given.map((axis, at) => {
@@ -45,9 +44,9 @@ export function parseSweep(
   });
   const lengths = pending.map(({ length }) => length);
   const conditions = lengths.reduce((product, length) => product * length, 1n);
-  if (conditions > maximumConditions) {
+  if (conditions > maxConditions) {
     const factors = lengths.length > 1 ? lengths.map(describedCount).join(' x ') : '';
-    throw tooManyConditions(maximumConditions, conditions, factors);
+    throw tooManyConditions(maxConditions, conditions, factors);
   }
   const axes = pending.map((axis) => axis.expand());
   return { axes, values: new Map(axes.flatMap((axis) => ('set' in axis ? [[axis.set, axis.values]] : []))) };
@@ -99,7 +98,7 @@ function pendingSet(axis: GivenSetAxis, document: Swept, path: JsonPath): Pendin
   };
 }
 
-/** @throws CodedError INVALID_PARAMETER where the parameter is none that a sweep may set */
+/** The schema of a swept parameter. @throws CodedError INVALID_PARAMETER if a sweep cannot set it */
 function sweptSchema(parameter: string, document: Swept, path: JsonPath): Schema {
   const schemas = new Map<string, Schema>(
     Object.entries({ ...SWEPT_OF_DOCUMENT, ...sweptNumbers(document) }),
@@ -121,14 +120,14 @@ function sweptSchema(parameter: string, document: Swept, path: JsonPath): Schema
   throw refusedName(path, parameter, [...schemas.keys()], allowed);
 }
 
-/** The error for a parameter that cannot be swept, with the names that may have been meant. */
+/** The error for a parameter that cannot be swept. It suggests similar names. */
 function refusedName(path: JsonPath, name: string, names: readonly string[], allowed: string): CodedError {
   const near = nearestNames(name, names);
   const hint = near.length === 0 ? '' : `; near: ${near.join(', ')}`;
   return invalid(path, `${nameOf(path)} must be ${allowed}, got ${describeValue(name)}${hint}.`, near);
 }
 
-/** Checks of a number that a sweep may set, which throw CodedError INVALID_PARAMETER. */
+/** Checks of a swept number. They throw CodedError INVALID_PARAMETER. */
 interface NumberChecks {
   value(value: unknown, path: JsonPath): number;
   values(values: readonly number[], path: JsonPath): readonly number[];
@@ -137,7 +136,7 @@ interface NumberChecks {
 
 const knownChecks = new Map<Schema, NumberChecks>();
 
-/** Compiles the checks of a parameter when it is first swept. */
+/** Compiles the checks of a parameter on first use. */
 function checksOf(schema: Schema): NumberChecks {
   return getOrInsert(knownChecks, schema, () => {
     const { type, multipleOf = type === 'integer' ? 1 : undefined } = schema;
@@ -151,13 +150,13 @@ function checksOf(schema: Schema): NumberChecks {
     return {
       value: (value, path) => checked(checkValue, completed(schema, value), path) as number,
       values: (values, path) => checked(checkValues, completed(list, values), path) as readonly number[],
-      // A step near 0 is not taken for the multiple 0.
+      // Checks the step as given, because completed() would round a step near 0 to 0.
       step: (value, path) => completed(schema, checked(checkStep, value, path)) as number,
     };
   });
 }
 
-/** @param factors where the number comes from; empty where it says so itself */
+/** @param factors the product that gives the number, in words; empty if there is only one factor */
 export function tooManyConditions(
   maximum: number,
   conditions: bigint,
@@ -171,8 +170,40 @@ export function tooManyConditions(
   );
 }
 
-/** Digits in full as long as somebody would read them. */
+/** All digits of a number, or a power of 10 if it has too many to read. */
 function describedCount(count: bigint): string {
   const digits = String(count);
   return digits.length <= 15 ? digits : `about 10^${digits.length - 1}`;
+}
+
+export interface DecimalRange {
+  /** Number of values. The last one is included if a step hits it. */
+  readonly length: bigint;
+  /** All values. Check the length first. */
+  values(): number[];
+}
+
+/**
+ * Numbers in equal steps, computed in decimal: 0.1, 0.2, 0.3 and not 0.30000000000000004.
+ * @param from finite  @param to finite, not below from  @param step finite, above 0
+ */
+export function decimalRange(from: number, to: number, step: number): DecimalRange {
+  const parts = [from, to, step].map(decimalOf);
+  const lowest = Math.min(...parts.map(({ exponent }) => exponent));
+  const [first, last, distance] = parts.map(
+    ({ digits, exponent }) => digits * 10n ** BigInt(exponent - lowest),
+  );
+  const length = (last! - first!) / distance! + 1n;
+  return {
+    length,
+    values: () =>
+      Array.from({ length: Number(length) }, (_, i) => Number(`${first! + BigInt(i) * distance!}e${lowest}`)),
+  };
+}
+
+/** The shortest decimal that parses to the number: digits times 10^exponent. */
+function decimalOf(value: number): { digits: bigint; exponent: number } {
+  const [mantissa, exponent] = value.toExponential().split('e');
+  const [whole, fraction = ''] = mantissa!.split('.');
+  return { digits: BigInt(whole! + fraction), exponent: Number(exponent) - fraction.length };
 }

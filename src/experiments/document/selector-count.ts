@@ -1,51 +1,51 @@
-import { DIRECTIONS } from '../../connectome/neighbours.js';
-import { MAXIMUM_SELECTOR_DEPTH, SELECTOR_LABELS } from '../../connectome/selector-schema.js';
-import { nameOnSide, PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
-import { hasMember, isObject } from '../../schema/forms.js';
-import { invalid, type JsonPath } from '../../schema/json-path.js';
+import { DIRECTIONS } from '../../engine/connectome/neighbours.js';
+import { MAX_SELECTOR_DEPTH, SELECTOR_LABELS } from '../../engine/connectome/selector-schema.js';
+import { nameOnSide, PUBLISHED_PREFIX } from '../../engine/connectome/set-selector.js';
+import { hasMember, isObject } from '../../engine/schema/forms.js';
+import { invalid, type JsonPath } from '../../engine/schema/json-path.js';
 import { Bound } from '../kinds/bound.js';
 
 /**
- * Objects, lists, names of sets and patterns with `*` in all selectors of a document. Each of them may stand for the
- * whole brain, so their number bounds what it costs to resolve a document.
+ * Maximum number of objects, lists, names of sets and patterns with `*` in all selectors of a document. Each may select the
+ * whole brain, so this bounds the work of resolving a document.
  */
-const MAXIMUM_SELECTORS = 500;
-/** Each hop may look at every connection of the model, which takes as long as many selectors do. */
-const MAXIMUM_HOPS = 60;
+const MAX_SELECTORS = 500;
+/** Maximum number of hops. Each may visit every connection of the model, which takes as long as many selectors. */
+const MAX_HOPS = 60;
 
-/** Counts what the selectors of one document need in all, before anything of them is checked. */
+/** Counts the selectors of one document. This bounds work before any selector is checked. */
 export class SelectorCount {
   readonly #selectors = new Bound(
-    MAXIMUM_SELECTORS,
-    `The selectors of a document may have at most ${MAXIMUM_SELECTORS} lists, objects, names of sets and patterns with * ` +
+    MAX_SELECTORS,
+    `The selectors of a document may have at most ${MAX_SELECTORS} lists, objects, names of sets and patterns with * ` +
       'in all',
   );
   readonly #hops = new Bound(
-    MAXIMUM_HOPS,
-    `The selectors of a document may follow connections over at most ${MAXIMUM_HOPS} hops in all`,
+    MAX_HOPS,
+    `The selectors of a document may follow connections over at most ${MAX_HOPS} hops in all`,
   );
-  /** Types and root ids: in rows of rates, which have a limit of their own, and elsewhere. */
+  /** Types and root ids in rows of rates; they have a limit of their own, apart from #names. */
   readonly #namesOfRows: Bound;
   readonly #names: Bound;
 
-  /** @param nodeSets names of the document's own sets  @param maximumNames types and root ids in all selectors */
+  /** @param nodeSets names of the document's own sets  @param maxNames limit on types and root ids in all selectors */
   constructor(
     private readonly nodeSets: ReadonlySet<string>,
-    maximumNames: number,
+    maxNames: number,
   ) {
     const names = (whose: string) =>
       new Bound(
-        maximumNames,
-        `The ${whose} of a document may have at most ${maximumNames} types and root ids in all`,
+        maxNames,
+        `The ${whose} of a document may have at most ${maxNames} types and root ids in all`,
       );
     this.#namesOfRows = names('rows of rates');
     this.#names = names('selectors');
   }
 
   /**
-   * Counts a selector without those inside it. That of a row of rates counts only where it has a `*`: all else costs what
-   * it selects, and neurons are counted when they are found.
-   * @param depth lists and objects around it, with itself
+   * Counts a selector without the selectors inside it. In a row of rates it counts only if it has a `*`. All other work there
+   * grows with the selected neurons, which have their own limit.
+   * @param depth number of lists and objects around the selector, itself included
    * @throws CodedError INVALID_PARAMETER
    */
   add(selector: unknown, path: JsonPath, depth: number): void {
@@ -61,17 +61,17 @@ export class SelectorCount {
       else if (counts) this.#selectors.add(1, path);
     }
     if (typeof selector !== 'object' || selector === null) return;
-    if (depth > MAXIMUM_SELECTOR_DEPTH) {
+    if (depth > MAX_SELECTOR_DEPTH) {
       throw invalid(
         path,
-        `A selector may have at most ${MAXIMUM_SELECTOR_DEPTH} levels of lists and objects, got more.`,
+        `A selector may have at most ${MAX_SELECTOR_DEPTH} levels of lists and objects, got more.`,
       );
     }
     if (counts) this.#selectors.add(1, path);
     if (!isObject(selector)) return;
     const { hops } = selector;
     for (const direction of DIRECTIONS) {
-      // Hops that are no number are refused later.
+      // The schema refuses other values of hops later.
       const followed = typeof hops === 'number' ? hops : 1;
       if (hasMember(selector, direction)) this.#hops.add(followed, [...path, direction]);
     }

@@ -1,21 +1,22 @@
-/** Windows of inputs, reports and edits: in the trial, in every condition, and with their end written out. */
-import { type JsonPath, refused } from '../../schema/json-path.js';
-import { type TimeWindow, withEdits } from '../kinds/edit-kinds.js';
+/** Checks the time windows of inputs, reports and edits for every condition, and writes out their ends. */
+import { type JsonPath, refused } from '../../engine/schema/json-path.js';
+import { withEdits } from '../kinds/edit-kinds.js';
+import type { TimeWindow } from '../kinds/edit-kind.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import type { ExperimentDocument } from './document.js';
-import { stepsOf } from './fields.js';
-import type { InputDocument, ReportDocument } from './kind-schemas.js';
+import { stepsOf } from '../kinds/fields.js';
+import type { InputDocument, ReportDocument } from '../kinds/kind-schemas.js';
 import type { SweptValues } from './parse-sweep.js';
 
-/** Times are multiples of 0.1 ms; their tenths are integers, with exact sums. */
+/** Times are multiples of 0.1 ms. In tenths they are integers, and their sums are exact. */
 function tenths(ms: number): number {
   return Math.round(ms * 10);
 }
 
 /**
- * The document with the ends of all windows written out, null where conditions differ in it. Values of all axes meet, so
- * the extremes decide what every condition can have.
+ * Copies the document and writes out the ends of all windows; an end stays null if conditions differ in it. A sweep combines
+ * all values of its axes, so it suffices to check the extremes.
  * @throws CodedError INVALID_PARAMETER
  */
 export function withWindows<D extends Pick<ExperimentDocument, 'inputs' | 'reports' | 'duration_ms'>>(

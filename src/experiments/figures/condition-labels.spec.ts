@@ -1,7 +1,7 @@
 import { otherSettingsText, groupLabel } from './condition-labels.js';
 
 describe('otherSettingsText', () => {
-  it('names what no axis of the figure shows, in the order of the sweep', () => {
+  it('names parameters that no axis of the figure shows, in the order of the sweep', () => {
     const parameters = {
       'inputs.sugar.rate_hz': 100,
       silence: { type: 'LC4', side: 'left' },

@@ -1,11 +1,12 @@
-/** Names of swept parameters, their values, trials and the groups of reports, on paper and on the page. */
+/** Short texts for parameters, values, trials and groups, used in figures and on the page. */
 import type { ExperimentDocument } from '../document/document.js';
-import { GROUP_LABELS } from '../document/fields.js';
+import { GROUP_LABELS } from '../kinds/fields.js';
 import { editKindOf, sweptNumbers } from '../kinds/edit-kinds.js';
 import type { Control } from '../kinds/report-answers.js';
-import { type GroupLabels, labelMember } from '../plan/groups.js';
-import type { GroupResult, ParameterValue } from '../run/result.js';
+import { type GroupLabels, labelMember } from '../kinds/groups.js';
+import type { GroupResult, ParameterValue } from '../kinds/result-rows.js';
 import { counted } from './figure.js';
+import { own } from '../../engine/own.js';
 
 const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
   rate_hz: (input) => `Rate of ${input} (Hz)`,
@@ -21,11 +22,12 @@ const DOCUMENT_MEMBERS: Readonly<Record<string, string>> = {
 
 const WITH_UNIT = /^(.*) \((\w+)\)$/;
 
-/** @param parameter as a sweep names it: `inputs.sugar.rate_hz` */
+/** @param parameter the name in a sweep, such as `inputs.sugar.rate_hz` */
 export function parameterLabel(parameter: string): string {
   const [, input, member] = /^inputs\.([^.]+)\.(\w+)$/.exec(parameter) ?? [];
   return (
-    (input && INPUT_MEMBERS[member!]?.(input)) || (DOCUMENT_MEMBERS[parameter] ?? numberLabel(parameter))
+    (input && own(INPUT_MEMBERS, member!)?.(input)) ||
+    (own(DOCUMENT_MEMBERS, parameter) ?? numberLabel(parameter))
   );
 }
 
@@ -33,7 +35,10 @@ export function parameterLabel(parameter: string): string {
 function numberLabel(parameter: string): string {
   const [edit, ...path] = parameter.split('.');
   const member = path.pop();
-  if (member === undefined || sweptNumbers({ [edit!]: { [path[0] ?? '']: {} } })[parameter] === undefined) {
+  if (
+    member === undefined ||
+    own(sweptNumbers({ [edit!]: { [path[0] ?? '']: {} } }), parameter) === undefined
+  ) {
     return parameter;
   }
   const [, name, unit] = /^(.*?)(?:_(mv|ms))?$/.exec(member)!;
@@ -43,12 +48,12 @@ function numberLabel(parameter: string): string {
   return unit === undefined ? what : `${what} (${unit.replace('v', 'V')})`;
 }
 
-/** Name of a group of a report: `LC4 left`; `all` where its neurons are one group. */
+/** The name of a group: `LC4 left`; `all` if all neurons are one group. */
 export function groupLabel(group: GroupLabels): string {
   return groupSuffix(group) || 'all';
 }
 
-/** The same behind the name of a report, which needs nothing more where its neurons are one group. */
+/** The same after the name of a report; empty if all neurons are one group. */
 export function groupSuffix(group: GroupLabels): string {
   return GROUP_LABELS.map((label) => group[labelMember(label)])
     .filter((label) => label !== undefined)
@@ -56,7 +61,7 @@ export function groupSuffix(group: GroupLabels): string {
     .join(' ');
 }
 
-/** Controls of a group in a few characters; empty where it has none. */
+/** The controls of a group in a few characters; empty if it has none. */
 export function controlText(group: GroupResult): string {
   const { control } = group as { readonly control?: Control };
   if (control === undefined || control.mean === null || control.sd === null) return '';
@@ -70,19 +75,19 @@ export function valueLabel(value: ParameterValue): string {
   return typeof value === 'number' ? String(value) : groupLabel(value);
 }
 
-/** Heading of a column with the values of a parameter. */
+/** The heading of a column with values of a parameter. */
 export function parameterTitle(parameter: string): string {
   return parameter === 'silence' ? 'Silenced' : parameterLabel(parameter);
 }
 
-/** The value of a parameter beside those of other conditions: `100`, `LC4 left`, `nothing silenced`. */
+/** The value of a parameter as the label of a condition: `100`, `LC4 left`, `nothing silenced`. */
 export function conditionLabel(parameter: string, value: ParameterValue): string {
   return value === null ? settingText(parameter, value) : valueLabel(value);
 }
 
 /**
  * A condition by its parameters, without those that are the axes of a figure:
- * `rate of sugar 100 Hz, CB0889 silenced`. Empty where there are no others.
+ * `rate of sugar 100 Hz, CB0889 silenced`. Empty if there are no others.
  */
 export function otherSettingsText(
   parameters: Readonly<Record<string, ParameterValue>>,
@@ -111,7 +116,7 @@ export function parameterWords(parameter: string): readonly [name: string, unit:
   return [name === parameter ? name : name.charAt(0).toLowerCase() + name.slice(1), unit];
 }
 
-/** `30 trials of 1000 ms`; without the time where a sweep sets it. */
+/** `30 trials of 1000 ms`; without the time if a sweep sets it. */
 export function trialsText({ trials, duration_ms: durationMs, sweep = [] }: ExperimentDocument): string {
   const hasOneDuration = !sweep.some((axis) => 'set' in axis && axis.set === 'duration_ms');
   return counted(trials, 'trial') + (hasOneDuration ? ` of ${durationMs} ms` : '');

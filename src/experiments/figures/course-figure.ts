@@ -1,7 +1,7 @@
-/** Histograms over time: a line of steps for each group, and the stimulation below. */
+/** The figure of rates in time bins: a stepped line for each group, and the stimulation below. */
 import { max } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
-import type { ReportDocument } from '../document/kind-schemas.js';
+import type { ReportDocument } from '../kinds/kind-schemas.js';
 import type { TimeCourse } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import { type BinRow, type FigureKind, sentences } from './figure-kind.js';
@@ -15,18 +15,19 @@ import {
   rounded,
   type Section,
 } from './figure.js';
-import { seriesName } from './measure-figures.js';
+import { seriesName } from './measured-entries.js';
 import { withStimulus } from './stimulus-panel.js';
+import { own } from '../../engine/own.js';
 
 const COURSE_PX = 190;
 
 interface Course {
   readonly label: string;
-  /** Mean in each bin. */
+  /** The mean in each bin. */
   readonly bins: readonly number[];
 }
 
-/** @param course of reports that have one */
+/** @param course that of the kind of report */
 export function courseFigure(course: TimeCourse): FigureKind {
   const reportsIn = ({ reports }: ExperimentDocument) =>
     Object.entries(reports).filter(([, report]) => groupKindOf(report)?.course === course);
@@ -34,11 +35,11 @@ export function courseFigure(course: TimeCourse): FigureKind {
     ...course,
     bins: {
       unit: course.unit,
-      // One by one: reports of many neurons have very many.
+      // A generator, because reports of many neurons have very many rows.
       *rows({ head: { experiment }, conditions }): Iterable<BinRow> {
         for (const [report, document] of reportsIn(experiment)) {
           for (const condition of conditions) {
-            for (const group of condition.groups[report] ?? []) {
+            for (const group of own(condition.groups, report) ?? []) {
               for (const [bin, mean] of (course.of(group) ?? []).entries()) {
                 const [fromMs, toMs] = [startOfBin(document, bin), startOfBin(document, bin + 1)];
                 yield { report, condition, group, fromMs, toMs, mean };
@@ -52,9 +53,8 @@ export function courseFigure(course: TimeCourse): FigureKind {
       const reports = reportsIn(experiment);
       let isCut = false;
       const sections = reports.flatMap(([report, document]): Section[] => {
-        const { start_ms: startMs, bin_ms: binMs = 1 } = document;
         const all = conditions.flatMap((condition) =>
-          (condition.groups[report] ?? []).map((group): Course => ({
+          (own(condition.groups, report) ?? []).map((group): Course => ({
             label: seriesName({ group, condition }, []),
             bins: course.of(group) ?? [],
           })),
@@ -62,23 +62,9 @@ export function courseFigure(course: TimeCourse): FigureKind {
         const shown = all.filter(({ bins }) => bins.length > 0).slice(0, MAX_SERIES);
         isCut ||= all.length > shown.length;
         if (shown.length === 0) return [];
-        const most = max(shown, ({ bins }) => bins.length)!;
-        const startOf = (bin: number) => startOfBin(document, bin);
-        const panel: Panel = {
-          title: `${report} (${course.unit})`,
-          height: COURSE_PX,
-          x: { label: 'Time (ms)', domain: [startMs, startOf(most)] },
-          y: { label: '', domain: [0, highestOf(shown)], hasGrid: true },
-          marks: [...stepsOf(shown, startOf), ...titledBins(shown, startOf, most, course.unit)],
-          legend: [
-            ...legendOfLines(shown.map(({ label }) => label)),
-            {
-              label: `mean over neurons and n = ${counted(experiment.trials, 'trial')}, bins of ${binMs} ms`,
-              paint: 'none',
-            },
-          ],
-        };
-        return [withStimulus(panel, experiment, conditions[0]!)];
+        const title = `${report} (${course.unit})`;
+        const panel = coursePanel(title, document, shown, experiment.trials, course.unit);
+        return [withStimulus([panel], experiment, conditions[0]!)];
       });
       if (sections.length === 0) return undefined;
       return {
@@ -95,7 +81,28 @@ export function courseFigure(course: TimeCourse): FigureKind {
   };
 }
 
-/** In ms; the last bin may be shorter. */
+function coursePanel(
+  title: string,
+  document: ReportDocument,
+  shown: readonly Course[],
+  trials: number,
+  unit: string,
+): Panel {
+  const { start_ms: startMs, bin_ms: binMs = 1 } = document;
+  const most = max(shown, ({ bins }) => bins.length)!;
+  const startOf = (bin: number) => startOfBin(document, bin);
+  const sample = `mean over neurons and n = ${counted(trials, 'trial')}, bins of ${binMs} ms`;
+  return {
+    title,
+    height: COURSE_PX,
+    x: { label: 'Time (ms)', domain: [startMs, startOf(most)] },
+    y: { label: '', domain: [0, highestOf(shown)], hasGrid: true },
+    marks: [...stepsOf(shown, startOf), ...titledBins(shown, startOf, most, unit)],
+    legend: [...legendOfLines(shown.map(({ label }) => label)), { label: sample, paint: 'none' }],
+  };
+}
+
+/** The start of a bin in ms. */
 function startOfBin(
   { start_ms: startMs, end_ms: endMs, bin_ms: binMs = 1 }: ReportDocument,
   bin: number,
@@ -103,7 +110,7 @@ function startOfBin(
   return Math.min(startMs + bin * binMs, endMs ?? Infinity);
 }
 
-/** An outline for each series, filled where there is one. */
+/** An outline for each series. A single series is filled. */
 function stepsOf(shown: readonly Course[], startOf: (bin: number) => number): Mark[] {
   return shown.flatMap(({ bins }, paint): Mark[] => {
     const points = bins.flatMap((value, bin) => [
@@ -116,7 +123,7 @@ function stepsOf(shown: readonly Course[], startOf: (bin: number) => number): Ma
   });
 }
 
-/** Invisible bins that tell their numbers to those who point at them. */
+/** Invisible rectangles that show the numbers of a bin to a reader who points at it. */
 function titledBins(
   shown: readonly Course[],
   startOf: (bin: number) => number,

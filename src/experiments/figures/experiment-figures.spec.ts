@@ -1,6 +1,9 @@
 import type { ExperimentDocument } from '../document/document.js';
-import type { ExperimentHead, GroupResult } from '../run/result.js';
-import { drawSvg, PAPER } from './draw.js';
+import type { ExperimentHead } from '../document/result.js';
+import type { GroupResult } from '../kinds/result-rows.js';
+import { parameterLabel } from './condition-labels.js';
+import { drawSvg } from './draw.js';
+import { PAPER } from './palette.js';
 import { figureOfFile, figuresOf } from './experiment-figures.js';
 import type { Findings, FoundCondition } from './figure-kind.js';
 import type { Cell, Mark, Panel } from './figure.js';
@@ -118,6 +121,25 @@ describe('a sweep of two parameters', () => {
     }
   });
 
+  it('writes numbers into the cells of all maps or of none, and keeps the last tick within the width', () => {
+    const [map] = panelsOf(grid(2));
+    const narrow = { ...map!, height: 18, title: 'low' };
+    const svgOf = (panels: readonly Panel[]) =>
+      drawSvg(
+        { label: '', note: '', sections: panels.map((panel) => ({ panels: [panel], smallestWidth: 1 })) },
+        600,
+      );
+    const numbers = (svg: string) => svg.match(/font-size="10"/g)?.length ?? 0;
+    expect(numbers(svgOf([map!]))).toBeGreaterThan(0);
+    expect(numbers(svgOf([map!, narrow]))).toBe(0);
+    const axis = { label: '', domain: [0, 1e9] } as const;
+    const wide = svgOf([{ title: '', height: 20, x: axis, y: axis, marks: [] }]);
+    const ticks = [...wide.matchAll(/<text x="([\d.]+)"[^>]*text-anchor="middle">(\d+)</g)];
+    const [, x, text] = ticks.at(-1)!;
+    expect(text).toBe('1000000000');
+    expect(Number(x) + (6.4 * text!.length) / 2).toBeLessThanOrEqual(600);
+  });
+
   it('says of a condition that was stopped that it has no rate', () => {
     const found = findings({ sweep }, [
       {
@@ -130,6 +152,17 @@ describe('a sweep of two parameters', () => {
     expect(cell).toMatchObject({ share: null, text: '' });
     expect(cell!.title).toMatch(/^cells: stopped /);
   });
+});
+
+it('draws reports that are named like members of every object', () => {
+  const marksOf = (events: string, rates: string) => {
+    const reports = { [events]: { ...REPORT, type: 'spikes' }, [rates]: REPORT_OF_RATES } as const;
+    return panelsOf(findings({ reports }, [{ groups: { [rates]: [group({}, 3)] } }])).map(
+      ({ marks }) => marks,
+    );
+  };
+  expect(marksOf('toString', 'constructor').length).toBe(marksOf('events', 'rates').length);
+  expect(parameterLabel('constructor')).toBe('constructor');
 });
 
 it('draws a raster of the events of a trial: neurons in their order, neighbours of a type in one band', () => {
@@ -155,7 +188,7 @@ it('draws a raster of the events of a trial: neurons in their order, neighbours 
   expect(marksOf(panel!, 'ticks')).toMatchObject([{ x: [1, 2.5, 3], rows: [1, 0, 2] }]);
 });
 
-it('draws membrane potentials as a line for each of the first neurons of a trial, not as a raster', () => {
+it('draws membrane potentials of the first neurons of a trial one below the other, with threshold, rest and spikes', () => {
   const neurons = [2, 3, 4, 5, 6, 7, 8];
   const table = {
     table: 'membrane',
@@ -174,24 +207,38 @@ it('draws membrane potentials as a line for each of the first neurons of a trial
     mine: { ...REPORT, type: 'membrane', dt_ms: 1 },
     raster: { ...REPORT, type: 'spikes' },
   };
-  const found = findings({ reports }, [{ tables: { mine: table } }]);
+  const raster = {
+    ...{ table: 'spikes', columns: [], truncated: false },
+    trials: Uint8Array.of(0, 1),
+    steps: Uint16Array.of(15, 18),
+    neurons: Uint32Array.of(3, 2),
+  } as const;
+  const found = findings({ reports, constants: { threshold_mv: -44 } }, [
+    { tables: { mine: table, raster } },
+  ]);
   expect(figuresOf(found.head.experiment).map(({ name, table: of }) => [name, of])).toEqual([
     ['membrane potentials', 'membrane'],
     ['spikes', 'spikes'],
   ]);
-  const [panel] = panelsOf(found);
-  expect(panel).toMatchObject({
-    title: 'mine: Membrane potential (mV)',
-    x: { domain: [0, 2] },
-    // Ends of six of the seven neurons in the first of two trials.
-    y: { domain: [-52, -49] },
-  });
-  expect(panel!.legend!.map(({ label }) => label)).toEqual([1, 1, 2, 2, 3, 3].map((type) => `type ${type}`));
-  const lines = marksOf(panel!, 'line').map(({ points }) => points);
-  expect(lines).toHaveLength(6);
-  expect(lines[5]).toEqual([
+  const panels = panelsOf(found);
+  // Six of the seven neurons in the first of two trials.
+  expect(panels.map(({ title }) => title)).toEqual(
+    [1, 1, 2, 2, 3, 3].map((type) => `mine: type ${type}, membrane potential (mV)`),
+  );
+  for (const panel of panels)
+    expect(panel).toMatchObject({ x: { domain: [0, 2] }, y: { domain: [-52, -44] } });
+  const [threshold, rest, potential] = marksOf(panels[5]!, 'line').map(({ points }) => points);
+  expect([threshold, rest]).toEqual([-44, -52].map((mV) => [0, 2].map((ms) => [ms, mV])));
+  expect(potential).toEqual([
     [1, -50.75],
     [2, -49],
+  ]);
+  expect(panels[5]!.legend!.map(({ label }) => label)).toEqual(['threshold -44 mV', 'rest -52 mV']);
+  // Neuron 3 spikes in this trial, neuron 2 in the other one.
+  expect(panels.map((panel) => marksOf(panel, 'dots')[0]!.points.map(([ms]) => ms))).toEqual([
+    [],
+    [1.5],
+    ...new Array<number[]>(4).fill([]),
   ]);
   expect(drawSvg(figureOfFile(found), 600)).not.toMatch(/NaN|undefined|Infinity/);
   const nothing = findings({ reports: { mine: reports.mine } }, [{ tables: {} }]);
@@ -244,7 +291,7 @@ describe('a figure that a reviewer reads', () => {
     expect(radii).toEqual([5.2, 7.4, 5.2, 3, 5.2, 3, 3, 3, 3]);
   });
 
-  it('draws the lines that change most where there are too many', () => {
+  it('draws the lines that change most if there are too many', () => {
     const found = findings(
       { sweep: [{ set: 'seed', values: [0, 1] }] },
       [0, 1].map((seed) => ({
@@ -260,7 +307,7 @@ describe('a figure that a reviewer reads', () => {
     expect(legendOf(panel!).slice(0, -1)).toEqual(['T3', 'T4', 'T5', 'T6', 'T7', 'T8']);
   });
 
-  it('leaves silent lines out where there are too many, and says how many it draws', () => {
+  it('leaves silent lines out if there are too many, and says how many it draws', () => {
     const found = findings(
       { sweep: [{ set: 'seed', values: [0, 1] }] },
       [0, 1].map((seed) => ({
@@ -298,7 +345,7 @@ describe('a figure that a reviewer reads', () => {
     expect(legendOf(panel!)).toEqual(['mean, n = 2 trials', '± population sd', 'one trial, or control']);
   });
 
-  it('names the network without a lesion, and shortens ids where titles have them whole', () => {
+  it('names the network without a lesion, and shortens ids whose titles have them whole', () => {
     const id = '720575940640589171';
     const found = findings({ sweep: [{ each: 'CB*', group_by: ['neuron', 'type'], as: 'silence' }] }, [
       { parameters: { silence: null }, groups: { cells: [spread(50, 1, [49, 51])] } },
@@ -307,7 +354,8 @@ describe('a figure that a reviewer reads', () => {
         groups: { cells: [spread(80, 1, [79, 81])] },
       },
     ]);
-    const [panel] = panelsOf(found);
+    const [, rates] = figuresOf(found.head.experiment);
+    const [panel] = rates!.draw(found, ({ values }) => values[0]!)!.sections[0]!.panels;
     expect(panel!.y).toMatchObject({ bands: [{ label: 'nothing silenced' }, { label: `${id} DNge031` }] });
     expect(legendOf(panel!)).toEqual([
       'lower than with nothing silenced, n = 2 trials',
@@ -315,9 +363,95 @@ describe('a figure that a reviewer reads', () => {
       '± population sd',
       'nothing silenced',
     ]);
-    const svg = drawSvg(figureOfFile(found), 600);
+    const svg = drawSvg(
+      rates!.draw(found, ({ values }) => values[0]!)!,
+      600,
+    );
     expect(svg).toContain('>…640589171 DNge031</text>');
     expect(svg).toContain(`<title>${id} DNge031: 80.0 ± 1.0 Hz</title>`);
+  });
+
+  it('opens a lesion screen on paired differences, and says which of them survive a correction', () => {
+    const silence = (type: string | null, trials: number[]) => ({
+      parameters: { silence: type === null ? null : { type } },
+      groups: { cells: [spread(trials.reduce((sum, each) => sum + each) / 4, 1, trials)] },
+    });
+    const found = findings({ sweep: [{ each: 'C*', group_by: ['type'], as: 'silence' }], trials: 4 }, [
+      silence(null, [50, 60, 70, 80]),
+      // Lower by 30 in each trial, although trials differ by as much.
+      silence('certain', [20, 31, 40, 49]),
+      // Lower by 1, 2, 3, 4: mean 2.5, standard error 0.6455, t 3.18.
+      silence('alone', [49, 58, 67, 76]),
+      silence('chance', [60, 50, 80, 70]),
+    ]);
+    const [changes, rates] = figuresOf(found.head.experiment);
+    expect([changes!.name, rates!.name]).toEqual(['change of mean rate', 'mean rate']);
+    const [panel] = panelsOf(found);
+    expect(panel!.y).toMatchObject({
+      bands: [
+        { label: 'certain', note: '−30.0 (−31.3 to −28.7)' },
+        { label: 'alone', note: '−2.5 (−4.6 to −0.4)' },
+        { label: 'chance', note: '0 (−18.4 to +18.4)' },
+      ],
+    });
+    // Two intervals at 95 % exclude 0; only one of them still does if three groups are tested.
+    expect(marksOf(panel!, 'rect').map(({ paint }) => paint)).toEqual([0, 'muted', 'muted']);
+    const { note } = changes!.draw(found, ({ values }) => values[0]!)!;
+    expect(note).toContain('all 3 groups at once (Bonferroni)');
+  });
+
+  it('gives controls the colour of the line that they belong to', () => {
+    const control = { mean: 3, sd: 1, values: [2, 4], incomplete: [], p: 1 / 3, q: 1 / 3 };
+    const found = findings(
+      { sweep: [{ set: 'seed', values: [0, 1] }], controls: { shuffle: 'weights', count: 2 } },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        groups: {
+          cells: ['left', 'right'].map((side) => spread(30, 2, [28, 32], { side, control })),
+        },
+      })),
+    );
+    const [panel] = panelsOf(found);
+    expect(panel!.legend!.slice(0, 4).map(({ label, paint }) => [label, paint])).toEqual([
+      ['left', 0],
+      ['left, controls (n = 2)', 0],
+      ['right', 2],
+      ['right, controls (n = 2)', 2],
+    ]);
+    const all = figuresOf(found.head.experiment).find(({ name }) => name === 'this wiring among controls')!;
+    const { note, sections } = all.draw(found, ({ values }) => values[0]!)!;
+    expect(note).toContain('p 0.33 is the smallest that 2 controls allow.');
+    expect(sections[0]!.panels[0]!.legend!.map(({ label }) => label)).toEqual([
+      'this wiring, mean of n = 2 trials',
+      'controls, n = 2',
+    ]);
+  });
+
+  it('says of controls that are all silent that they are', () => {
+    const control = { mean: 0, sd: 0, values: [0, 0], incomplete: [], p: 1 / 3, q: 1 / 3 };
+    const found = findings({ controls: { shuffle: 'weights', count: 2 } }, [
+      { groups: { cells: [spread(30, 2, [28, 32], { control })] } },
+    ]);
+    const all = figuresOf(found.head.experiment).find(({ name }) => name === 'this wiring among controls')!;
+    const [panel] = all.draw(found, ({ values }) => values[0]!)!.sections[0]!.panels;
+    expect(panel!.legend!.at(-1)!.label).toBe('all controls are silent, n = 2');
+  });
+
+  it('opens an experiment that reads only courses on the course', () => {
+    const reports = { bins: { ...REPORT, type: 'histogram', bin_ms: 20 } as const };
+    const [first] = figuresOf(findings({ reports }, []).head.experiment);
+    expect(first!.name).toBe('rates in time');
+    const [swept] = figuresOf(
+      findings({ reports, sweep: [{ set: 'seed', values: [0, 1] }] }, []).head.experiment,
+    );
+    expect(swept!.name).toBe('mean rate');
+  });
+
+  it('mentions sides only if it shows them', () => {
+    const note = (label: object) =>
+      figureOfFile(findings({}, [{ groups: { cells: [group(label, 2)] } }])).note;
+    expect(note({ side: 'left' })).toContain('Left is left.');
+    expect(note({ type: 'A' })).not.toContain('Left is left.');
   });
 
   it('is a histogram over the window, with the stimulation and the lesion below on the same axis', () => {
@@ -397,7 +531,7 @@ describe('a figure that a reviewer reads', () => {
       ['text', 98],
       [0, 2],
     ]);
-    // Rows of 5.6 pixels are too thin for labels, but for that of a neuron that is read.
+    // Rows of 5.6 pixels are too thin for labels, except for that of a reported neuron.
     const svg = drawSvg({ label: '', note: '', sections: [{ panels: [panel!], smallestWidth: 1 }] }, 600);
     expect([...svg.matchAll(/>(type \d+)<\/text>/g)].map(([, label]) => label)).toContain('type 7');
   });

@@ -1,8 +1,8 @@
-/** The figures that an experiment has, by its sweep and its reports: on the page one by one, in a file together. */
+/** Chooses the figures of an experiment by its sweep and reports. The page shows one at a time, a file all of them. */
 import type { ExperimentDocument } from '../document/document.js';
 import { editsOf } from '../kinds/edit-kinds.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
-import type { ExperimentHead } from '../run/result.js';
+import type { ExperimentHead } from '../document/result.js';
 import { trialsText } from './condition-labels.js';
 import { controlsFigure } from './controls-figure.js';
 import {
@@ -17,11 +17,13 @@ import type { Figure } from './figure.js';
 import { courseFigure } from './course-figure.js';
 import { measureFigures } from './measure-figures.js';
 import { provenanceOf } from './provenance.js';
+import { withPublished } from './published-curve.js';
 import { rasterFigure } from './raster-figure.js';
 import { eventReports, isTraced } from './report-figures.js';
 import { traceFigure } from './trace-figure.js';
+import { own } from '../../engine/own.js';
 
-/** The first is the one that says most. */
+/** The kinds of figures of an experiment, the most informative first. */
 export function figuresOf(experiment: ExperimentDocument): readonly FigureKind[] {
   const kinds = Object.values(experiment.reports)
     .map(groupKindOf)
@@ -31,23 +33,37 @@ export function figuresOf(experiment: ExperimentDocument): readonly FigureKind[]
   const events = eventReports(experiment);
   const traces = events.filter((report) => isTraced(experiment, report));
   const strokes = events.filter((report) => !traces.includes(report));
+  const ofMeasures = [...measures].flatMap((measure) => measureFigures(experiment, measure)).map(compared);
+  const ofCourses = [...courses].map(courseFigure);
+  // Somebody who reads only courses, and sweeps nothing, asks when neurons fire.
+  const isOfTime = experiment.sweep === undefined && kinds.every(({ course }) => course !== undefined);
   return [
-    ...[...measures].flatMap((measure) => measureFigures(experiment, measure)),
-    ...[...courses].map(courseFigure),
+    ...(isOfTime ? [...ofCourses, ...ofMeasures] : [...ofMeasures, ...ofCourses]),
     ...(experiment.controls === undefined ? [] : [controlsFigure(experiment)]),
     ...(traces.length > 0 ? [traceFigure(experiment, traces)] : []),
     ...(strokes.length > 0 ? [rasterFigure(experiment, strokes)] : []),
   ];
 }
 
-/** A figure of a file, with the numbers behind it; see FigureKind. */
+/** The same kind, with published numbers if there are any for the experiment. */
+function compared(kind: FigureKind): FigureKind {
+  return {
+    ...kind,
+    draw(findings, chosen) {
+      const figure = kind.draw(findings, chosen);
+      return figure && withPublished(figure, findings.head);
+    },
+  };
+}
+
+/** A figure of a file with the numbers behind it; see FigureKind. */
 export interface DrawnFigure {
   readonly kind: FigureKind;
   readonly figure: Figure;
   readonly rows: readonly MeasuredRow[];
 }
 
-/** The figures of a file, in which nobody can choose. @param kinds of figures, the first of which says most */
+/** The figures of a file, which offers no choice. @param kinds the most informative first */
 export function drawnFigures(
   findings: Findings,
   kinds = figuresOf(findings.head.experiment),
@@ -62,7 +78,7 @@ export function drawnFigures(
   );
 }
 
-/** All that is worth a file; of a sweep its first figure. */
+/** The figure to save as a file: all figures in one; of a sweep only the first. */
 export function figureOfFile(findings: Findings): Figure {
   const { experiment } = findings.head;
   const { sweep = [] } = experiment;
@@ -78,7 +94,7 @@ export function figureOfFile(findings: Findings): Figure {
   });
 }
 
-/** A figure for a file, which has no page around it that could say what it is of. */
+/** Adds title and provenance, because a file has no page around it that names the experiment. */
 export function titled(head: ExperimentHead, figure: Figure): Figure {
   const { id, model, wiring, experiment, side_convention: sides } = head;
   const swept = (experiment.sweep ?? []).flatMap((axis) => ('set' in axis ? [axis.set] : []));
@@ -95,9 +111,21 @@ export function titled(head: ExperimentHead, figure: Figure): Figure {
       ...(edited === '' ? [] : [edited]),
       `experiment ${id}`,
     ],
-    note: sentences(figure.note, sides),
+    note: sentences(figure.note, showsSides(figure) && sides),
     metadata,
   };
+}
+
+/** True if a title or label of the figure names a side. */
+export function showsSides({ sections }: Figure): boolean {
+  const isSide = (text: string) => /\b(left|right)\b/.test(text);
+  return sections.some(({ panels }) =>
+    panels.some(({ title, x, y, legend = [] }) =>
+      [title, ...[x, y].flatMap((axis) => ('bands' in axis ? axis.bands.map(({ label }) => label) : []))]
+        .concat(legend.map(({ label }) => label))
+        .some(isSide),
+    ),
+  );
 }
 
 function selectionsOf(
@@ -105,8 +133,8 @@ function selectionsOf(
   findings: Findings,
   fixed: Readonly<Record<string, string>> = {},
 ): Chosen[] {
-  const chosen: Chosen = ({ name, values }) => fixed[name] ?? values[0] ?? '';
-  const open = kind.choices?.(findings, chosen).find(({ name }) => !(name in fixed));
+  const chosen: Chosen = ({ name, values }) => own(fixed, name) ?? values[0] ?? '';
+  const open = kind.choices?.(findings, chosen).find(({ name }) => own(fixed, name) === undefined);
   if (open === undefined) return [chosen];
   return open.values
     .slice(0, open.inFile)

@@ -1,16 +1,17 @@
-/** Size and colours of a figure in a file: the same for `--plot` and for what the laboratory saves. */
-import { drawFigure, PAPER, type Palette } from './draw.js';
+/** Size and colours of a figure in a file: the same for `--plot` and for files that the laboratory saves. */
+import { drawFigure } from './draw.js';
+import { PAPER, type Palette } from './palette.js';
 import type { Figure } from './figure.js';
 import { svgText, type SvgNode } from './svg.js';
 
-/** Width of a figure where none is given, in units of 1/96 inch, and the text of such a figure. */
+/** Default width of a figure in units of 1/96 inch, and the size of its text. */
 const WIDTH = 900;
 const TEXT_UNITS = 12;
 const USUAL_TEXT_PT = 9;
 export const USUAL_DPI = 300;
 export const MM_PER_INCH = 25.4;
 const PT_PER_INCH = 72;
-/** Stands for a palette without hues. */
+/** The name of a palette without hues. */
 export const GREY = 'grey';
 const GREYS: Palette = {
   ...PAPER,
@@ -24,18 +25,18 @@ const GREYS: Palette = {
 export interface Look {
   readonly widthMm?: number | undefined;
   readonly textPt?: number | undefined;
-  /** `grey`, or `#rrggbb` of each series with commas between them. */
+  /** `grey`, or a list of colours `#rrggbb` for the series, separated by commas. */
   readonly colours?: string | undefined;
-  /** Family of the font, as CSS has it. */
+  /** The font family, as in CSS. */
   readonly font?: string | undefined;
 }
 
-/** A figure as SVG, with what else has to be known of its size. */
+/** A figure as SVG, with its scale. */
 export interface FigureFile {
   readonly svg: string;
-  /** The same, for PDF. */
+  /** The same figure as a tree, from which PDF is made. */
   readonly drawing: SvgNode;
-  /** Millimetres of a unit of the figure. */
+  /** Length of a unit of the figure in millimetres. */
   readonly unitMm: number;
   readonly widthMm: number;
 }

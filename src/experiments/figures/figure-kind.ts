@@ -1,48 +1,49 @@
-/** A kind of figure: what it needs, what its reader may choose, and how it becomes panels. */
-import type { ConditionResult, EventTable, ExperimentHead, GroupResult } from '../run/result.js';
+/** The interface of a kind of figure: its data, the choices of its reader, and the drawing of panels. */
+import type { AnsweredCondition, ExperimentHead } from '../document/result.js';
+import type { EventTable, GroupResult } from '../kinds/result-rows.js';
 import { otherSettingsText } from './condition-labels.js';
 import type { Figure, Panel, Section } from './figure.js';
 
-/** Figures of a file at most. */
+/** Maximum number of figures in a file. */
 export const MAX_FIGURES = 6;
 
-/** A condition that is done. */
-export interface FoundCondition extends Omit<ConditionResult, 'reports'> {
-  /** Groups of each report that has groups. */
+/** A finished condition. */
+export interface FoundCondition extends Omit<AnsweredCondition, 'reports'> {
+  /** The groups of each report of groups. */
   readonly groups: Readonly<Record<string, readonly GroupResult[]>>;
-  /** Rows of each report that is a table of events. */
+  /** The rows of each report that is a table of events. */
   readonly tables: Readonly<Record<string, EventTable>>;
 }
 
-/** Conditions that an experiment has given so far; at least one condition. */
+/** The finished conditions of an experiment, at least one. */
 export interface Findings {
   readonly head: ExperimentHead;
   readonly conditions: readonly FoundCondition[];
-  /** Lesions that were not run, because they change nothing. */
+  /** Number of conditions that were not run, because they change nothing. */
   readonly unchanged: number;
-  /** Names of the neurons of tables, such as their type and side. */
+  /** The label of a neuron of a table, such as its type and side. */
   labelOf(neuron: number): string;
 }
 
-/** Something of a figure that its reader chooses; the first value unless another is chosen. */
+/** A choice that the reader of a figure has. The first value is the default. */
 export interface Choice {
   readonly name: string;
   readonly label: string;
   readonly values: readonly string[];
-  /** So many of them are drawn in a file. */
+  /** Number of the values that a file shows, each in a figure of its own. */
   readonly inFile: number;
 }
 
 export type Chosen = (choice: Choice) => string;
 
-/** A number that a figure shows, or leaves out: of a group of a report in a condition. */
+/** A number of a group of a report in a condition. */
 export interface MeasuredRow {
   readonly report: string;
   readonly condition: FoundCondition;
   readonly group: GroupResult;
 }
 
-/** A mean in a bin of time, of a group of a report in a condition. */
+/** A mean in a time bin, of a group of a report in a condition. */
 export interface BinRow extends MeasuredRow {
   readonly fromMs: number;
   readonly toMs: number;
@@ -51,30 +52,30 @@ export interface BinRow extends MeasuredRow {
 
 export interface FigureKind {
   readonly name: string;
-  /** Has the numbers of the figure. */
+  /** The table (`?table=`) with the numbers of the figure. */
   readonly table: string;
   choices?(findings: Findings, chosen: Chosen): readonly Choice[];
-  /** @returns nothing where there is nothing to draw yet */
+  /** @returns undefined if there is nothing to draw yet */
   draw(findings: Findings, chosen: Chosen): Figure | undefined;
-  /** All numbers of groups behind the figure, in its order; another figure of the same numbers has none. */
+  /** All numbers behind the figure, in its order. Absent if another figure already lists the same numbers. */
   rows?(findings: Findings, chosen: Chosen): readonly MeasuredRow[];
-  /** The same where the numbers are those of bins of time, with their unit. */
+  /** All numbers in time bins, if the figure shows these, and their unit. */
   readonly bins?: { readonly unit: string; rows(findings: Findings): Iterable<BinRow> };
 }
 
-/** The values of the axes beside those that a figure shows, as one text for each choice. */
+/** A choice among the values of the axes that a figure does not show. */
 export function otherSettingsChoice({ conditions }: Findings, shown: readonly string[]): Choice {
   const values = [...new Set(conditions.map(({ parameters }) => otherSettingsText(parameters, shown)))];
   return { name: 'beside', label: 'At', values, inFile: MAX_FIGURES };
 }
 
-/** The condition that is chosen where a figure shows one of them. */
+/** The chosen condition of a figure that shows only one. */
 export function conditionOf(findings: Findings, chosen: Chosen): FoundCondition {
   const beside = chosen(otherSettingsChoice(findings, []));
   return findings.conditions.find(({ parameters }) => otherSettingsText(parameters, []) === beside)!;
 }
 
-/** One panel below the other. */
+/** A section with one panel below the other. */
 export function wide(panels: readonly Panel[]): Section {
   return { panels, smallestWidth: Infinity };
 }

@@ -1,13 +1,13 @@
-/** PDF of a figure: the marks of its SVG as draw.ts makes it, as paths and text that can be selected. */
+/** Turns the SVG tree of a figure into PDF, with paths and selectable text. */
 import PDFDocument from 'pdfkit';
-import { joinedBytes } from './bytes.js';
+import { joinedBytes } from '../../engine/bytes.js';
 import type { Figure } from './figure.js';
 import type { FigureFile } from './figure-file.js';
 import { factLines } from './provenance.js';
 import type { SvgNode } from './svg.js';
 
 const PT_PER_MM = 72 / 25.4;
-/** Bytes of TrueType or OpenType fonts, which a file takes along. */
+/** Bytes of TrueType or OpenType fonts to embed. */
 export interface Fonts {
   readonly regular: Uint8Array;
   readonly bold: Uint8Array;
@@ -27,9 +27,9 @@ export async function pdfOf(
   const pen = new PDFDocument({
     size: [width! * unit, height! * unit],
     margin: 0,
-    // Without the usual one, which browsers do not have.
+    // No default font: browsers do not have the one of the library.
     font: '',
-    // A file is a function of its figure: it has no date of its own.
+    // Equal figures give equal files, so the file has no date.
     info: {
       Title: figure.title ?? figure.label,
       Subject: factLines(figure.metadata ?? {}).join('\n'),
@@ -66,7 +66,7 @@ function stopsOf(stops: SvgNode['children']) {
 }
 
 function drawShape(pen: Pen, tag: string, own: Attributes, gradients: Gradients): void {
-  const number = (name: string) => Number(own[name] ?? 0);
+  const number = (attribute: string) => Number(own[attribute] ?? 0);
   const outline = {
     rect: () => pen.rect(number('x'), number('y'), number('width'), number('height')),
     line: () => pen.moveTo(number('x1'), number('y1')).lineTo(number('x2'), number('y2')),
@@ -92,7 +92,7 @@ function drawShape(pen: Pen, tag: string, own: Attributes, gradients: Gradients)
   if (stroke !== 'none') {
     pen.lineWidth(Number(own['stroke-width'] ?? 1)).strokeOpacity(Number(own['stroke-opacity'] ?? 1));
     const dash = own['stroke-dasharray'];
-    // The types know one length alone.
+    // The library takes a list, but its types allow only one number.
     if (dash !== undefined) pen.dash(dash.split(' ').map(Number) as unknown as number, {});
     outline();
     pen.stroke(hexOf(stroke));
@@ -117,7 +117,7 @@ function transform(pen: Pen, given: string): void {
   }
 }
 
-/** @param colour `#rrggbb`, or as scales of d3 give it: `rgb(1, 2, 3)` */
+/** @param colour `#rrggbb`, or `rgb(1, 2, 3)` from a scale of d3 */
 function hexOf(colour: string): string {
   const channels = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(colour)?.slice(1);
   return channels === undefined

@@ -1,21 +1,21 @@
 /**
- * A figure as data: panels with axes and marks, in the units of what they show. It has no sizes of a screen, but for the
- * height of a panel, and no colours, which belong to a palette; draw.ts makes SVG of it.
+ * A figure as data: panels with axes and marks, in units of the data. It has no colours and, except for the height of a panel,
+ * no sizes in pixels. draw.ts turns it into SVG with a palette and a width.
  */
 
 import type { Facts } from './provenance.js';
 
-/** A colour by its purpose: the place of a series, or a part of the page. */
+/** A colour by its purpose: the number of a series, or a role on the page. */
 export type Paint = number | 'text' | 'muted' | 'line' | 'none';
 
-/** Rows or columns that share a label; several of them where neurons of one type stand together. */
+/** One or more rows or columns with a common label, such as the neurons of one type. */
 export interface Band {
   readonly label: string;
-  /** Rows; 1 by default. */
+  /** Number of rows, by default 1. */
   readonly size?: number;
-  /** Stands at the other end of the row. */
+  /** A text at the other end of the row. */
   readonly note?: string;
-  /** True for a label that has to be seen, however thin the rows. */
+  /** True if the label must be visible even if rows are thin. */
   readonly isMarked?: true;
 }
 
@@ -24,10 +24,10 @@ export type Axis =
   | {
       readonly label: string;
       readonly domain: readonly [number, number];
-      /** Lines across the panel in place of ticks; the axis ends at one. */
+      /** If true, draw lines across the panel instead of ticks, and end the axis at a line. */
       readonly hasGrid?: boolean;
       readonly isLog?: boolean;
-      /** Places of ticks, where there is room for all of them. */
+      /** Positions of ticks. They are used only if all of them fit. */
       readonly ticks?: readonly number[];
     }
   | { readonly label: string; readonly bands: readonly Band[] };
@@ -36,18 +36,18 @@ export type Axis =
 export interface Cell {
   readonly x: number;
   readonly y: number;
-  /** From 0 to 1, the end of the scale; null where there is no number. */
+  /** From 0 to 1, the end of the scale; null if the cell has no number. */
   readonly share: number | null;
-  /** Its number, where there is room. */
+  /** The number, drawn if it fits. */
   readonly text: string;
-  /** Stands below it, where there is room for that as well. */
+  /** A text below the number, drawn if it fits too. */
   readonly detail?: string;
   readonly title: string;
 }
 
 type Point = readonly [x: number, y: number, title?: string];
 
-/** A mark that a style sheet, or a test, finds by its name. */
+/** A mark with a name by which style sheets and tests find it. */
 interface Named {
   readonly name: string;
 }
@@ -56,7 +56,7 @@ interface Painted {
   readonly paint: Paint;
 }
 
-/** `title` is what a reader is told who points at a mark. */
+/** A rectangle. `title` is shown to a reader who points at it. */
 export interface Rect extends Named, Painted {
   readonly mark: 'rect';
   readonly x: readonly [number, number];
@@ -80,7 +80,7 @@ export interface Dots extends Painted {
   readonly mark: 'dots';
   readonly points: readonly Point[];
   readonly isRing?: boolean;
-  /** Dots drawn later at the place of each, which are smaller, so that all are seen. */
+  /** For each dot, the number of later dots at the same position. Later ones are smaller, so that all are visible. */
   readonly below?: readonly number[];
 }
 
@@ -114,36 +114,36 @@ export interface LegendEntry extends Painted {
   readonly sample?: 'line' | 'band' | 'bar' | 'ring';
 }
 
-/** Panels that stand side by side where there is room for their smallest width. */
+/** Panels that stand side by side if the width allows. */
 export interface Section {
   readonly panels: readonly Panel[];
   readonly smallestWidth: number;
   readonly largestWidth?: number;
-  /** True where panels below each other have one axis in common: their ends stand below each other. */
+  /** True if panels below each other share the x axis. Their edges are then aligned. */
   readonly sharesX?: true;
-  /** Colours of the cells: from 0 to this number. */
+  /** The scale of the cells' colours, from 0 to this number. */
   readonly scale?: { readonly label: string; readonly highest: number };
 }
 
 export interface Figure {
   readonly title?: string;
   readonly subtitles?: readonly string[];
-  /** For those who do not see it. */
+  /** A description for readers who cannot see the figure. */
   readonly label: string;
   readonly sections: readonly Section[];
-  /** For those who do. */
+  /** A note below the figure. */
   readonly note: string;
-  /** For those who can point at it. */
+  /** A note about pointing at marks. Only an interactive page shows it. */
   readonly hint?: string;
-  /** Facts that a file takes along. */
+  /** Facts to store in a file of the figure. */
   readonly metadata?: Facts;
 }
 
-/** Dashes tell series apart as well, for those who do not see the hues. */
+/** Dashes distinguish series for readers who cannot tell the colours apart. */
 export const DASHES = ['', '7 3', '2 3', '9 3 2 3', '4 2', '1 4'];
 export const MAX_SERIES = DASHES.length;
 
-/** A key for each line; a single one without a name needs none. */
+/** A legend entry for each line; none for a single line without a name. */
 export function legendOfLines(labels: readonly string[]): LegendEntry[] {
   if (labels.length === 1 && labels[0] === 'all') return [];
   return labels.map((label, paint) => ({ label, paint, dash: DASHES[paint]! }));
@@ -154,10 +154,10 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A rate, or another number, as people read it. */
+/** A number in a short form for readers. */
 export function rounded(value: number): string {
   if (value === 0) return '0';
-  // Mean rates of many neurons are low.
+  // Mean rates of many neurons can be low; one digit is then enough.
   if (Math.abs(value) < 0.1) return String(Number(value.toPrecision(1)));
   return value.toFixed(Math.abs(value) >= 99.95 ? 0 : 1);
 }

@@ -9,26 +9,28 @@ import {
   type Mark,
   type Panel,
 } from './figure.js';
-import type { MeanSd } from '../../mean-sd.js';
+import type { MeanSd } from '../kinds/mean-sd.js';
 
-const ROW_PX = 22;
+export const ROW_PX = 22;
 const CURVES_PX = 190;
 
-/** A line; points without `sd` have no spread that is known. */
+/** A line. A point without `sd` has no known spread. */
 export interface Series {
   readonly label: string;
   readonly points: readonly { readonly x: number; readonly mean: number; readonly sd?: number }[];
+  /** Label of the line whose colour it has, by default its own. */
+  readonly likeLine?: string;
 }
 
-/** Parts of a panel of curves that not every figure has. */
+/** Optional parts of a panel of curves. */
 export interface CurveOptions {
   /** Sample size in words: `n = 30 trials`. */
   readonly n?: string;
-  /** True where each x is a value that was set, and has a tick. */
+  /** If true, each x is a set value and gets a tick. */
   readonly hasTickAtEachX?: boolean;
 }
 
-/** The means as lines and a population standard deviation to either side, of the first series. */
+/** Draws means as lines. The first series has a band of one population standard deviation to either side. */
 export function curvesPanel(
   title: string,
   all: readonly Series[],
@@ -38,25 +40,30 @@ export function curvesPanel(
 ): Panel {
   const shown = all.slice(0, MAX_SERIES);
   const points = shown.flatMap((series) => series.points);
-  // Dots of equal means would hide each other.
-  const below = shown.map(({ points: own }, series) =>
-    own.map(
+  // Equal means would hide each other's dots; see `below`.
+  const below = shown.map(({ points: ofSeries }, series) =>
+    ofSeries.map(
       ({ x, mean }) =>
         shown
           .slice(series + 1)
           .filter((later) => later.points.some((each) => each.x === x && each.mean === mean)).length,
     ),
   );
-  const marks = shown.flatMap(({ label, points: own }, paint): Mark[] => {
+  const paints = shown.map(({ label, likeLine = label }, at) => {
+    const like = shown.findIndex((each) => each.label === likeLine);
+    return like < 0 ? at : like;
+  });
+  const marks = shown.flatMap(({ label, points: ofSeries }, at): Mark[] => {
+    const paint = paints[at]!;
     const titleOf = ({ x, mean, sd }: Series['points'][number]) =>
       `${label} at ${x}: ${sd === undefined ? rounded(mean) : meanAndSd({ mean, sd })} ${unit}`;
-    const ends = own.map(({ x, mean, sd = 0 }) => [x, Math.max(0, mean - sd), mean + sd] as const);
-    const means = own.map(({ x, mean }) => [x, mean] as const);
-    const dots = own.map((point) => [point.x, point.mean, titleOf(point)] as const);
+    const ends = ofSeries.map(({ x, mean, sd = 0 }) => [x, Math.max(0, mean - sd), mean + sd] as const);
+    const means = ofSeries.map(({ x, mean }) => [x, mean] as const);
+    const dots = ofSeries.map((point) => [point.x, point.mean, titleOf(point)] as const);
     return [
-      ...(own.some(({ sd = 0 }) => sd > 0) ? [{ mark: 'area', points: ends, paint } as const] : []),
-      { mark: 'line', name: 'mean', points: means, paint, dash: DASHES[paint]! },
-      { mark: 'dots', points: dots, paint, ...(n !== undefined && { below: below[paint]! }) },
+      ...(ofSeries.some(({ sd = 0 }) => sd > 0) ? [{ mark: 'area', points: ends, paint } as const] : []),
+      { mark: 'line', name: 'mean', points: means, paint, dash: DASHES[at]! },
+      { mark: 'dots', points: dots, paint, ...(n !== undefined && { below: below[at]! }) },
     ];
   });
   const ticks = [...new Set(points.map(({ x }) => x))].sort((a, b) => a - b);
@@ -71,7 +78,10 @@ export function curvesPanel(
     y: { label: '', domain: [0, highestOf(points)], hasGrid: true },
     marks,
     legend: [
-      ...legendOfLines(shown.map(({ label }) => label)),
+      ...legendOfLines(shown.map(({ label }) => label)).map((entry, at) => ({
+        ...entry,
+        paint: paints[at]!,
+      })),
       ...(n === undefined
         ? []
         : [{ label: `mean ± population sd, ${n}`, paint: 'muted', sample: 'band' } as const]),
@@ -81,13 +91,13 @@ export function curvesPanel(
 
 export interface Bar extends MeanSd {
   readonly label: string;
-  /** Drawn as rings. */
+  /** Values of the trials, drawn as rings. */
   readonly trials?: readonly number[];
-  /** Sample size, where it is not that of the others. */
+  /** Sample size, if it differs from that of the others. */
   readonly n?: number;
 }
 
-/** @param baseline drawn as a line across all bars; bars above it and below have colours of their own */
+/** @param baseline drawn as a line across all bars; bars above and below it have different colours */
 export function barsPanel(
   title: string,
   bars: readonly Bar[],

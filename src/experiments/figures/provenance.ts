@@ -1,15 +1,16 @@
-/** Where a file of an experiment comes from: the same facts in SVG, PNG, PDF and CSV. */
-import type { ExperimentHead } from '../run/result.js';
-import { joinedBytes } from './bytes.js';
+/** The origin of a file of an experiment. SVG, PNG, PDF and CSV store the same facts. */
+import type { ExperimentHead } from '../document/result.js';
+import { joinedBytes } from '../../engine/bytes.js';
 import { trialsText } from './condition-labels.js';
 
 const PNG_SIGNATURE_BYTES = 8;
-/** Length, name, and checksum of a chunk around its data. */
+/** Bytes of a chunk of PNG beside its data: length, name, checksum. */
 const CHUNK_BYTES = 12;
 const INCHES_PER_METRE = 1000 / 25.4;
-const PER_METRE = 1;
+/** The unit of a resolution in PNG: pixels per metre. */
+const UNIT_METRE = 1;
 
-/** By names that PNG and readers of metadata know, then our own. */
+/** Facts by name: first the standard names of PNG, then ours. */
 export type Facts = Readonly<Record<string, string>>;
 
 export function provenanceOf(head: ExperimentHead): Facts {
@@ -30,7 +31,7 @@ export function factLines(facts: Facts): string[] {
   return Object.entries(facts).map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`);
 }
 
-/** A picture with the facts as chunks of international text before it, and its resolution in dots per inch. */
+/** Adds facts (as iTXt chunks) and the resolution in dots per inch to a PNG. */
 export function pngWith(png: Uint8Array, facts: Facts, dpi: number): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset } = png;
   const header = new DataView(buffer, byteOffset).getUint32(PNG_SIGNATURE_BYTES);
@@ -38,7 +39,7 @@ export function pngWith(png: Uint8Array, facts: Facts, dpi: number): Uint8Array<
   const resolution = new Uint8Array(9);
   const view = new DataView(resolution.buffer);
   for (const at of [0, 4]) view.setUint32(at, Math.round(dpi * INCHES_PER_METRE));
-  view.setUint8(8, PER_METRE);
+  view.setUint8(8, UNIT_METRE);
   // No compression, language or translated name.
   const texts = Object.entries(facts).map(([name, value]) =>
     chunk('iTXt', new TextEncoder().encode(`${name}\0\0\0\0\0${value}`)),

@@ -15,7 +15,7 @@ it.each([
   ],
   [
     'looming-ramp',
-    'What are the rate in bins of time of giant_fibre (DNp01) and the membrane potentials of DNp01, with LC4 stimulated at rates of 0 to 140 Hz in turn and LPLC2 stimulated at rates of 0 to 80 Hz in turn?',
+    'What are the rate in bins of time of giant_fibre (DNp01), the membrane potentials of DNp01 and the spikes of DNp01, with LC4 stimulated at rates of 0 to 140 Hz in turn and LPLC2 stimulated at rates of 0 to 80 Hz in turn?',
   ],
   [
     'looming-relay',

@@ -1,15 +1,15 @@
-/** The question that an experiment asks, in a sentence made from its document. */
-import { listed, selectorWords } from '../../connectome/set-selector.js';
+/** Writes the question of an experiment as a sentence, from its document. */
+import { listed, selectorWords } from '../../engine/connectome/set-selector.js';
 import type { ExperimentDocument } from '../document/document.js';
 import type { SweepAxis } from '../kinds/axis-kinds.js';
 import { editKindOf, editsOf } from '../kinds/edit-kinds.js';
-import { shuffledWords } from '../kinds/edits/wiring.js';
+import { controlWords } from '../kinds/controls.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { parameterWords } from './condition-labels.js';
 
-/** Parts that are named; of more the rest is counted. */
-const MOST_NAMED = 8;
+/** Maximum number of parts to name. The rest is only counted. */
+const MAX_NAMED = 8;
 
 /** @returns one sentence, which ends with a question mark */
 export function questionOf(experiment: ExperimentDocument): string {
@@ -26,11 +26,9 @@ export function questionOf(experiment: ExperimentDocument): string {
   const edits = editsOf(experiment).map(([, kind, value]) => kind.words(value, swept));
   const made = [...stimulation, ...edits].filter((words) => words !== '');
   const conditions = [
-    made.length === 0 ? 'without any input' : `with ${listed(made, MOST_NAMED)}`,
+    made.length === 0 ? 'without any input' : `with ${listed(made, MAX_NAMED)}`,
     ...sweep.map(axisWords),
-    ...(controls === undefined
-      ? []
-      : [`held against ${controls.count} brains with ${shuffledWords(controls.shuffle)}`]),
+    ...(controls === undefined ? [] : [`held against ${controlWords(controls)}`]),
   ];
   return `${readWords(experiment)}, ${conditions.join(', ')}?`;
 }
@@ -48,7 +46,7 @@ function readWords({ reports }: ExperimentDocument): string {
         : [kind.label, `${name === neurons ? name : `${name} (${neurons})`}${by}`];
     labels.set(label, [...(labels.get(label) ?? []), who]);
   }
-  const parts = [...labels].map(([label, names]) => `the ${label} of ${listed(names, MOST_NAMED)}`);
+  const parts = [...labels].map(([label, names]) => `the ${label} of ${listed(names, MAX_NAMED)}`);
   const isOne =
     parts.length === 1 && !Object.values(reports).some((report) => kindOf(report).shape === 'events');
   return `What ${isOne ? 'is' : 'are'} ${listed(parts)}`;
@@ -59,8 +57,8 @@ function axisWords(axis: SweepAxis): string {
     const { set, values } = axis;
     const [name, unit] = parameterWords(set);
     const numbers =
-      values.length <= MOST_NAMED
-        ? `is ${listed(values.map(String), MOST_NAMED)}`
+      values.length <= MAX_NAMED
+        ? `is ${listed(values.map(String), MAX_NAMED)}`
         : `takes ${values.length} values from ${Math.min(...values)} to ${Math.max(...values)}`;
     return `as the ${name} ${numbers} ${unit}`.trimEnd();
   }

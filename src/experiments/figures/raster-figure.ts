@@ -1,8 +1,8 @@
-/** The raster: a stroke for each event of single neurons, over time. */
-import { STEPS_PER_MS } from '../../stimulus/protocol.js';
+/** The raster figure: a stroke for each event of a neuron, over time. */
+import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { eventKindOf } from '../kinds/report-kinds.js';
-import type { EventTable } from '../run/result.js';
+import type { EventTable } from '../kinds/result-rows.js';
 import {
   conditionOf,
   otherSettingsChoice,
@@ -14,19 +14,20 @@ import {
 } from './figure-kind.js';
 import type { Band, Mark, Paint, Panel } from './figure.js';
 import { withStimulus } from './stimulus-panel.js';
+import { own } from '../../engine/own.js';
 
-/** Events of a raster at most: with more a figure becomes slow, and single events are not seen. */
+/** Maximum number of events. With more, figures are slow and single events are not visible. */
 const MAX_EVENTS = 20_000;
 /** With more rows a raster shows one trial at a time. */
 const MAX_ROWS_OF_TRIALS = 120;
 const ALL_TRIALS = 'all';
 
-/** @param reports in the order in which they are drawn; the last one says what the figure is of */
+/** @param reports in the order of drawing; the last one is the subject of the figure */
 export function rasterFigure(experiment: ExperimentDocument, reports: readonly string[]): FigureKind {
   const nounOf = (report: string) => eventKindOf(experiment.reports[report]!)!.noun;
   const tablesOf = ({ tables }: FoundCondition) =>
     reports.flatMap((report) => {
-      const table = tables[report];
+      const table = own(tables, report);
       return table === undefined ? [] : [{ report, table, what: nounOf(report) }];
     });
   const trialChoice = (condition: FoundCondition): Choice => {
@@ -62,7 +63,7 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
       );
       return {
         label: `${shown.map(({ panel }) => panel.title).join('; ')}, ${where}. The files have the time of each.`,
-        sections: shown.map(({ panel }) => withStimulus(panel, experiment, condition)),
+        sections: shown.map(({ panel }) => withStimulus([panel], experiment, condition)),
         note: sentences(
           !isAll && `Trial ${trial} of ${experiment.trials}, counted from 0.`,
           isAll
@@ -76,14 +77,14 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
   };
 }
 
-/** Neurons of a report at most that are pointed out among others. */
-const MOST_REPORTED = 20;
+/** Neurons of a report are marked in the raster if there are at most this many. */
+const MAX_REPORTED = 20;
 
-/** @returns a test of labels of neurons: whether a report of few neurons reads such a type */
+/** @returns a function that tells whether a report of few neurons reads the type in a label */
 function reportedNeurons({ head: { experiment, resolved } }: Findings): (label: string) => boolean {
   const types = Object.keys(experiment.reports).flatMap((report) => {
     const { neurons = Infinity, types = {} } = resolved?.[`reports.${report}`] ?? {};
-    return neurons <= MOST_REPORTED ? Object.keys(types).filter((type) => type !== '') : [];
+    return neurons <= MAX_REPORTED ? Object.keys(types).filter((type) => type !== '') : [];
   });
   return (label) => types.some((type) => label === type || label.startsWith(`${type} `));
 }
@@ -91,8 +92,8 @@ function reportedNeurons({ head: { experiment, resolved } }: Findings): (label: 
 /**
  * A row for each neuron that has an event, in their order; with several trials, a row for each trial of each neuron.
  * @param what name of the events
- * @param labelOf what a neuron is called; neighbours with the same label stand together
- * @param isReported whether such neurons are pointed out
+ * @param labelOf the label of a neuron; neighbours with the same label share a band
+ * @param isReported tells whether to mark neurons with a label
  */
 function rasterPanel(
   report: string,
@@ -124,16 +125,16 @@ function rasterPanel(
   const paints: readonly Paint[] =
     label !== undefined ? kinds.map((_, kind) => kind) : reported.size > 0 ? ['text', 0] : ['text'];
   const ticks = paints.map((paint): Mark => {
-    const own = drawn.filter((event) => paintOf(event) === paint);
+    const painted = drawn.filter((event) => paintOf(event) === paint);
     return {
       mark: 'ticks',
-      x: own.map((event) => steps[event]! / STEPS_PER_MS),
-      rows: own.map((event) => rowOf.get(neurons[event]!)! + rowOfTrial.get(trialOf[event]!)!),
+      x: painted.map((event) => steps[event]! / STEPS_PER_MS),
+      rows: painted.map((event) => rowOf.get(neurons[event]!)! + rowOfTrial.get(trialOf[event]!)!),
       paint,
     };
   });
   let from = 0;
-  // Where there is no room for its name, a band tells it to those who point at it.
+  // A band without room for its label shows it to a reader who points at it.
   const marked: Mark[] = [];
   const named = bands.map(({ label, size, isMarked }): Mark => {
     const y = [from, (from += size)] as const;
@@ -155,7 +156,7 @@ function rasterPanel(
   };
 }
 
-/** Trials of a neuron are not to be taken for neurons of a type: a neuron that has several rows is a band. */
+/** If neurons have several rows, one for each trial, each neuron is a band. Otherwise rows could be mistaken for neurons. */
 function bandsOf(labels: readonly string[], rowsOfNeuron: number): Required<Pick<Band, 'label' | 'size'>>[] {
   const bands: { label: string; size: number }[] = [];
   labels.forEach((label, at) => {

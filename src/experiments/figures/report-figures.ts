@@ -1,9 +1,9 @@
-/** Reports of an experiment by what is drawn of them. */
+/** Sorts the reports of an experiment by the kind of figure that shows them. */
 import type { ExperimentDocument } from '../document/document.js';
 import type { Measure } from '../kinds/report-kind.js';
 import { eventKindOf, groupKindOf } from '../kinds/report-kinds.js';
 
-/** Names of the reports that have a number for each group. */
+/** The names of reports with a number for each group. */
 export function measuredReports({ reports }: ExperimentDocument): string[] {
   return Object.keys(reports).filter((name) => groupKindOf(reports[name]!) !== undefined);
 }
@@ -13,7 +13,7 @@ export function measureOf({ reports }: ExperimentDocument, report: string): Meas
   return groupKindOf(reports[report]!)!.measure;
 }
 
-/** Names of the reports that list single neurons: input events come before the spikes that follow from them. */
+/** The names of reports that list events of single neurons, input events before spikes. */
 export function eventReports({ reports }: ExperimentDocument): string[] {
   const isOfInputs = (name: string) => eventKindOf(reports[name]!)!.readsInputs === true;
   return Object.keys(reports)
@@ -21,7 +21,7 @@ export function eventReports({ reports }: ExperimentDocument): string[] {
     .sort((a, b) => Number(isOfInputs(b)) - Number(isOfInputs(a)));
 }
 
-/** Tells whether lines are drawn of the neurons of such a report, not a stroke for each row. */
+/** Tells whether figures draw a line for each neuron of the report, not a stroke for each row. */
 export function isTraced({ reports }: ExperimentDocument, report: string): boolean {
   return eventKindOf(reports[report]!)!.trace !== undefined;
 }

@@ -1,5 +1,6 @@
 import type { ExperimentDocument } from '../document/document.js';
-import type { ExperimentHead, ExperimentTotals, GroupResult } from '../run/result.js';
+import type { ExperimentHead, ExperimentTotals } from '../document/result.js';
+import type { GroupResult } from '../kinds/result-rows.js';
 import type { Findings, FoundCondition } from './figure-kind.js';
 import { reportHtml } from './report-html.js';
 
@@ -84,7 +85,7 @@ function rowsOf(html: string, at = 0) {
   );
 }
 
-it('says what was asked, found, warned of, cited and run', () => {
+it('has the question, the findings, warnings, citations and the command', () => {
   const html = reported(findings());
   expect(html).toContain('2 trials of 100 ms, seed 7, measured wiring.');
   expect(rowsOf(html)).toEqual([
@@ -168,6 +169,16 @@ it('orders the table of a screen as its figure, and names the lesions and the ne
   ]);
 });
 
+it('lists the comparisons that a screen leaves', () => {
+  const left = { parameters: { silence: { type: 'CB1' } }, report: 'MN9', group: { side: 'left' } };
+  const screen = { tests: 4, found: [{ index: 1, ...left, p: 0.001, q: 0.004 }] };
+  const html = reportHtml({ findings: findings(), totals: { ...TOTALS, screen }, program: 'p' });
+  expect(html).toContain(
+    '<caption>Of 4 comparisons with matched controls, 1 have q of at most 0.05</caption>',
+  );
+  expect(rowsOf(html, 1)).toEqual([['CB1 silenced', 'MN9', 'left', '0.001', '0.004']]);
+});
+
 it('says which rows a long table lacks, and which answer is no whole one', () => {
   const conditions = Array.from({ length: 1100 }, (_, at) => ({
     parameters: { seed: at },
@@ -188,8 +199,8 @@ it('has the bins of a histogram in a table, in the order of the figure', () => {
   const html = reported(
     findings({ reports }, [{ groups: { MN9: [bins('left', 10, 20, 0), bins('right', 5, 0, 2.5)] } }]),
   );
-  expect(html).toContain('<caption>Rates in time, behind Figure 2</caption>');
-  expect(rowsOf(html, 1)).toEqual([
+  expect(html).toContain('<caption>Rates in time, behind Figure 1</caption>');
+  expect(rowsOf(html, 0)).toEqual([
     ['MN9', 'left', '0', '40', '10'],
     ['MN9', 'left', '40', '80', '20'],
     ['MN9', 'left', '80', '100', '0'],

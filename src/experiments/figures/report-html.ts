@@ -1,12 +1,19 @@
 /**
- * The report of an experiment: one HTML file that opens anywhere. It has no script and loads nothing. Equal answers
- * give equal bytes, from the command line and from the laboratory.
+ * The report of an experiment: one HTML file without scripts that loads nothing. The command line and the laboratory make the
+ * same bytes from equal answers.
  */
 import { group } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
-import type { ExperimentHead, ExperimentTotals, GroupResult, ResolvedSet } from '../run/result.js';
-import { conditionLabel, groupLabel, parameterTitle, trialsText } from './condition-labels.js';
+import type { ExperimentHead, ExperimentTotals, ResolvedSet, ScreenResult } from '../document/result.js';
+import type { GroupResult } from '../kinds/result-rows.js';
+import {
+  conditionLabel,
+  groupLabel,
+  otherSettingsText,
+  parameterTitle,
+  trialsText,
+} from './condition-labels.js';
 import { drawSvg } from './draw.js';
 import { drawnFigures, type DrawnFigure } from './experiment-figures.js';
 import type { BinRow, Findings, MeasuredRow } from './figure-kind.js';
@@ -16,20 +23,20 @@ import { REPORT_STYLE } from './report-style.js';
 import { escaped } from './svg.js';
 
 const FIGURE_WIDTH = 840;
-/** Rows of a table at most: a report is to be read. */
-const MOST_ROWS = 1000;
-const MOST_TYPES = 8;
+/** Maximum number of rows of a table. Nobody reads longer ones. */
+const MAX_ROWS = 1000;
+const MAX_TYPES = 8;
 
-/** HTML, in which all that is not ours was escaped. */
+/** HTML in which all foreign text is escaped. */
 type Html = string;
-/** A cell of a table; numbers stand on the right. */
+/** A cell of a table. Numbers are aligned to the right. */
 type Value = string | number;
 
 export interface ReportedAnswer {
   /** All conditions, in order. */
   readonly findings: Findings;
   readonly totals: ExperimentTotals;
-  /** Program that makes the report, with its version: `neural-experiment-service 1.0.0`. */
+  /** The program that makes the report: `neural-experiment-service 1.0.0`. */
   readonly program: string;
 }
 
@@ -48,6 +55,7 @@ export function reportHtml({ findings, totals, program }: ReportedAnswer): Html 
       ...drawn.map((figure, at) => figureHtml(figure, at + 1)),
       ...tablesOf(drawn, findings),
     ),
+    totals.screen === undefined ? '' : section('Screen', screenTable(totals.screen)),
     section('Neurons', neuronsTable(head)),
     totals.warnings.length === 0
       ? ''
@@ -107,7 +115,7 @@ function figureHtml({ kind, figure }: DrawnFigure, number: number): Html {
   );
 }
 
-/** Tables in the order of the figures; those of one kind of figure are together. */
+/** Tables in the order of the figures. Tables of one kind of figure are joined. */
 function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
   const numbered = drawn.map((figure, at) => ({ ...figure, number: at + 1 }));
   return [...group(numbered, ({ kind }) => kind)].flatMap(([kind, figures]) => {
@@ -157,7 +165,7 @@ function binsTable(title: string, rows: Iterable<BinRow>, unit: string): Html {
   return groupsTable(title, heads, rows, ({ fromMs, toMs, mean }) => [fromMs, toMs, mean]);
 }
 
-/** @param heads of the values that stand behind those that say what a row is of */
+/** @param heads headings of the value columns, after the columns that identify a row */
 function groupsTable<Row extends MeasuredRow>(
   title: string,
   heads: readonly string[],
@@ -166,7 +174,7 @@ function groupsTable<Row extends MeasuredRow>(
 ): Html {
   const shown: Row[] = [];
   let all = 0;
-  for (const row of rows) if (++all <= MOST_ROWS) shown.push(row);
+  for (const row of rows) if (++all <= MAX_ROWS) shown.push(row);
   const parameters = Object.keys(shown[0]?.condition.parameters ?? {});
   return tableHtml(
     title,
@@ -180,12 +188,12 @@ function groupsTable<Row extends MeasuredRow>(
       groupLabel(row.group),
       ...valuesOf(row),
     ]),
-    all > MOST_ROWS &&
-      `The first ${MOST_ROWS} of ${all} rows, in the order of the figure; the data files have all.`,
+    all > MAX_ROWS &&
+      `The first ${MAX_ROWS} of ${all} rows, in the order of the figure; the data files have all.`,
   );
 }
 
-/** The value among its controls. */
+/** The cells that compare a group with its controls. */
 function controlValues(group: GroupResult): Value[] {
   const { control, rate_hz: rate } = group as Partial<RateGroup>;
   if (control === undefined || control.mean === null || control.sd === null || rate == null) {
@@ -209,6 +217,20 @@ function controlValues(group: GroupResult): Value[] {
   ];
 }
 
+function screenTable({ tests, found }: ScreenResult): Html {
+  return tableHtml(
+    `Of ${tests} comparisons with matched controls, ${found.length} have q of at most 0.05`,
+    ['Condition', 'Report', 'Group', 'p', 'q'],
+    found.map(({ parameters, report, group: labels, p, q }) => [
+      otherSettingsText(parameters, []),
+      report,
+      Object.values(labels).join(' ') || '–',
+      Number(p.toPrecision(2)),
+      Number(q.toPrecision(2)),
+    ]),
+  );
+}
+
 function neuronsTable({ resolved }: ExperimentHead): Html {
   const sets = Object.entries(resolved).filter(
     (entry): entry is [string, ResolvedSet] => typeof (entry[1] as Partial<ResolvedSet>).neurons === 'number',
@@ -227,7 +249,7 @@ function neuronsTable({ resolved }: ExperimentHead): Html {
       name,
       neurons,
       counts(sides, Infinity),
-      counts(types, MOST_TYPES),
+      counts(types, MAX_TYPES),
       missing.join(', ') || '–',
     ]),
   );
@@ -254,7 +276,7 @@ function identity(
   return `<dl>\n${entries.join('\n')}\n</dl>`;
 }
 
-/** The document, and the command that makes the report of it again. */
+/** The document, and the command that repeats the experiment. */
 function documentHtml({ head: { experiment, model }, conditions }: Findings): Html[] {
   const json = JSON.stringify(experiment, null, 2);
   const href = `data:application/json;charset=utf-8,${encodeURIComponent(json)}`;
@@ -295,14 +317,14 @@ function list(items: readonly Html[]): Html {
   return `<ul>\n${items.map((item) => `<li>${item}</li>`).join('\n')}\n</ul>`;
 }
 
-/** A reference, whose DOI is a link. */
+/** A reference with its DOI as a link. */
 function cited(text: string): Html {
   const [, before = text, doi, after = ''] = /^(.*?doi:)(10\.[\w./()-]+)(.*)$/.exec(text) ?? [];
   if (doi === undefined) return escaped(text);
   return `${escaped(before)}<a href="https://doi.org/${doi}">${doi}</a>${escaped(after)}`;
 }
 
-/** At most two decimals, or two digits below 0.01. */
+/** A number with at most two decimals; below 0.01 with two significant digits. */
 function shortNumber(value: number): string {
   return String(Math.abs(value) < 0.01 ? Number(value.toPrecision(2)) : Number(value.toFixed(2)));
 }

@@ -1,35 +1,40 @@
-/** The stimulation of a trial over time, to stand below what follows from it. */
+/** A panel with the stimulation of a trial over time, to stand below the panel of the response. */
 import { max } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import { editsOf } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
-import type { InputDocument } from '../document/kind-schemas.js';
+import type { InputDocument } from '../kinds/kind-schemas.js';
 import { type FoundCondition, wide } from './figure-kind.js';
 import type { Band, Mark, Panel, Section } from './figure.js';
 
 const ROW_PX = 18;
-/** Heights of a rate in its row. */
+/** Share of a row's height for the highest rate. */
 const HIGHEST = 0.8;
 const LOWEST = 0.08;
 const MAX_INPUTS = 8;
 const MAX_EVENTS = 1000;
 
 /**
- * A panel over time, above the stimulation if there is one; both have one axis.
- * @param condition whose values of swept parameters are drawn; of the other conditions the note tells
+ * Adds the stimulation, if there is any, below panels over time. All share the axis.
+ * @param above at least one
+ * @param condition its values of swept parameters are drawn; the note mentions other conditions
  */
 export function withStimulus(
-  panel: Panel,
+  above: readonly Panel[],
   experiment: ExperimentDocument,
   condition: FoundCondition,
 ): Section {
-  const domain = 'domain' in panel.x ? panel.x.domain : ([0, 1] as const);
-  const stimulus = stimulusPanel(experiment, condition, domain);
-  const panels = stimulus === undefined ? [panel] : [{ ...panel, x: { ...panel.x, label: '' } }, stimulus];
-  return { ...wide(panels), sharesX: true };
+  const { x } = above[0]!;
+  const stimulus = stimulusPanel(experiment, condition, 'domain' in x ? x.domain : [0, 1]);
+  const panels = [...above, ...(stimulus === undefined ? [] : [stimulus])];
+  // Only the last panel names the axis.
+  const named = panels.map((panel, at) =>
+    at === panels.length - 1 ? panel : { ...panel, x: { ...panel.x, label: '' } },
+  );
+  return { ...wide(named), sharesX: true };
 }
 
-/** @returns nothing where nothing is stimulated or silenced for a time */
+/** @returns undefined if nothing is stimulated, and nothing silenced in a window */
 function stimulusPanel(
   experiment: ExperimentDocument,
   { parameters }: FoundCondition,
@@ -79,7 +84,7 @@ function stimulusPanel(
   };
 }
 
-/** An input with the values that a sweep sets in a condition. */
+/** Copies an input with the values that the sweep sets in a condition. */
 function inCondition(
   name: string,
   input: InputDocument,

@@ -1,10 +1,10 @@
-/** SVG as a tree: one is written as text, and drawn as PDF. */
+/** SVG as a tree, from which text and PDF are made. */
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 export interface SvgNode {
   readonly tag: string;
-  /** Numbers have two decimals at most. */
+  /** Numbers have at most two decimals. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly (SvgNode | string)[];
 }
@@ -41,7 +41,7 @@ export function groupAt(x: number, y: number, children: readonly SvgNode[]): Svg
   return element('g', { transform: `translate(${x} ${y})` }, ...children);
 }
 
-/** The title of a mark, which tells who points at it; none where there is nothing to tell. */
+/** The title of a mark, which a reader sees who points at it; empty if there is no title. */
 export function titles(title: string | undefined): SvgNode[] {
   return title === undefined ? [] : [element('title', {}, title)];
 }
@@ -58,7 +58,7 @@ export function svgText(node: SvgNode | string): string {
   return `<${tag}${given.join('')}>${children.map(svgText).join('')}</${tag}>`;
 }
 
-/** Text of XML or HTML. Neither has control characters but line ends, not even escaped ones. */
+/** Escapes text for XML and HTML. Removes control characters, except line ends: neither format allows them, even escaped. */
 export function escaped(content: string): string {
   const named: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return content.replace(/[&<>"]|(?!\n)[\p{Cc}\p{Cs}]/gu, (character) => named[character] ?? '\ufffd');

@@ -1,25 +1,32 @@
-/** Numbers of single neurons over time, such as membrane potentials: a line for each of the first neurons. */
+/** The figure of numbers over time, such as membrane potentials: a panel for each of the first neurons. */
 import { extent, max } from 'd3-array';
-import { STEPS_PER_MS } from '../../stimulus/protocol.js';
+import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
-import type { Trace } from '../kinds/report-kind.js';
+import type { ReferenceLine, Trace } from '../kinds/report-kind.js';
 import { eventKindOf } from '../kinds/report-kinds.js';
-import type { EventTable } from '../run/result.js';
+import type { EventTable } from '../kinds/result-rows.js';
 import {
   conditionOf,
   otherSettingsChoice,
   type Choice,
   type FigureKind,
   type Findings,
+  type FoundCondition,
+  sentences,
 } from './figure-kind.js';
-import { DASHES, legendOfLines, MAX_SERIES, type Mark, type Panel } from './figure.js';
+import { type Mark, type Panel } from './figure.js';
 import { withStimulus } from './stimulus-panel.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import { own } from '../../engine/own.js';
 
-const TRACE_PX = 190;
-/** Points of a line at most: with more, none is seen by itself. */
+const TRACE_PX = 96;
+/** Maximum number of panels of a report. */
+const MAX_TRACES = 6;
+const CONSTANTS = 'constants.';
+/** Maximum number of points of a line. More could not be told apart. */
 const MAX_POINTS = 2000;
 
-/** @param reports whose kind has a trace, at least one */
+/** @param reports at least one; their kinds have a trace */
 export function traceFigure(experiment: ExperimentDocument, reports: readonly string[]): FigureKind {
   const kindOfReport = (report: string) => eventKindOf(experiment.reports[report]!)!;
   const trials: Choice = {
@@ -36,50 +43,102 @@ export function traceFigure(experiment: ExperimentDocument, reports: readonly st
       const condition = conditionOf(findings, chosen);
       const { tables } = condition;
       const trial = Number(chosen(trials));
-      const panels = reports.flatMap((report) => {
-        const table = tables[report];
-        const own = table && panelOf(report, table, trial, kindOfReport(report).trace!, findings);
-        return own ?? [];
+      const spikes = spikesOf(experiment, condition, trial);
+      const drawn = reports.flatMap((report) => {
+        const table = own(tables, report);
+        const { trace } = kindOfReport(report);
+        if (table === undefined || trace === undefined) return [];
+        const lines = trace.linesWith?.(constantsIn(experiment, condition)) ?? [];
+        const panels = panelsOf(report, table, trial, trace, lines, { ...findings, spikes });
+        return panels.length === 0 ? [] : [panels];
       });
-      if (panels.length === 0) return undefined;
+      if (drawn.length === 0) return undefined;
+      const titles = drawn.flatMap((panels) => panels.map(({ title }) => title));
       return {
-        label: `${panels.map(({ title }) => title).join('; ')}, in trial ${trial}. The files have all numbers.`,
-        sections: panels.map((panel) => withStimulus(panel, experiment, condition)),
-        note: `Trial ${trial} of ${experiment.trials}, counted from 0. Each trace is a neuron; of each report the first ${MAX_SERIES} are drawn, with up to ${MAX_POINTS} samples.`,
+        label: `${titles.join('; ')}, in trial ${trial}. The files have all numbers.`,
+        sections: drawn.map((panels) => withStimulus(panels, experiment, condition)),
+        note: sentences(
+          `Trial ${trial} of ${experiment.trials}, counted from 0. Each panel is a neuron; of each report the first ${MAX_TRACES} are drawn, with up to ${MAX_POINTS} samples.`,
+          spikes.size > 0 && 'Dots mark the spikes of neurons in reports of spikes.',
+        ),
       };
     },
   };
 }
 
-/** @returns nothing where the trial has no rows */
-function panelOf(
+/** The constants that a condition changes, by their names in a document. */
+function constantsIn(
+  { constants }: ExperimentDocument,
+  { parameters }: FoundCondition,
+): Record<string, number> {
+  const swept = Object.entries(parameters).filter(([name]) => name.startsWith(CONSTANTS));
+  return {
+    ...constants,
+    ...Object.fromEntries(swept.map(([name, value]) => [name.slice(CONSTANTS.length), value as number])),
+  };
+}
+
+/** Times in ms by neuron, of all spikes of a trial that reports list. */
+function spikesOf({ reports }: ExperimentDocument, { tables }: FoundCondition, trial: number) {
+  const spikes = new Map<number, number[]>();
+  for (const [report, { trials, steps, neurons }] of Object.entries(tables)) {
+    if (own(reports, report)?.type !== 'spikes') continue;
+    trials.forEach((each, row) => {
+      if (each !== trial) return;
+      getOrInsert(spikes, neurons[row]!, () => []).push(steps[row]! / STEPS_PER_MS);
+    });
+  }
+  return spikes;
+}
+
+/** A panel for each of the first neurons; empty if the trial has no rows. */
+function panelsOf(
   report: string,
   { trials, steps, neurons, columns }: EventTable,
   trial: number,
   { column: name, label, unit }: Trace,
-  { labelOf, head }: Findings,
-): Panel | undefined {
+  lines: readonly ReferenceLine[],
+  { labelOf, head, spikes }: Findings & { readonly spikes: ReadonlyMap<number, readonly number[]> },
+): Panel[] {
   const { start_ms: startMs, end_ms: endMs } = head.experiment.reports[report]!;
   const { values } = columns.find(({ column }) => column.name === name)!;
   const rows = Array.from(trials.keys()).filter((row) => trials[row] === trial);
-  const shown = [...new Set(rows.map((row) => neurons[row]!))].slice(0, MAX_SERIES);
-  const lines = shown.map((neuron) => {
-    const points = rows
+  const shown = [...new Set(rows.map((row) => neurons[row]!))].slice(0, MAX_TRACES);
+  const last = (max(rows, (row) => steps[row]!) ?? 0) / STEPS_PER_MS;
+  return shown.map((neuron, at): Panel => {
+    const samples = rows
       .filter((row) => neurons[row] === neuron)
       .map((row) => [steps[row]! / STEPS_PER_MS, values[row]!] as const);
-    const stride = Math.ceil(points.length / MAX_POINTS);
-    return points.filter((_, at) => at % stride === 0);
+    const stride = Math.ceil(samples.length / MAX_POINTS);
+    const points = samples.filter((_, sample) => sample % stride === 0);
+    const x = [startMs, Math.max(last, endMs ?? 0)] as const;
+    const heights = [...points.map(([, height]) => height), ...lines.map(({ at: height }) => height)];
+    const [low, high] = extent(heights) as [number, number];
+    const references = lines.map(({ at: height, dash }): Mark => {
+      return { mark: 'line', name: 'reference', points: x.map((ms) => [ms, height]), paint: 'muted', dash };
+    });
+    return {
+      title: `${report}: ${labelOf(neuron)}, ${label.toLowerCase()} (${unit})`,
+      height: TRACE_PX,
+      // Shows the whole window, although its ends may have no sample.
+      x: { label: 'Time (ms)', domain: x },
+      y: { label: '', domain: [low, high], hasGrid: true },
+      marks: [
+        ...references,
+        { mark: 'line', points, paint: 0 },
+        {
+          mark: 'dots',
+          points: (spikes.get(neuron) ?? []).map((ms) => [ms, high, `spike at ${ms} ms`]),
+          paint: 0,
+        },
+      ],
+      ...(at === shown.length - 1 && {
+        legend: lines.map((line) => ({
+          label: `${line.label} ${line.at} ${unit}`,
+          paint: 'muted',
+          dash: line.dash,
+        })),
+      }),
+    };
   });
-  if (lines.length === 0) return undefined;
-  const points = lines.flat();
-  const last = max(points, ([ms]) => ms)!;
-  return {
-    title: `${report}: ${label} (${unit})`,
-    height: TRACE_PX,
-    // The whole window: its ends may have no sample.
-    x: { label: 'Time (ms)', domain: [startMs, Math.max(last, endMs ?? 0)] },
-    y: { label: '', domain: extent(points, ([, height]) => height) as [number, number], hasGrid: true },
-    marks: lines.map((points, paint): Mark => ({ mark: 'line', points, paint, dash: DASHES[paint]! })),
-    legend: legendOfLines(shown.map(labelOf)),
-  };
 }

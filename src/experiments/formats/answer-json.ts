@@ -1,25 +1,20 @@
 /**
- * The JSON of an experiment, whole or by lines, written in pieces: an answer may be hundreds of megabytes, and no string may be that
- * long. Equal experiments give equal bytes.
+ * Writes the JSON or NDJSON of an experiment in pieces, because an answer may have hundreds of megabytes, too many for a string.
+ * Equal experiments give equal bytes.
  */
-import type { Connectome } from '../../connectome/connectome.js';
-import { STEPS_PER_MS } from '../../stimulus/protocol.js';
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { AnswerWriter } from './answer-writer.js';
-import type {
-  ConditionResult,
-  DryRun,
-  EventTable,
-  ExperimentEvent,
-  ExperimentProgress,
-} from '../run/result.js';
+import type { AnsweredCondition, DryRun, ExperimentEvent, ExperimentProgress } from '../document/result.js';
+import type { EventTable } from '../kinds/result-rows.js';
 
-/** Names of the neurons of a table. */
+/** The source of root ids for tables. */
 export type NeuronNames = Pick<Connectome, 'neuronId'>;
 
 const PIECE_CHARACTERS = 64 * 1024;
 const encoder = new TextEncoder();
 
-/** One JSON document, from the events of one experiment. */
+/** Writes the events of one experiment as one JSON document. */
 export async function* answerJson(
   events: AsyncIterable<ExperimentEvent> | readonly ExperimentEvent[],
   names: NeuronNames,
@@ -29,8 +24,8 @@ export async function* answerJson(
 }
 
 /**
- * One JSON document; or one object a line: the head (the only one with `id`), the conditions (`index`), the totals
- * (`cost`). Between lines there may be some of progress (`progress`), and a failure ends them (`error`).
+ * Writes one JSON document, or NDJSON: a line each for the head (the only one with `id`), every condition (`index`) and the
+ * totals (`cost`). Others add lines of progress (`progress`) between these, and a failure as the last line (`error`).
  */
 export class JsonWriter implements AnswerWriter {
   #conditions = 0;
@@ -59,7 +54,7 @@ export class JsonWriter implements AnswerWriter {
   }
 }
 
-/** A line between those of an answer; how often is up to the caller, so it is no part of the answer's bytes. */
+/** A line of progress. It does not belong to the reproducible bytes of the answer: the caller decides when to add it. */
 export function progressLine(progress: ExperimentProgress): Uint8Array {
   return line({ progress });
 }
@@ -72,9 +67,9 @@ export function dryRunJson(dryRun: DryRun): Uint8Array<ArrayBuffer> {
   return encoder.encode(JSON.stringify(dryRun));
 }
 
-/** A condition, or anything else with reports, as a JSON object, in pieces of some 64 KiB. */
+/** A condition, or another object with reports, as JSON in pieces of about 64 KiB. */
 export function* conditionJson(
-  condition: Pick<ConditionResult, 'reports'>,
+  condition: Pick<AnsweredCondition, 'reports'>,
   names: NeuronNames,
 ): Generator<string, void, void> {
   let piece = '';
@@ -88,7 +83,7 @@ export function* conditionJson(
 }
 
 function* conditionParts(
-  { reports, ...rest }: Pick<ConditionResult, 'reports'>,
+  { reports, ...rest }: Pick<AnsweredCondition, 'reports'>,
   names: NeuronNames,
 ): Generator<string> {
   yield `${JSON.stringify(rest).slice(0, -1)},"reports":{`;
@@ -102,12 +97,12 @@ function* conditionParts(
   yield '}}';
 }
 
-/** Columns; `truncated` stands there where rows are missing. */
+/** A table as columns. `truncated` is present only if rows are missing. */
 function* tableParts(table: EventTable, names: NeuronNames): Generator<string> {
   const { trials, steps, neurons, columns, truncated } = table;
   const rows = steps.length;
   yield* listParts('{"trial":[', rows, (row) => String(trials[row]!), ']');
-  // A multiple of 0.1 as a quotient, so it has the shortest form.
+  // The quotient is the double nearest to a multiple of 0.1, so it prints in its shortest form.
   yield* listParts(',"t_ms":[', rows, (row) => String(steps[row]! / STEPS_PER_MS), ']');
   yield* listParts(',"root_id":[', rows, (row) => JSON.stringify(names.neuronId(neurons[row]!)), ']');
   for (const { column, values } of columns) {

@@ -1,24 +1,24 @@
 import { JsonWriter } from './answer-json.js';
-import type { TableColumn } from '../kinds/table-column.js';
-import type { ExperimentEvent } from '../run/result.js';
+import type { TableColumn } from '../kinds/result-rows.js';
+import type { ExperimentEvent } from '../document/result.js';
 import type { Format, TableFormat } from './formats.js';
 import { tableMetadata, tableOf, type Table, type TableRequest, type TableEncoder } from './tables.js';
 
 /**
- * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes. It holds one condition at
- * a time, or a row group of Parquet.
+ * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes. It holds in memory only one
+ * condition, or a row group of Parquet.
  */
 export interface AnswerWriter {
   /**
-   * @returns the bytes that the event adds, in pieces; lazily, so that a slow reader delays their making. An empty
-   *   piece parts two pieces of work, between which the thread may serve others.
+   * @returns the bytes of the event in pieces. They are made on demand, so a slow reader delays the work. At an empty piece
+   *   the thread may serve other clients.
    */
   write(event: ExperimentEvent): Iterable<Uint8Array>;
 }
 
 /**
- * The libraries of Arrow and Parquet are loaded when the first such answer is written.
- * @throws CodedError INVALID_PARAMETER where the experiment has no such table, or its columns cannot be named so
+ * Makes the writer of a format. The libraries of Arrow and Parquet are loaded on first use.
+ * @throws CodedError INVALID_PARAMETER if the experiment has no such table, or its columns cannot have the requested names
  */
 export async function answerWriter(format: Format, options: TableRequest): Promise<AnswerWriter> {
   if (format === 'json' || format === 'ndjson')
@@ -29,7 +29,7 @@ export async function answerWriter(format: Format, options: TableRequest): Promi
   return new TableWriter(table, await encoderOf(format, table.columns, separator));
 }
 
-/** @param separator of the columns of CSV */
+/** @param separator separates columns of CSV */
 export async function encoderOf(
   format: TableFormat,
   columns: readonly TableColumn[],

@@ -1,81 +1,82 @@
-/** From an experiment that runs, or from the outcomes of a job, to the bytes of one answer. */
+/** Turns a running experiment, or the stored results of a job, into the bytes of one answer. */
+import { joinedBytes } from '../../engine/bytes.js';
 import { answerWriter, type AnswerWriter } from './answer-writer.js';
 import { TABLE_FORMATS, type ColumnNames, type Format, type TableName } from './formats.js';
 import { tableOf, type Table } from './tables.js';
-import type { ConditionOutcome } from '../run/outcomes.js';
+import type { ConditionResult } from '../run/condition-result.js';
 import { Page, pageText, tooManyRows, type PageStart } from '../run/pages.js';
-import { invalid } from '../../schema/json-path.js';
+import { invalid } from '../../engine/schema/json-path.js';
 import { addWork, type Work } from '../plan/prices.js';
 import type { ExperimentPlan } from '../plan/plan.js';
-import type { ExperimentEvent } from '../run/result.js';
+import type { ExperimentEvent } from '../document/result.js';
 import type { RunOptions, RunTrial } from '../run/condition-run.js';
 import type { Turn } from '../run/turn.js';
-import { eventsOfOutcomes, runExperiment, type AnswerExtent } from '../run/run-experiment.js';
+import { eventsOfResults, runExperiment, type AnswerExtent } from '../run/run-experiment.js';
 
-/** How an answer is wanted. None of it is part of an experiment's id. */
-export interface AnswerOrder {
+/** The requested form of an answer. It does not change the id of the experiment. */
+export interface AnswerRequest {
   readonly format: Format;
   /** The first condition of the answer. */
   readonly from: number;
-  /** The page that the answer is, where it is not the first; it begins with the condition `from`. */
+  /** The requested page, if it is not the first one. It begins in the condition `from`. */
   readonly page?: PageStart;
-  /** Cuts tables of events at the limit on rows, which otherwise makes pages. */
+  /** If true, cut tables of events at the limit on rows; otherwise divide them into pages. */
   readonly truncate: boolean;
-  /** Table that a format of tables holds. */
+  /** The table for formats that hold one; see tableOf for the default. */
   readonly table?: TableName;
   readonly names?: ColumnNames;
 }
 
-/** How an answer that is made in turns is handed on. */
+/** The making of an answer in turns of the thread. */
 export interface AnswerMaking {
   readonly turn: Turn;
-  /** Pieces of bytes are at least so large, but for the last and, in NDJSON, those at the end of an event. */
+  /** Minimum size of a piece, except for the last one and, in NDJSON, the last one of each event. */
   readonly pieceBytes: number;
 }
 
-/** Bytes of an answer, which follow those before them, in memory of their own. */
+/** The next bytes of an answer. They share their memory with nothing. */
 export interface AnswerPiece {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Conditions that were answered, with this piece. */
+  /** Number of conditions written so far, including this piece. */
   readonly conditions: number;
-  /** Work of writing them, but for the rows of tables; for its price. */
+  /** Work of writing them, for the price; without rows of tables. */
   readonly written: Work;
 }
 
-/** Facts of an answer that are known before its bytes. */
+/** The facts about an answer that headers need before its bytes. Only tables of events have them; JSON has them inside. */
 export interface AnswerHead {
-  /** The page that follows, of a table of events. JSON says it at its end. */
+  /** The next page, if there is one. */
   readonly nextPage?: string;
-  /** True where such a table lacks rows, as `truncate` allows. JSON says it in its warnings. */
+  /** True if rows were left out, because `truncate` was set. */
   readonly truncated: boolean;
 }
 
 export interface Answer extends AnswerHead {
-  /** Made when they are asked for. */
+  /** Makes the bytes on demand. */
   readonly pieces: AsyncGenerator<AnswerPiece, void, undefined>;
 }
 
 /**
- * Refuses what cannot be written before it is computed.
- * @param limitRows rows of tables that the format of the answer may have
+ * Refuses an answer that cannot be written, before anything is computed.
+ * @param limitRows maximum number of rows of tables in the format
  * @throws CodedError INVALID_PARAMETER, TOO_EXPENSIVE
  */
-export function checkOrder(plan: ExperimentPlan, order: AnswerOrder, limitRows = plan.tableRows): void {
-  checkPage(plan, order);
-  if (order.truncate) return;
-  const samplesIn = plan.cost.samplesOf(writtenReports(plan, order));
-  for (let condition = order.from; condition < plan.conditions; condition++) {
-    const limit = { rows: limitRows, formats: formatsOf(tableIn(plan, order)) };
-    const samples = samplesIn(plan.grid.indexOf(condition));
+export function checkRequest(plan: ExperimentPlan, wanted: AnswerRequest, limitRows = plan.tableRows): void {
+  checkPage(plan, wanted);
+  if (wanted.truncate) return;
+  const samplesIn = plan.cost.samplesOf(writtenReports(plan, wanted));
+  for (let condition = wanted.from; condition < plan.conditions; condition++) {
+    const limit = { rows: limitRows, formats: formatsOf(tableIn(plan, wanted)) };
+    const samples = samplesIn(plan.grid.cellOf(condition));
     if (samples > limitRows) throw tooManyRows(condition, 0, samples, limit);
   }
 }
 
-function checkPage(plan: ExperimentPlan, order: AnswerOrder): void {
-  const table = tableIn(plan, order);
-  const { page } = order;
+function checkPage(plan: ExperimentPlan, wanted: AnswerRequest): void {
+  const table = tableIn(plan, wanted);
+  const { page } = wanted;
   if (page === undefined) {
-    plan.checkFrom(order.from);
+    plan.checkFrom(wanted.from);
     return;
   }
   if (table !== undefined && !table.isOfEvents) {
@@ -90,58 +91,57 @@ function checkPage(plan: ExperimentPlan, order: AnswerOrder): void {
 }
 
 /**
- * A table of events is computed to the end of its page before this resolves: at most as many rows are
- * held as the limit of its format allows, and those of one trial. Anything else is computed while its bytes are read.
+ * Answers a new experiment. For a table of events, the promise resolves after the whole page is computed; memory then holds at
+ * most the limit on rows and the rows of one trial. All other answers are computed while somebody reads their bytes.
  */
 export async function answerOfRun(
   plan: ExperimentPlan,
   runTrial: RunTrial,
-  order: AnswerOrder,
+  wanted: AnswerRequest,
   options: Omit<RunOptions, 'turn'>,
   making: AnswerMaking,
 ): Promise<Answer> {
-  const extent = extentOf(plan, order, plan.tableRows);
+  const extent = extentOf(plan, wanted, plan.tableRows);
   const events = runExperiment(plan, runTrial, { ...options, ...extent, turn: making.turn });
-  return answerOf(plan, order, events, making);
+  return answerOf(plan, wanted, events, making);
 }
 
 /**
- * The same of a job.
- * @param outcomes as eventsOfOutcomes takes them, `isPartial` too
- * @param limitRows rows of tables that the format of the answer may have
+ * Answers from the stored results of a job.
+ * @param results see eventsOfResults, also for `isPartial`; `limitRows` is the maximum number of rows of tables in the format
  */
-export async function answerOfOutcomes(
+export async function answerOfResults(
   plan: ExperimentPlan,
-  outcomes: AsyncIterable<readonly [index: number, outcome: ConditionOutcome | undefined]>,
-  order: AnswerOrder,
+  results: AsyncIterable<readonly [index: number, result: ConditionResult | undefined]>,
+  wanted: AnswerRequest,
   { limitRows, isPartial }: { readonly limitRows: number; readonly isPartial: boolean },
   making: AnswerMaking,
 ): Promise<Answer> {
-  const extent = extentOf(plan, order, limitRows);
+  const extent = extentOf(plan, wanted, limitRows);
   const tableRows = plan.rowsOfTable(limitRows);
-  const events = eventsOfOutcomes(plan, outcomes, { ...extent, tableRows, isPartial, turn: making.turn });
-  return answerOf(plan, order, events, making);
+  const events = eventsOfResults(plan, results, { ...extent, tableRows, isPartial, turn: making.turn });
+  return answerOf(plan, wanted, events, making);
 }
 
-/** Undefined in JSON. */
+/** The table of an answer; undefined for JSON. */
 function tableIn(
   { connectome, head: { experiment } }: ExperimentPlan,
-  { format, table, names }: AnswerOrder,
+  { format, table, names }: AnswerRequest,
 ): Table | undefined {
   if (!(TABLE_FORMATS as readonly Format[]).includes(format)) return undefined;
   return tableOf({ connectome, experiment, table, names });
 }
 
-/** Reports of the plan that an answer has. */
-export function writtenReports(plan: ExperimentPlan, order: AnswerOrder): ExperimentPlan['reports'] {
-  const table = tableIn(plan, order);
+/** The reports of the plan that the answer contains. */
+export function writtenReports(plan: ExperimentPlan, wanted: AnswerRequest): ExperimentPlan['reports'] {
+  const table = tableIn(plan, wanted);
   return plan.reports.filter(({ name }) => table?.reports.includes(name) ?? true);
 }
 
-function extentOf(plan: ExperimentPlan, order: AnswerOrder, limitRows: number): AnswerExtent {
-  const { from, page, truncate } = order;
-  const table = tableIn(plan, order);
-  const extent = { from, reports: writtenReports(plan, order) };
+function extentOf(plan: ExperimentPlan, wanted: AnswerRequest, limitRows: number): AnswerExtent {
+  const { from, page, truncate } = wanted;
+  const table = tableIn(plan, wanted);
+  const extent = { from, reports: writtenReports(plan, wanted) };
   if (table?.isOfEvents === false) return extent;
   if (truncate) return { ...extent, cutsTables: true };
   const start = page ?? { condition: from, trial: 0 };
@@ -152,7 +152,7 @@ function extentOf(plan: ExperimentPlan, order: AnswerOrder, limitRows: number): 
   };
 }
 
-/** Formats that share a limit on rows, in words. */
+/** The formats that share a limit on rows, in words. */
 function formatsOf(table: Table | undefined): string {
   return table === undefined ? 'JSON and NDJSON' : 'a table';
 }
@@ -161,19 +161,19 @@ type Events = AsyncIterable<ExperimentEvent> | readonly ExperimentEvent[];
 
 async function answerOf(
   plan: ExperimentPlan,
-  order: AnswerOrder,
+  wanted: AnswerRequest,
   events: AsyncGenerator<ExperimentEvent, void, void>,
   making: AnswerMaking,
 ): Promise<Answer> {
   const { connectome, head } = plan;
-  const writer = await answerWriter(order.format, { ...order, connectome, experiment: head.experiment });
-  const reports = writtenReports(plan, order);
+  const writer = await answerWriter(wanted.format, { ...wanted, connectome, experiment: head.experiment });
+  const reports = writtenReports(plan, wanted);
   const pieces = (given: Events) =>
     answerPieces(given, writer, making, {
-      isLive: order.format === 'ndjson',
+      isLive: wanted.format === 'ndjson',
       workOf: (condition) => plan.cost.writtenOf(condition, reports),
     });
-  if (tableIn(plan, order)?.isOfEvents !== true) return { truncated: false, pieces: pieces(events) };
+  if (tableIn(plan, wanted)?.isOfEvents !== true) return { truncated: false, pieces: pieces(events) };
   const computed: ExperimentEvent[] = [];
   for await (const event of events) computed.push(event);
   const end = computed.at(-1)!;
@@ -186,8 +186,8 @@ async function answerOf(
 }
 
 /**
- * @param isLive whether the bytes of an event are handed on before the next one is there
- * @param workOf work of writing a condition
+ * @param isLive if true, yield the bytes of an event before the next event is there
+ * @param workOf the work of writing a condition
  */
 async function* answerPieces(
   events: Events,
@@ -200,7 +200,7 @@ async function* answerPieces(
   let conditions = 0;
   const written: Work = {};
   const take = (): AnswerPiece => {
-    const bytes = new Uint8Array(Buffer.concat(held));
+    const bytes = joinedBytes(held);
     held = [];
     length = 0;
     return { bytes, conditions, written: { ...written } };

@@ -17,12 +17,12 @@ import {
   type Vector,
 } from 'apache-arrow';
 import { AsyncByteQueue } from 'apache-arrow/io/stream';
-import type { ColumnValues, TableColumn } from '../kinds/table-column.js';
+import type { ColumnValues, TableColumn } from '../kinds/result-rows.js';
 import { type TableBatch, TRUNCATED, type TableEncoder } from './tables.js';
 
 /**
- * The streaming format of Arrow: the schema, then a record batch for each batch of the table. Columns of labels
- * are dictionaries that are sent once, before the first batch, since many readers know no others.
+ * Writes the streaming format of Arrow: the schema, then a record batch for each batch of the table. Label columns are
+ * dictionaries. They are sent once, before the first batch, because many readers support only that.
  */
 export class ArrowEncoder implements TableEncoder {
   readonly #columns: readonly ArrowColumn[];
@@ -60,7 +60,7 @@ export class ArrowEncoder implements TableEncoder {
   }
 }
 
-/** Bytes that were written since the last look. Its own queue keeps all until somebody awaits it. */
+/** Holds the bytes written since the last take(). The queue of the library would hold all of them until somebody awaits it. */
 class PieceQueue extends AsyncByteQueue {
   #pieces: Uint8Array[] = [];
 
@@ -98,7 +98,7 @@ function arrowColumn({ name, type, nullable = false, labels }: TableColumn, plac
       return column(new Utf8(), utf8);
     case 'label': {
       const Indices = labels!.length < 2 ** 15 ? Int16 : Int32;
-      // Without an id the library counts those of the whole process, and equal answers would differ.
+      // An explicit id: by default the library numbers dictionaries over the whole process, so equal answers would differ.
       const of = new Dictionary(new Utf8(), new Indices(), place);
       const dictionary = makeVector(utf8(labels!)) as Vector<Utf8>;
       return column(of, (values: Int32Array) =>
@@ -123,7 +123,7 @@ function utf8(texts: readonly string[]): Data<Utf8> {
   const encoder = new TextEncoder();
   const joined = texts.join('');
   const data = encoder.encode(joined);
-  // Nearly all texts are ASCII, where each character is a byte.
+  // Fast path: nearly all texts are ASCII, with one byte for each character.
   const isAscii = data.length === joined.length;
   const valueOffsets = new Int32Array(texts.length + 1);
   for (const [row, text] of texts.entries()) {

@@ -1,13 +1,13 @@
-import type { ColumnValues, TableColumn } from '../kinds/table-column.js';
+import type { ColumnValues, TableColumn } from '../kinds/result-rows.js';
 import type { TableBatch, TableEncoder } from './tables.js';
 
-/** RFC 4180. */
+/** Required by RFC 4180. */
 const LINE_END = '\r\n';
 const PIECE_ROWS = 4096;
 
 /**
- * Comma-separated values after RFC 4180, with a header, in UTF-8. No value is an empty field. A text that a
- * spreadsheet would compute as a formula has an apostrophe before it; the other formats have it unchanged.
+ * Writes comma-separated values (RFC 4180) with a header, in UTF-8. A missing value is an empty field. A text that a spreadsheet
+ * would take for a formula gets an apostrophe before it; the other formats leave it unchanged.
  */
 export class CsvEncoder implements TableEncoder {
   readonly #special: RegExp;

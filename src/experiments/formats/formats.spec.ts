@@ -18,7 +18,7 @@ import {
 } from '../../../test/support/answered-experiment.js';
 import { describeWith, OTHER_NODES, PYARROW } from '../../../test/support/requirements.js';
 import type { ExperimentDocument } from '../document/document.js';
-import type { ConditionResult } from '../run/result.js';
+import type { AnsweredCondition } from '../document/result.js';
 import { answerWriter } from './answer-writer.js';
 import type { TableFormat } from './formats.js';
 import { progressLine } from './answer-json.js';
@@ -26,7 +26,7 @@ import type { TableRequest } from './tables.js';
 
 type Choice = Pick<TableRequest, 'table' | 'names'> & {
   document?: ExperimentDocument;
-  results?: readonly ConditionResult[];
+  results?: readonly AnsweredCondition[];
 };
 
 async function answer(format: TableFormat | 'ndjson', choice: Choice = {}): Promise<Buffer> {
@@ -133,7 +133,7 @@ const SHIU = [
 ].map(named(['t', 'trial', 'flywire_id', 'exp_name']));
 
 /** More rows than a batch has at most. */
-const LARGE: ConditionResult = {
+const LARGE: AnsweredCondition = {
   ...conditions[0]!,
   reports: { raster: spikeTable(Array.from({ length: 140_000 }, (_, at) => [at % 2, at % 20_000, at % 3])) },
 };
@@ -143,7 +143,7 @@ function named(names: readonly string[]) {
 }
 
 describe('CSV of an open experiment', () => {
-  it('has a row for each condition, report and group, with what a spreadsheet would compute defused', async () => {
+  it('has a row for each condition, report and group, and defuses text that a spreadsheet would compute', async () => {
     expect(await csv()).toEqual([
       'condition,inputs.a.rate_hz,silence.type,silence.side,report,root_id,side,neurons,responding,rate_hz_mean,rate_hz_sd,trials',
       `0,0.5,none,none,cells,${LEFT},left,1,1,75,25,2`,
@@ -192,19 +192,6 @@ describe('CSV of an open experiment', () => {
       `0.1 flywire_783 ${LEFT} 0 0`,
     ]);
   });
-
-  it('numbers all neurons of the model in the order of their ids', async () => {
-    const { sweep, ...document } = experiment;
-    expect(sweep).toBeDefined();
-    expect(await csv({ names: 'indexed', document })).toEqual([
-      'time_ms,trial,neuron_index,flywire_id',
-      `0.1,0,2,${LEFT}`,
-      `12.3,0,1,${UNTYPED}`,
-      `19.9,1,2,${LEFT}`,
-      `0.2,0,0,${RIGHT}`,
-    ]);
-    expect((await csv({ names: 'indexed' }))[0]).toBe('time_ms,trial,neuron_index,flywire_id,condition');
-  });
 });
 
 describe('NDJSON of an open experiment', () => {
@@ -252,16 +239,9 @@ describe.each([
       condition: 0,
       trial: 0,
     });
-    expect((await rowsOf(await answer(format, { names: 'indexed' })))[1]).toEqual({
-      time_ms: 12.3,
-      trial: 0,
-      neuron_index: 1,
-      flywire_id: BigInt(UNTYPED),
-      condition: 0,
-    });
   });
 
-  it('can be read where no condition has a row', async () => {
+  it('can be read if no condition has a row', async () => {
     const results = [{ ...conditions[0]!, reports: { raster: spikeTable([]) } }];
     expect(await rowsOf(await answer(format, { table: 'spikes', results }))).toEqual([]);
   });
@@ -284,7 +264,7 @@ describe.each([
 });
 
 describe('Arrow of an open experiment', () => {
-  it('tells with the schema what was run, and with a batch that rows are missing', async () => {
+  it('has the experiment in its schema, and in a batch that rows are missing', async () => {
     const batches = [...RecordBatchReader.from(await answer('arrow', { table: 'spikes' }))];
     const { metadata } = batches[0]!.schema;
     expect(metadata.get('model')).toBe('fafb-783-measured-predicted-000000000000');
@@ -294,7 +274,7 @@ describe('Arrow of an open experiment', () => {
 });
 
 describe('Parquet of an open experiment', () => {
-  it('tells in the footer what was run, and of which conditions rows are missing', async () => {
+  it('has in its footer the experiment, and the conditions whose rows are missing', async () => {
     const bytes = await answer('parquet', { table: 'spikes' });
     const { key_value_metadata: pairs } = parquetMetadata(Uint8Array.from(bytes).buffer);
     const metadata = new Map(pairs!.map(({ key, value }) => [key, value]));
@@ -303,7 +283,7 @@ describe('Parquet of an open experiment', () => {
   });
 
   it('puts small conditions into one row group and large ones into several', async () => {
-    const groups = async (results: readonly ConditionResult[]) => {
+    const groups = async (results: readonly AnsweredCondition[]) => {
       const bytes = await answer('parquet', { table: 'spikes', results });
       return parquetMetadata(Uint8Array.from(bytes).buffer).row_groups.map(({ num_rows: rows }) => rows);
     };
@@ -329,7 +309,7 @@ describe('The table of an answer', () => {
     expect(await csv({ document })).toEqual(await csv({ document, table }));
   });
 
-  it('says which report a row is of where there are several', async () => {
+  it('names the report of a row if there are several', async () => {
     const document = {
       ...experiment,
       reports: { a: experiment.reports['raster']!, b: experiment.reports['raster']! },
@@ -363,7 +343,7 @@ describe('The table of an answer', () => {
     ]);
   });
 
-  it('is refused where no report fills it', async () => {
+  it('is refused if no report fills it', async () => {
     const document = reportsOf('cells');
     await expect(answer('arrow', { document, table: 'spikes' })).rejects.toMatchObject({
       code: 'INVALID_PARAMETER',

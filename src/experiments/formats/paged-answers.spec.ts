@@ -2,19 +2,20 @@
 import { localTrials, planOf } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { READERS } from '../../../test/support/table-rows.js';
-import { encodeConnectome, openConnectome } from '../../connectome/format.js';
+import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
 import { inOneGo } from '../run/turn.js';
 import {
-  answerOfOutcomes,
+  answerOfResults,
   answerOfRun,
-  checkOrder,
+  checkRequest,
   type Answer,
   type AnswerMaking,
-  type AnswerOrder,
+  type AnswerRequest,
 } from './answer.js';
 import type { Format, TableName } from './formats.js';
-import { decodeOutcome, encodeOutcome, type ConditionOutcome } from '../run/outcomes.js';
-import { neededIndices } from '../run/run-experiment.js';
+import type { ConditionResult } from '../run/condition-result.js';
+import { decodeResult, encodeResult } from '../../workers/thread/result-bytes.js';
+import { neededCells } from '../run/run-experiment.js';
 import { pageStartOf } from '../run/pages.js';
 import type { ExperimentPlan } from '../plan/plan.js';
 import { ChunkRunner } from '../run/chunk-runner.js';
@@ -67,30 +68,30 @@ const DOCUMENTS: Record<string, object> = {
 
 const MAKING: AnswerMaking = { turn: inOneGo, pieceBytes: 1000 };
 
-type Source = (plan: ExperimentPlan, order: AnswerOrder) => Promise<Answer>;
+type Source = (plan: ExperimentPlan, wanted: AnswerRequest) => Promise<Answer>;
 
 function immediate(run: RunTrial = runTrial): Source {
-  return (plan, order) => answerOfRun(plan, run, order, { inFlight: 3 }, MAKING);
+  return (plan, wanted) => answerOfRun(plan, run, wanted, { inFlight: 3 }, MAKING);
 }
 
-/** Outcomes that were kept as a job keeps them. */
+/** Results that were kept as a job keeps them. */
 async function job(plan: ExperimentPlan): Promise<(limitRows: number) => Source> {
   const kept = new Map<number, Buffer>();
-  const load = async (index: number): Promise<ConditionOutcome> => decodeOutcome(kept.get(index)!);
+  const load = async (index: number): Promise<ConditionResult> => decodeResult(kept.get(index)!);
   const apart = new ChunkRunner(plan);
   const { grid } = plan;
   const indices = Array.from({ length: grid.size }, (_, index) => index);
   for (const level of new Set(indices.map((index) => grid.levelOf(index)).sort())) {
     const ofLevel = indices.filter((index) => grid.levelOf(index) === level);
-    for await (const [index, outcome] of apart.run(ofLevel, load, runTrial, { inFlight: 2 })) {
-      kept.set(index, await encodeOutcome(outcome));
+    for await (const [index, result] of apart.run(ofLevel, load, runTrial, { inFlight: 2 })) {
+      kept.set(index, await encodeResult(result));
     }
   }
-  return (limitRows) => (_, order) => {
-    const outcomes = (async function* () {
-      for (const index of neededIndices(plan, order.from)) yield [index, await load(index)] as const;
+  return (limitRows) => (_, wanted) => {
+    const results = (async function* () {
+      for (const index of neededCells(plan, wanted.from)) yield [index, await load(index)] as const;
     })();
-    return answerOfOutcomes(plan, outcomes, order, { limitRows, isPartial: false }, MAKING);
+    return answerOfResults(plan, results, wanted, { limitRows, isPartial: false }, MAKING);
   };
 }
 
@@ -133,11 +134,11 @@ function byReport(rows: readonly string[]): string[] {
   return [...rows].sort((a, b) => keyOf(a) - keyOf(b));
 }
 
-/** Follows the pages; each begins where the one before says. */
+/** Follows the pages; each begins at the trial that the page before names. */
 async function pagesOf<T>(
   plan: ExperimentPlan,
   source: Source,
-  order: Omit<AnswerOrder, 'from' | 'truncate'>,
+  wanted: Omit<AnswerRequest, 'from' | 'truncate'>,
   read: (answer: Answer) => Promise<T>,
   nextOf: (answer: Answer, page: T) => string | undefined,
 ): Promise<T[]> {
@@ -146,12 +147,12 @@ async function pagesOf<T>(
     const start = pageStartOf(next)!;
     const isFirst = pages.length === 0;
     const asked = {
-      ...order,
+      ...wanted,
       truncate: false,
       from: start.condition,
       ...(!isFirst && { page: start }),
     };
-    checkOrder(plan, asked);
+    checkRequest(plan, asked);
     const answer = await source(plan, asked);
     const page = await read(answer);
     pages.push(page);
@@ -161,7 +162,7 @@ async function pagesOf<T>(
   return pages;
 }
 
-const tableOrder = (format: Format, table: TableName) => ({ format, table }) as const;
+const tableIn = (format: Format, table: TableName) => ({ format, table }) as const;
 const linked = ({ nextPage }: Answer) => nextPage;
 
 /** Conditions of several pages put together; of one that stands on two of them, everything but the rows is equal. */
@@ -199,8 +200,8 @@ describe.each(Object.keys(DOCUMENTS))('pages of an experiment with %s', (name) =
   let most: { json: number; table: Record<'spikes' | 'inputs' | 'membrane', number> };
   let everything: Body;
   beforeAll(async () => {
-    const order = { format: 'json', from: 0, truncate: false } as const;
-    everything = await jsonOf(await immediate()(whole, order));
+    const wanted = { format: 'json', from: 0, truncate: false } as const;
+    everything = await jsonOf(await immediate()(whole, wanted));
     const rowsIn = (reports: readonly string[]) =>
       Math.max(
         ...everything.conditions.flatMap((condition) =>
@@ -226,7 +227,7 @@ describe.each(Object.keys(DOCUMENTS))('pages of an experiment with %s', (name) =
     'give every row of the table %s once, in every format, at once and from a job',
     async (table) => {
       const all = await READERS.csv(
-        await bytesOf(await immediate()(whole, { ...tableOrder('csv', table), from: 0, truncate: false })),
+        await bytesOf(await immediate()(whole, { ...tableIn('csv', table), from: 0, truncate: false })),
       );
       expect(all.length).toBeGreaterThan(20);
       const ofJob = await job(whole);
@@ -241,7 +242,7 @@ describe.each(Object.keys(DOCUMENTS))('pages of an experiment with %s', (name) =
         const plan = planOf(connectome, document, { tableRows });
         const pages = [];
         for (const source of [immediate(), ofJob(tableRows)]) {
-          pages.push(await pagesOf(plan, source, tableOrder(format, table), bytesOf, linked));
+          pages.push(await pagesOf(plan, source, tableIn(format, table), bytesOf, linked));
         }
         expect(pages[1]).toEqual(pages[0]);
         const rows = await Promise.all(pages[0]!.map(READERS[format]));
@@ -312,7 +313,7 @@ describe.each(Object.keys(DOCUMENTS))('pages of an experiment with %s', (name) =
 describe('a page of a table', () => {
   const document = { ...SHARED, trials: 10, sweep: [{ set: 'seed', from: 1, to: 20, step: 1 }] };
 
-  it('runs none of the trials before it, and only a few behind it', async () => {
+  it('runs none of the trials before it, and only a few after it', async () => {
     const plan = planOf(connectome, document, { tableRows: 400 });
     const begun: string[] = [];
     const counting: RunTrial = (task, trial, signal) => {
@@ -321,13 +322,13 @@ describe('a page of a table', () => {
       begun.push(`${train.seed - 1}.${trial}`);
       return runTrial(task, trial, signal);
     };
-    const order = {
-      ...tableOrder('csv', 'spikes'),
+    const wanted = {
+      ...tableIn('csv', 'spikes'),
       from: 3,
       page: { condition: 3, trial: 7 },
       truncate: false,
     };
-    const { nextPage } = await immediate(counting)(plan, order);
+    const { nextPage } = await immediate(counting)(plan, wanted);
     expect(begun[0]).toBe('3.7');
     expect(nextPage).toBeDefined();
     // Behind the one that did not fit, twice as many as run at once.
@@ -337,8 +338,8 @@ describe('a page of a table', () => {
 
   it('refuses a single trial that has more rows than fit, with all that it has', async () => {
     const plan = planOf(connectome, document, { tableRows: 5 });
-    const order = { ...tableOrder('csv', 'inputs'), from: 0, truncate: false };
-    await expect(immediate()(plan, order)).rejects.toMatchObject({
+    const wanted = { ...tableIn('csv', 'inputs'), from: 0, truncate: false };
+    await expect(immediate()(plan, wanted)).rejects.toMatchObject({
       code: 'TOO_EXPENSIVE',
       path: '/reports',
       message: expect.stringMatching(
@@ -349,19 +350,19 @@ describe('a page of a table', () => {
     await expect(json.then(bytesOf)).rejects.toMatchObject({ code: 'TOO_EXPENSIVE' });
   });
 
-  it('is refused where no answer names it, or its table has no pages', () => {
+  it('is refused if no answer names it, or its table has no pages', () => {
     const plan = planOf(connectome, document);
-    const order = { ...tableOrder('csv', 'spikes'), truncate: false };
+    const wanted = { ...tableIn('csv', 'spikes'), truncate: false };
     for (const page of [
       { condition: 20, trial: 0 },
       { condition: 19, trial: 10 },
     ]) {
-      expect(() => checkOrder(plan, { ...order, from: page.condition, page })).toThrow(
+      expect(() => checkRequest(plan, { ...wanted, from: page.condition, page })).toThrow(
         `page must be one that another answer to this experiment names, 19.9 at most, got ${page.condition}.${page.trial}.`,
       );
     }
     const page = { condition: 1, trial: 0 };
-    expect(() => checkOrder(plan, { ...order, table: 'rates', from: 1, page })).toThrow(
+    expect(() => checkRequest(plan, { ...wanted, table: 'rates', from: 1, page })).toThrow(
       'page must not be given for the table rates, which has no pages.',
     );
   });
@@ -376,13 +377,13 @@ describe('an answer that may be cut', () => {
     const plan = planOf(connectome, document, { tableRows });
     const sources = [immediate(), (await job(planOf(connectome, document)))(tableRows)];
     for (const format of ['json', 'csv', 'arrow', 'parquet'] as const) {
-      const order = {
+      const wanted = {
         format,
         from: 0,
         truncate: true,
         ...(format !== 'json' && { table: 'spikes' as const }),
       };
-      const answers = await Promise.all(sources.map((source) => source(plan, order)));
+      const answers = await Promise.all(sources.map((source) => source(plan, wanted)));
       expect(answers.map(({ nextPage, truncated }) => [nextPage, truncated])).toEqual(
         answers.map(() => [undefined, format !== 'json']),
       );
@@ -401,12 +402,12 @@ describe('an answer that may be cut', () => {
     }
   });
 
-  it('says nothing where all rows fit', async () => {
-    const order = { format: 'json', from: 0, truncate: true } as const;
-    const { warnings } = await jsonOf(await immediate()(planOf(connectome, document), order));
+  it('says nothing if all rows fit', async () => {
+    const wanted = { format: 'json', from: 0, truncate: true } as const;
+    const { warnings } = await jsonOf(await immediate()(planOf(connectome, document), wanted));
     expect(warnings.map(({ code }) => code)).not.toContain('SPIKES_TRUNCATED');
     const { truncated } = await immediate()(planOf(connectome, document), {
-      ...tableOrder('csv', 'spikes'),
+      ...tableIn('csv', 'spikes'),
       from: 0,
       truncate: true,
     });

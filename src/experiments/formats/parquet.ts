@@ -1,15 +1,15 @@
 import type { DecodedArray, KeyValue, SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ColumnValues, TableColumn } from '../kinds/table-column.js';
+import type { ColumnValues, TableColumn } from '../kinds/result-rows.js';
 import { type TableBatch, TRUNCATED, type TableEncoder } from './tables.js';
 
 /**
- * A row group costs some hundred bytes a column, so small conditions share one. A larger one would keep the thread for
- * longer: it is written without a pause.
+ * Small conditions share a row group until it has so many rows, because each group costs some hundred bytes a column. A group is
+ * written without a pause, so larger ones would block the thread for longer.
  */
 const SMALLEST_ROW_GROUP = 8192;
 
-/** Parquet with Snappy, which every reader knows. The footer says which conditions were cut at the limit on rows. */
+/** Writes Parquet with Snappy, which every reader supports. The footer lists the conditions with left-out rows. */
 export class ParquetEncoder implements TableEncoder {
   readonly #bytes = new ByteWriter();
   readonly #metadata: KeyValue[] = [];
@@ -55,7 +55,7 @@ export class ParquetEncoder implements TableEncoder {
       return {
         name: column.name,
         data: parquetValues(column, parts),
-        // By itself the library looks at a sample, and writes in full what many neurons share out among them.
+        // By default the library decides by a sample; it would not use a dictionary if events of many neurons are spread out.
         ...(column.type === 'text' || column.type === 'label' ? { encoding: 'RLE_DICTIONARY' as const } : {}),
       };
     });
@@ -65,7 +65,7 @@ export class ParquetEncoder implements TableEncoder {
     return this.#take();
   }
 
-  /** The offset goes on counting: places in the footer are places in the file. */
+  /** Takes the written bytes. The writer's total offset is kept, because the footer has offsets in the file. */
   #take(): Uint8Array {
     const bytes = this.#bytes.getBytes().slice();
     this.#bytes.index = 0;
@@ -90,14 +90,14 @@ function parquetValues(
   parts: readonly ColumnValues[],
 ): DecodedArray {
   const values = joined(parts);
-  if (type === 'label') return Array.from(values as Int32Array, (place) => labels![place]!);
+  if (type === 'label') return Array.from(values as Int32Array, (position) => labels![position]!);
   if (nullable) return Array.from(values as Float64Array, (value) => (Number.isNaN(value) ? null : value));
   return values as DecodedArray;
 }
 
 type TypedArrays = Int32Array | Float64Array | BigInt64Array;
 
-/** All parts are of one kind. */
+/** Joins parts of a column. All have the same type. */
 function joined(parts: readonly ColumnValues[]): ColumnValues {
   const first = parts[0]!;
   if (parts.length === 1) return first;

@@ -1,9 +1,9 @@
-/** The tables of an open experiment: their columns, and the rows of a condition as columns of plain arrays. */
-import { SIDES, type Connectome, type ConnectomeMetadata } from '../../connectome/connectome.js';
-import { neuronPopulationName } from '../../connectome/model-id.js';
-import { STEPS_PER_MS } from '../../stimulus/protocol.js';
-import { CodedError } from '../../errors.js';
-import { getOrInsert } from '../../get-or-insert.js';
+/** The tables of an experiment: their columns, and the rows of a condition as arrays, one for each column. */
+import { SIDES, type Connectome, type ConnectomeMetadata } from '../../engine/connectome/connectome.js';
+import { neuronPopulationName } from '../../engine/connectome/model-id.js';
+import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
+import { CodedError } from '../../engine/errors.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
 import { GROUP_LABELS, type ExperimentDocument } from '../document/document.js';
 import { axisKindOf } from '../kinds/axis-kinds.js';
 import {
@@ -14,41 +14,48 @@ import {
   typesThatFill,
 } from '../kinds/report-kinds.js';
 import type { GroupRow, GroupTable } from '../kinds/report-kind.js';
-import type { ColumnType, ColumnValues, ParameterColumn, TableColumn } from '../kinds/table-column.js';
-import { labelMember } from '../plan/groups.js';
-import type { ConditionResult, EventTable, ExperimentHead } from '../run/result.js';
+import type {
+  ColumnType,
+  ColumnValues,
+  ParameterColumn,
+  TableColumn,
+  EventTable,
+} from '../kinds/result-rows.js';
+import { labelMember } from '../kinds/groups.js';
+import type { AnsweredCondition, ExperimentHead } from '../document/result.js';
 import type { ColumnNames, TableName } from './formats.js';
+import { own } from '../../engine/own.js';
 
 export interface TableBatch {
   readonly condition: number;
   readonly rows: number;
   /** One array of length `rows` for each column. */
   readonly values: readonly ColumnValues[];
-  /** Tells whether the condition has more rows than the limit on spikes let through. */
+  /** True if rows of the condition were left out, because of the limit on rows. */
   readonly truncated: boolean;
 }
 
 export interface Table {
   readonly name: string;
-  /** Tells whether it has a row for each spike or input event, not for groups of neurons. */
+  /** True for a table of events; false for a table of groups. */
   readonly isOfEvents: boolean;
   /** Names of the reports that fill it. */
   readonly reports: readonly string[];
   readonly columns: readonly TableColumn[];
-  /** Lazily, none larger than MAXIMUM_BATCH_ROWS. */
-  batchesOf(condition: ConditionResult): Iterable<TableBatch>;
+  /** Makes batches on demand, each of at most MAX_BATCH_ROWS rows. */
+  batchesOf(condition: AnsweredCondition): Iterable<TableBatch>;
 }
 
-/** From the batches of a table to bytes. */
+/** Turns the batches of a table into bytes. */
 export interface TableEncoder {
-  /** @param metadata of a file of Arrow or Parquet */
+  /** @param metadata stored by Arrow and Parquet */
   begin(metadata: ReadonlyMap<string, string>): Iterable<Uint8Array>;
-  /** @param batch rows of one condition; batches of a condition follow one another */
+  /** @param batch rows of one condition; all batches of a condition follow one another */
   append(batch: TableBatch): Iterable<Uint8Array>;
   end(): Iterable<Uint8Array>;
 }
 
-/** Metadata of a file of Arrow or Parquet, so that it can be understood on its own. */
+/** Metadata for Arrow and Parquet, so that a file explains itself. */
 export function tableMetadata(head: ExperimentHead): ReadonlyMap<string, string> {
   return new Map([
     ['id', head.id],
@@ -59,13 +66,13 @@ export function tableMetadata(head: ExperimentHead): ReadonlyMap<string, string>
   ]);
 }
 
-/** Beside a batch of Arrow, and in Parquet with the list of conditions: rows are missing beyond the limit. */
+/** Metadata key for left-out rows: of a batch in Arrow; in Parquet with the list of conditions. */
 export const TRUNCATED = 'truncated';
 
-/** Bounds how long making and encoding rows keeps the thread: some 10 ms. */
-export const MAXIMUM_BATCH_ROWS = 4096;
+/** Making and encoding so many rows takes the thread about 10 ms. */
+export const MAX_BATCH_ROWS = 4096;
 
-/** Labels of neurons in a table; a client of a service has no more of its connectome. */
+/** The labels of neurons that a table needs. A client of the service has no more of the connectome. */
 export interface LabelledNeurons extends Pick<Connectome, 'typeIndices' | 'sides' | 'neuronId'> {
   readonly metadata: Pick<ConnectomeMetadata, 'types' | 'wiring' | 'dataset' | 'release'>;
 }
@@ -78,10 +85,9 @@ export interface TableRequest {
 }
 
 /**
- * The table that is asked for, or the default one: the first table of groups that a report fills, or where all reports
- * are tables of events, that of the first.
- * A table of groups does not read the neurons of the connectome.
- * @throws CodedError INVALID_PARAMETER where no report fills it, or its columns cannot be named so
+ * The requested table. By default the first table of groups that a report fills; if all reports are tables of events, that of
+ * the first report. A table of groups does not read the neurons of the connectome.
+ * @throws CodedError INVALID_PARAMETER if no report fills the table, or its columns cannot have the requested names
  */
 export function tableOf({ connectome, experiment, table, names }: TableRequest): Table {
   const name = table ?? defaultTable(experiment, names);
@@ -116,17 +122,17 @@ function reportTypes({ reports }: ExperimentDocument): string {
   );
 }
 
-/** Columns that say which condition a row belongs to. */
+/** The columns that show the parameters of a row's condition. */
 function parameterColumns({ sweep = [] }: ExperimentDocument): readonly ParameterColumn[] {
   return sweep.flatMap((axis) => axisKindOf(axis).columnsOf(axis));
 }
 
-/** The table whose columns can have the names of other programs. */
+/** The table whose columns can be named as in other programs. */
 const NAMED_TABLE = Object.keys(REPORT_KINDS).find((type) => eventKindOf({ type })?.takesNames)!;
 
-/** Some rows of one condition, before they are columns. */
+/** Some rows of one condition, from which columns are made. */
 interface Piece {
-  readonly condition: ConditionResult;
+  readonly condition: AnsweredCondition;
   readonly length: number;
   readonly truncated: boolean;
 }
@@ -137,7 +143,7 @@ interface GroupPiece extends Piece {
 
 /** Rows of one report. */
 interface EventPiece extends Piece, Pick<EventTable, 'trials' | 'steps' | 'neurons' | 'columns'> {
-  /** Place among the reports of the table. */
+  /** Number of the report among those of the table. */
   readonly report: number;
 }
 
@@ -149,7 +155,7 @@ interface Column<P extends Piece> {
 function tableFrom<P extends Piece>(
   table: Pick<Table, 'name' | 'isOfEvents' | 'reports'>,
   columns: readonly Column<P>[],
-  piecesOf: (condition: ConditionResult) => Iterable<P>,
+  piecesOf: (condition: AnsweredCondition) => Iterable<P>,
 ): Table {
   return {
     ...table,
@@ -164,7 +170,7 @@ function tableFrom<P extends Piece>(
   };
 }
 
-/** A table of groups of neurons: which group a row is of, columns of its own, the number of trials. */
+/** A table of groups: columns that identify the group, columns of the kind, the number of trials. */
 function groupTable(
   { name, columnsOf, controlColumns = [], rowsOfEach = () => 1 }: GroupTable,
   experiment: ExperimentDocument,
@@ -190,13 +196,13 @@ function groupTable(
     let rows: GroupRow[] = [];
     const piece = () => ({ condition, rows, length: rows.length, truncated: false });
     for (const [report, reportName] of reports.entries()) {
-      const groups = condition.reports[reportName];
+      const groups = own(condition.reports, reportName);
       if (groups === undefined || 'table' in groups) continue;
       const rowsOfGroup = rowsOfEach(groups);
       for (const group of groups) {
         for (let at = 0; at < rowsOfGroup; at++) {
           rows.push({ report, group, at });
-          if (rows.length < MAXIMUM_BATCH_ROWS) continue;
+          if (rows.length < MAX_BATCH_ROWS) continue;
           yield piece();
           rows = [];
         }
@@ -206,10 +212,10 @@ function groupTable(
   });
 }
 
-/** @param valueOf by the type of the column: a number, a text, or a place in `labels` */
+/** @param valueOf by the type of the column: a number, a text, or a position in `labels` */
 function inEachRow(
   column: TableColumn,
-  valueOf: (row: GroupRow, condition: ConditionResult) => number | string,
+  valueOf: (row: GroupRow, condition: AnsweredCondition) => number | string,
 ): Column<GroupPiece> {
   return {
     column,
@@ -221,7 +227,7 @@ function inEachRow(
   };
 }
 
-/** One row an event. Where several reports fill it, a column says which. */
+/** A table with a row for each event. If several reports fill it, a column names the report. */
 function tableOfEvents(
   connectome: LabelledNeurons,
   experiment: ExperimentDocument,
@@ -229,14 +235,16 @@ function tableOfEvents(
   reports: readonly string[],
 ): Table {
   const { metadata, typeIndices, sides } = connectome;
-  const own = columnsOf(name, Object.keys(experiment.inputs)).map((ofKind, at): Column<EventPiece> => ({
-    column: ofKind,
-    valuesOf({ columns }) {
-      const { values } = columns[at]!;
-      return values instanceof Float64Array ? values.slice() : Int32Array.from(values);
-    },
-  }));
-  // Types of several classes may have one name; readers of dictionaries refuse a label that stands there twice.
+  const columnsOfKind = columnsOf(name, Object.keys(experiment.inputs)).map(
+    (ofKind, at): Column<EventPiece> => ({
+      column: ofKind,
+      valuesOf({ columns }) {
+        const { values } = columns[at]!;
+        return values instanceof Float64Array ? values.slice() : Int32Array.from(values);
+      },
+    }),
+  );
+  // Types of different classes may share a name, but a dictionary must have each label only once.
   const typeNames = [...new Set(metadata.types.map(({ name }) => name))];
   const placesOfNames = new Map(typeNames.map((name, place) => [name, place]));
   const typePlaces = metadata.types.map(({ name }) => placesOfNames.get(name)!);
@@ -250,22 +258,22 @@ function tableOfEvents(
     ...(reports.length > 1 ? [report] : []),
     TRIAL,
     eventColumn('t_ms', 'double', timesMs),
-    ...own.filter(isLabel),
+    ...columnsOfKind.filter(isLabel),
     eventColumn('root_id', 'text', ({ neurons }) => Array.from(neurons, rootIds)),
     eventColumn('type', typeNames, ({ neurons }) =>
       Int32Array.from(neurons, (neuron) => typePlaces[typeIndices[neuron]!]!),
     ),
     eventColumn('side', SIDES, ({ neurons }) => Int32Array.from(neurons, (neuron) => sides[neuron]!)),
-    ...own.filter((each) => !isLabel(each)),
+    ...columnsOfKind.filter((each) => !isLabel(each)),
   ]);
 }
 
-/** Columns that the kind of a table of events brings. */
+/** The columns that the kind of a table of events adds. */
 function columnsOf(table: string, inputNames: readonly string[]): readonly TableColumn[] {
   return eventKindOf({ type: table })!.columnsOf?.(inputNames) ?? [];
 }
 
-/** Columns as other programs name them. Their neurons are integers, so only a measured connectome has them. */
+/** The table of spikes with the columns of other programs. Their ids are integers, so the connectome must have root ids. */
 function namedSpikes(
   connectome: LabelledNeurons,
   experiment: ExperimentDocument,
@@ -288,21 +296,9 @@ function namedSpikes(
       TRIAL,
     ]);
   }
-  if (names === 'indexed') {
-    const places = placesById(connectome);
-    return eventRows(table, reports, [
-      eventColumn('time_ms', 'double', timesMs),
-      TRIAL,
-      eventColumn('neuron_index', 'int32', ({ neurons }) =>
-        Int32Array.from(neurons, (neuron) => places[neuron]!),
-      ),
-      idColumn('flywire_id'),
-      ...(experiment.sweep === undefined ? [] : [CONDITION]),
-    ]);
-  }
   const parameters = parameterColumns(experiment);
-  // Readers of these files tell experiments apart by this name, so each condition has its own.
-  const nameOf = ({ parameters: values }: ConditionResult) =>
+  // Scripts for these files distinguish experiments by this name, so each condition has its own.
+  const nameOf = ({ parameters: values }: AnsweredCondition) =>
     [
       experiment.name ?? 'experiment',
       ...parameters.map(({ column: { name }, valueIn }) => `${name}=${valueIn(values)}`),
@@ -317,16 +313,7 @@ function namedSpikes(
   ]);
 }
 
-/** The place of each neuron among all of the model when these are sorted by their ids, from 0. */
-function placesById(connectome: LabelledNeurons): Int32Array {
-  const ids = BigInt64Array.from(
-    Array.from(connectome.typeIndices, (_, neuron) => BigInt(connectome.neuronId(neuron))),
-  );
-  const places = new Map(Array.from(ids.slice().sort(), (id, place) => [id, place]));
-  return Int32Array.from(Array.from(ids, (id) => places.get(id)!));
-}
-
-/** @returns why the columns cannot have the names of another program, or null */
+/** @returns the reason for which the columns cannot be named as in another program, or null */
 function namingFault(wiring: string, table: string, reports: readonly string[]): string | null {
   if (table !== NAMED_TABLE) return `names the columns of the table ${NAMED_TABLE}; found ${table}`;
   if (reports.length > 1) {
@@ -336,7 +323,7 @@ function namingFault(wiring: string, table: string, reports: readonly string[]):
   return null;
 }
 
-/** @param type or the texts of a column whose values are places among them */
+/** @param type a type; or the labels, if values are positions in a list of labels */
 function eventColumn(
   name: string,
   type: Exclude<ColumnType, 'label'> | readonly string[],
@@ -356,7 +343,7 @@ function timesMs({ steps }: EventPiece): Float64Array {
   return times(steps, STEPS_PER_MS);
 }
 
-/** A division gives the double nearest to the decimal fraction. Float64Array.from is several times as slow. */
+/** Divides, because a quotient is the double nearest to the decimal fraction. A loop, because Float64Array.from is several times slower. */
 function times(steps: EventTable['steps'], stepsPerUnit: number): Float64Array {
   const times = new Float64Array(steps);
   for (let row = 0; row < times.length; row++) times[row]! /= stepsPerUnit;
@@ -366,13 +353,13 @@ function times(steps: EventTable['steps'], stepsPerUnit: number): Float64Array {
 function eventRows(name: string, reports: readonly string[], columns: readonly Column<EventPiece>[]): Table {
   return tableFrom({ name, isOfEvents: true, reports }, columns, function* (condition) {
     for (const [report, reportName] of reports.entries()) {
-      const table = condition.reports[reportName];
+      const table = own(condition.reports, reportName);
       if (table === undefined || !('table' in table)) continue;
       const { trials, steps, neurons, columns, truncated } = table;
       let from = 0;
-      // A report that was cut before its first row has an empty batch, which tells so.
+      // A report that was cut before its first row gives an empty batch, which carries `truncated`.
       do {
-        const to = Math.min(from + MAXIMUM_BATCH_ROWS, steps.length);
+        const to = Math.min(from + MAX_BATCH_ROWS, steps.length);
         if (to > from || truncated) {
           yield {
             condition,
@@ -391,26 +378,26 @@ function eventRows(name: string, reports: readonly string[], columns: readonly C
   });
 }
 
-/** A few neurons spike often, and reading an id from the connectome makes a new string. */
+/** Remembers values by neuron: few neurons spike often, and each id read from the connectome is a new string. */
 function memoized<T>(make: (neuron: number) => T): (neuron: number) => T {
   const made = new Map<number, T>();
   return (neuron) => getOrInsert(made, neuron, make);
 }
 
-/** A table of events as JSON has it, for those who read the answer of a service. */
+/** A table of events in JSON, for clients that read the answer of a service. */
 export interface TableColumns {
   readonly trial: readonly number[];
   readonly t_ms: readonly number[];
   readonly root_id: readonly string[];
   readonly truncated?: boolean;
-  /** Those of its kind. */
+  /** The columns of its kind. */
   readonly [column: string]: unknown;
 }
 
 /**
- * The same as the writers of tables take it.
- * @param report that it is of
- * @param indexOf the place of a neuron in the connectome, by its id
+ * Converts a table from JSON to the form that writers of tables take.
+ * @param report the name of its report
+ * @param indexOf the index of a neuron in the connectome, by its id
  */
 export function eventTableOf(
   given: TableColumns,

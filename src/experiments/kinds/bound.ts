@@ -1,16 +1,16 @@
-import { invalid, type JsonPath } from '../../schema/json-path.js';
+import { invalid, type JsonPath } from '../../engine/schema/json-path.js';
 
-/** Counts something of which a document may have only so much. */
+/** A limit on a number that many parts of a document add to. */
 export class Bound {
   #used = 0;
 
-  /** @param says what the document may have, as a sentence without its end */
+  /** @param says the limit as a sentence without its full stop */
   constructor(
     private readonly maximum: number,
     private readonly says: string,
   ) {}
 
-  /** @throws CodedError INVALID_PARAMETER where it is too much */
+  /** @throws CodedError INVALID_PARAMETER if the sum exceeds the limit */
   add(count: number, path: JsonPath): void {
     this.#used += count;
     if (this.#used > this.maximum) throw invalid(path, `${this.says}, got more.`);

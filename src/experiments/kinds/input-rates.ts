@@ -1,14 +1,15 @@
-/** Rates of inputs in a document: one number, or several that hold in turn. */
-import { invalid, type JsonPath, nameOf, refused } from '../../schema/json-path.js';
-import { anyOf, listOf, number, object, type Static } from '../../schema/json-schema.js';
-import { MAXIMUM_RATE_HZ, type RateTable } from '../../stimulus/protocol.js';
-import { MOMENT, stepsOf } from '../document/fields.js';
+/** The rate of an input in a document: one number, or several that follow one another in time. */
+import { invalid, type JsonPath, nameOf, refused } from '../../engine/schema/json-path.js';
+import { anyOf, listOf, number, object, type Static } from '../../engine/schema/json-schema.js';
+import { MAX_RATE_HZ, type RateTable } from '../../engine/stimulus/protocol.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import { MOMENT, stepsOf } from './fields.js';
 import type { Bound } from './bound.js';
 import { sharedArray } from './shared-array.js';
 
-const RATE_BOUNDS = { minimum: 0, maximum: MAXIMUM_RATE_HZ };
+const RATE_BOUNDS = { minimum: 0, maximum: MAX_RATE_HZ };
 
-/** A rate that is one number, which a sweep may set. */
+/** A constant rate. A sweep may set it. */
 export const RATE_HZ = number('Mean input events of each neuron per second.', {
   ...RATE_BOUNDS,
   default: 150,
@@ -28,14 +29,14 @@ const RATES_IN_TIME = object('Rates that hold in turn.', {
   }),
 });
 
-/** A rate that may change in time. */
+/** A rate that is constant or changes in time. */
 export function rateSchema(more: { readonly default?: number }) {
   return anyOf(
     'Mean input events of each neuron per second, or several such rates that hold in turn.',
     [RATE_HZ, RATES_IN_TIME],
     {
       ...more,
-      allowed: `a number from 0 to ${MAXIMUM_RATE_HZ}, or an object with times_ms and values`,
+      allowed: `a number from 0 to ${MAX_RATE_HZ}, or an object with times_ms and values`,
       examples: [100],
     },
   );
@@ -74,30 +75,46 @@ export function topRateHz(rate: Rate): number {
   return inTime(rate).values.reduce((most, each) => Math.max(most, each));
 }
 
-/** Rates that hold in turn, a single one from the start on. */
+/** A constant rate becomes a list with one entry. */
 function inTime(rate: Rate): Static<typeof RATES_IN_TIME> {
   return typeof rate === 'number' ? { times_ms: [0], values: [rate] } : rate;
 }
 
-/** The rates of a train, in shared memory. @param courses of neurons, where there are several rates */
-export function rateTable(rates: readonly Rate[], scale: number, courses?: Uint16Array): RateTable {
+/** Tables by the object of their rates, which the conditions of a sweep share. A table may take 1 MB. */
+const KNOWN_TABLES = new WeakMap<object, RateTable>();
+
+/**
+ * The rates of a train, in shared memory.
+ * @param of the object of the document that holds the rates; its table is made once
+ * @param courses the row of each neuron, if there are several rows
+ */
+export function rateTable(
+  of: object,
+  rates: readonly Rate[],
+  scale: number,
+  courses?: Uint16Array,
+): RateTable {
+  const table = getOrInsert(KNOWN_TABLES, of, () => newRateTable(rates));
+  return { ...table, ...(courses !== undefined && { courses }), ...(scale !== 1 && { scale }) };
+}
+
+function newRateTable(rates: readonly Rate[]): RateTable {
   const starts = [0];
   const steps: number[] = [];
   const ratesHz: number[] = [];
   for (const { times_ms: times, values } of rates.map(inTime)) {
     for (const ms of times) steps.push(stepsOf(ms));
-    for (const value of values) ratesHz.push(value * scale);
+    for (const value of values) ratesHz.push(value);
     starts.push(steps.length);
   }
   return {
-    ...(courses !== undefined && { courses }),
     starts: sharedArray(starts),
     steps: sharedArray(steps),
     ratesHz: sharedArray(ratesHz, Float64Array),
   };
 }
 
-/** A rate in words: `at 100 Hz`, `at rates of 0 to 140 Hz in turn`. @param swept members that have no value of their own */
+/** A rate in words: `at 100 Hz`, `at rates of 0 to 140 Hz in turn`. @param swept members that have no single value */
 export function rateWords(rate: Rate, scale: number, swept: readonly string[]): string {
   if (swept.includes('rate_hz')) return '';
   if (typeof rate === 'number') return `at ${swept.includes('scale') ? rate : rate * scale} Hz`;
@@ -105,7 +122,7 @@ export function rateWords(rate: Rate, scale: number, swept: readonly string[]): 
   return `at rates of ${least} to ${most} Hz in turn${scale === 1 ? '' : `, times ${scale}`}`;
 }
 
-/** Rates over a trial, for figures: of several at a time the highest. */
+/** The highest rate at each time, for figures. */
 export function ratesCourse(rates: readonly Rate[], scale: number) {
   const all = rates.map(inTime);
   const times = [...new Set(all.flatMap(({ times_ms: own }) => own))].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** Parts of the schemas of answers that several kinds of report have. */
+/** Schemas that the answers of several kinds of report share. */
 import {
   count,
   listOf,
@@ -10,13 +10,13 @@ import {
   type Schema,
   type Static,
   text,
-} from '../../schema/json-schema.js';
-import type { MeanSd } from '../../mean-sd.js';
+} from '../../engine/schema/json-schema.js';
+import type { MeanSd } from './mean-sd.js';
 
 export const MEAN_SD = ref<MeanSd>('MeanSd');
 
 const LABELS = {
-  'root_id?': text('Root id of the neuron, where groups are neurons.'),
+  'root_id?': text('Root id of the neuron, if groups are neurons.'),
   'type?': text('Cell type of the group.'),
   'side?': text('Side of the group.'),
   'super_class?': text('Super-class of the group.'),
@@ -24,7 +24,7 @@ const LABELS = {
   'sub_class?': text('Sub-class of the group.'),
 };
 
-/** A group of neurons: its labels, its size, and what a report says of it. */
+/** The schema of a group: its labels, its size, and the members of the kind. */
 export function groupSchema<const M extends Readonly<Record<string, Schema>>>(description: string, own: M) {
   return object(description, { ...LABELS, neurons: count('Neurons of the group.', 1), ...own });
 }
@@ -33,10 +33,10 @@ const MEAN_AND_SD = {
   mean: number('Mean.', { minimum: 0 }),
   sd: number('Population standard deviation (ddof 0).', { minimum: 0 }),
 };
-/** The schema of MEAN_SD. */
+/** The schema that MEAN_SD refers to. */
 export const OVER_TRIALS = object('Over the trials of a condition.', MEAN_AND_SD);
 
-/** A number over trials that have a population standard deviation and a value each. */
+/** The schema of a number with mean and standard deviation over trials, and its value in each trial. */
 export function overTrials<const T extends Schema>(description: string, ofTrials: string, ofTrial: T) {
   return object(description, { ...MEAN_AND_SD, trials: listOf(ofTrials, ofTrial) });
 }
@@ -51,13 +51,17 @@ export const CONTROL = object('The mean rate of a group in the controls of its c
   mean: orNull('Mean of the controls that are complete.', number(undefined, { minimum: 0 })),
   sd: orNull('Their population standard deviation (ddof 0).', number(undefined, { minimum: 0 })),
   values: listOf(
-    'In each control, in the order of their seeds, from 1 on; null where a trial was stopped.',
+    'In each control, in the order of their seeds, from 1 on; null if a trial was stopped, or if an earlier control has ' +
+      'the same neurons.',
     orNull('The rate in Hz.', number(undefined, { minimum: 0 })),
   ),
   incomplete: listOf('Seeds of the controls in which a trial was stopped.', count(undefined, 1)),
+  'compared?': count(
+    'Number of controls with different neurons, if some repeat those of others. Only these count.',
+  ),
   p: orNull(
     'The share of controls, and of the condition among them, that are as far from the mean of all of them as the ' +
-      'condition, or further. A control in which a trial was stopped counts as further. Null where a trial of the ' +
+      'condition, or further. A control in which a trial was stopped counts as further. Null if a trial of the ' +
       'condition itself was stopped.',
     number(undefined, { minimum: 0, maximum: 1 }),
   ),
@@ -68,7 +72,7 @@ export const CONTROL = object('The mean rate of a group in the controls of its c
 });
 export type Control = Static<typeof CONTROL>;
 
-/** @param own columns of the kind, by name */
+/** The schema of a table of events. @param own columns of the kind, by name */
 export function eventTable<const M extends Readonly<Record<string, Schema>>>(description: string, own: M) {
   return object(`${description} as columns, by trial, time, neuron.`, {
     trial: listOf('Trial, from 0.', count()),
@@ -76,7 +80,7 @@ export function eventTable<const M extends Readonly<Record<string, Schema>>>(des
     root_id: listOf('Root id of the neuron, as text: it exceeds 2^53.', text()),
     ...own,
     'truncated?': oneOf(
-      'There with truncate=true where the condition has more rows; the first ones are given.',
+      'Present with truncate=true if the condition has more rows; the first ones are given.',
       [true],
     ),
   });

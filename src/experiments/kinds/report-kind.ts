@@ -1,24 +1,24 @@
 /**
- * A kind of report is one object in one file of `reports`; REPORT_KINDS lists them, and little else knows one by its
- * name. There are two shapes: values of groups of neurons (GroupKind), and tables with a row for each event (EventKind).
- * On its way to an answer a report is, in this order,
+ * The interface of a kind of report. Each kind is one object in a file of `reports`, and REPORT_KINDS lists them all.
  *
- * - a document, as `schema` says,
- * - a task of a worker (`taskOf`),
- * - the reading of one trial (`read`), in the worker,
- * - the counts of all trials of a condition (`sum`), which jobs keep,
- * - values of each group (`valuesOf`) or rows as columns, which JSON, tables and figures show.
+ * There are two shapes. A GroupKind has values of groups of neurons. An EventKind is a table with a row for each event.
+ * A report takes these forms on its way to an answer:
  *
- * Workers and pages load these files, so they import no formats.
+ * 1. The document names the quantity to read (`schema`).
+ * 2. A task tells a worker the neurons and steps to read (`taskOf`).
+ * 3. The worker reads one trial (`read`). The result is a ReportResult.
+ * 4. The thread adds up the trials of a condition (`sum`). The result is a ReportCounts; jobs store it.
+ * 5. The counts become values of groups (`valuesOf`) or rows. JSON, tables and figures show these.
+ *
+ * Workers and pages load these files, so they must not import any format.
  */
-import type { MeanSd } from '../../mean-sd.js';
-import type { Schema, SchemaOf } from '../../schema/json-schema.js';
-import type { JsonPath } from '../../schema/json-path.js';
-import type { MembraneRecording } from '../../simulation/simulation.js';
-import type { ReportDocument } from '../document/kind-schemas.js';
-import type { Groups } from '../plan/groups.js';
-import type { EventTable, GroupResult, GroupResults } from '../run/result.js';
-import type { TableColumn } from './table-column.js';
+import type { MeanSd } from './mean-sd.js';
+import type { Schema, SchemaOf } from '../../engine/schema/json-schema.js';
+import type { JsonPath } from '../../engine/schema/json-path.js';
+import type { MembraneRecording } from '../../engine/simulation/simulation.js';
+import type { ReportDocument } from './kind-schemas.js';
+import type { Groups } from './groups.js';
+import type { EventTable, GroupResult, GroupResults, TableColumn } from './result-rows.js';
 
 /** Steps of 0.1 ms: from startStep up to, not including, endStep. */
 export interface ReportWindow {
@@ -34,19 +34,19 @@ export interface ReportTask extends ReportWindow {
   readonly neurons: Uint32Array;
 }
 
-/** Reading of a worker. Plain data, whose arrays belong to it alone. */
-export type ReportReading = object;
+/** The result of one trial for one report. Plain data; its arrays are shared with nothing. */
+export type ReportResult = object;
 
-/** Counts of all trials of a condition. Plain data, which jobs keep. */
+/** Sum over the trials of a condition. Plain data; jobs store it. */
 export type ReportCounts = GroupCounts | EventTable;
 
-/** Counts of groups of neurons: a row for each one with a spike in any trial, by the first such trial, then by neuron. */
+/** Counts of groups. Each group with a spike has a row, in the order of its first trial with a spike, then of its neurons. */
 export interface GroupCounts extends ReportWindow {
   /** The group of each row. */
   readonly groups: Uint32Array;
 }
 
-/** A report of a document on a connectome. */
+/** A report of a document, with the neurons that its selectors found in a connectome. */
 export interface PlannedReport {
   readonly name: string;
   readonly document: ReportDocument;
@@ -63,34 +63,34 @@ export interface SpikeCounts {
   readonly spikes: Uint32Array;
 }
 
-/** Spikes, or events of one input alone, in the order of step, then neuron. */
+/** Spikes, or the events of one input, in the order of step, then neuron. */
 export interface EventsInTime {
   readonly steps: Uint16Array | Uint32Array;
   readonly neurons: Uint32Array;
 }
 
-/** A trial, or a part of one, as a worker shows it to the kinds. Steps count from the start of the trial. */
+/** The view of a trial, or of a segment of one, that `read` gets. Steps count from the start of the trial. */
 export interface TrialView {
-  /** The first step that was simulated, and the one behind the last. */
+  /** The simulated steps: from startStep up to, not including, endStep. */
   readonly startStep: number;
   readonly endStep: number;
   readonly raster: EventsInTime;
-  /** Events of each input alone; none unless a report of the task reads them. */
+  /** The events of each input separately; empty if no report of the task reads them. */
   readonly eventsOfInputs: readonly EventsInTime[];
-  /** Scratch space, a number for each neuron of the connectome: 0 before and after every reading. */
+  /** Scratch space: a number for each neuron of the connectome. `read` finds zeros and must leave zeros. */
   readonly marks: Uint32Array;
-  /** Samples of the recording that the kind of the report wants; see Trial.membranes. */
+  /** Samples of the recording that `recordingOf` asked for; see Trial.membranes. */
   readonly samples?: Float64Array | undefined;
-  /** Rows that the tables of the trial may still return. */
+  /** Number of rows that the tables of the trial may still return. */
   readonly rowsLeft: number;
-  /** Counted once for each window. */
+  /** Computed once for each window and then remembered. */
   countsIn(window: ReportWindow): SpikeCounts;
 }
 
-/** Adds readings up, in the order of the trials, whatever order they finished in: so every sum has one order. */
-export interface ReportSum<Reading, Counts> {
-  /** @param keepsRows whether the rows of a table are kept */
-  add(trial: number, reading: Reading, keepsRows: boolean): void;
+/** Adds up results in the order of the trials, even if trials finish in another order. So equal trials give equal sums. */
+export interface ReportSum<Result, Counts> {
+  /** @param keepsRows whether a table keeps the rows of this trial */
+  add(trial: number, result: Result, keepsRows: boolean): void;
   counts(): Counts;
 }
 
@@ -101,73 +101,68 @@ export interface SumOptions {
   readonly inputNames: readonly string[];
 }
 
-/** Functions are declared as methods, whose parameters are bivariant: a kind of special tasks is then one of any task. */
-interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts extends ReportCounts> {
-  /** Schema of such a report in a document; see reportSchema. */
+/** Functions are declared as methods because their parameters are bivariant: a kind with tasks of its own fits any task. */
+interface AnyKind<Task extends ReportTask, Result extends ReportResult, Counts extends ReportCounts> {
+  /** Schema of the report in a document; see reportSchema. */
   readonly schema: SchemaOf<ReportDocument>;
-  /** Schemas of its answer by their names in OpenAPI; the first is that of a group, or of the table. */
+  /** Schemas of the answer by their names in OpenAPI. The first one describes a group, or the table. */
   readonly answer: Readonly<Record<string, Schema>>;
-  /** For forms and lists. */
+  /** Name in forms and lists. */
   readonly label: string;
-  /** True where a worker has to draw the events of each input alone. */
+  /** True if a worker must draw the events of each input separately. */
   readonly readsInputs?: true;
-  /** True where no session can have such a report. */
+  /** True if a session cannot have this report. */
   readonly isOfWholeTrials?: true;
-  /** Neurons of such a report at most, where that is fewer than a brain has. */
+  /** Maximum number of neurons of the report; absent if there is no limit. */
   readonly mostNeurons?: number;
-  /** Recording that the engine makes for it, and how many samples a trial has then. The GPU records nothing. */
+  /** The recording that the engine must make, and its number of samples in a trial. The GPU records nothing. */
   recordingOf?(task: Task): MembraneRecording & { readonly samples: number };
-  /** @throws CodedError where nothing can be read in a window of the shortest trial */
+  /** @throws CodedError if the shortest trial has nothing to read in the window */
   checkWindow?(document: ReportDocument, window: ReportWindow, path: JsonPath): void;
-  /** Members of its task beside neurons and window. */
-  taskOf?(report: PlannedReport, maximumRows: number): Omit<Task, keyof ReportTask>;
-  /**
-   * Its time should grow with the spikes of the trial rather than with the neurons of the report; tables mark each of
-   * these.
-   */
-  read(task: Task, trial: TrialView): Reading;
-  /** The reading of two parts of a trial, as if they had been read at once. @param second follows the first */
-  join(task: Task, first: Reading, second: Reading): Reading;
-  sum(task: Task, options: SumOptions): ReportSum<Reading, Counts>;
+  /** The members of the task, except neurons and window. */
+  taskOf?(report: PlannedReport, maxRows: number): Omit<Task, keyof ReportTask>;
+  /** The time should grow with the spikes of the trial and not with the neurons of the report, which may be a whole brain. */
+  read(task: Task, trial: TrialView): Result;
+  /** Joins the results of two segments of a trial, as if both had been read at once. @param second follows the first */
+  join(task: Task, first: Result, second: Result): Result;
+  sum(task: Task, options: SumOptions): ReportSum<Result, Counts>;
 }
 
-/** Has values of groups of neurons, in one row each. */
+/** A report with values of groups of neurons. */
 export interface GroupKind<
   Task extends ReportTask = ReportTask,
-  Reading extends ReportReading = ReportReading,
+  Result extends ReportResult = ReportResult,
   Counts extends GroupCounts = GroupCounts,
   Own extends object = object,
-> extends AnyKind<Task, Reading, Counts> {
+> extends AnyKind<Task, Result, Counts> {
   readonly shape: 'groups';
-  /** The first is the one that a format of tables holds by default. */
+  /** The first one is the default of formats that hold one table. */
   readonly tables: readonly GroupTable[];
   readonly measure: Measure;
   readonly course?: TimeCourse;
-  /** The numbers by which groups are compared with controls, where they are. */
+  /** The number by which a group is compared with its controls; absent if the kind does not compare. */
   readonly controlled?: {
     /** @returns the total of each row over all trials, as a whole number */
     totalsOf(counts: Counts, trials: number): Float64Array;
-    /** @returns by how much a total is divided to have the unit of the measure */
+    /** @returns the divisor that converts a total into the unit of the measure */
     unitOf(neurons: number, window: ReportWindow, trials: number): number;
   };
-  /** Numbers of one group in the answer beside those of the trials, as the limit on them counts. */
+  /** Size of the answer: numbers of one group beside one for each trial. Limits and prices count them. */
   furtherNumbers?(document: ReportDocument, window: ReportWindow): number;
   valuesOf(counts: Counts, trials: number): GroupValues<Own>;
 }
 
-/**
- * The number of a group that lists and figures show: its mean over the trials and their population standard deviation.
- */
+/** The number of a group that lists and figures show, with its mean and population standard deviation over trials. */
 export interface Measure {
   readonly label: string;
   readonly unit: string;
-  /** @returns null where there is none */
+  /** @returns null if the group has no value */
   of(group: GroupResult): (MeanSd & { readonly trials: readonly (number | null)[] }) | null;
-  /** How many responded, in a few characters; empty where that is not known. */
+  /** The number of neurons that responded, in a few characters; empty if unknown. */
   respondingOf(group: GroupResult): string;
 }
 
-/** A mean of a group in each bin of its report, for figures. */
+/** The mean of a group in each time bin, for figures. */
 export interface TimeCourse {
   readonly name: string;
   readonly unit: string;
@@ -176,12 +171,12 @@ export interface TimeCourse {
   of(group: GroupResult): readonly number[] | null;
 }
 
-/** Values of the groups of a report in a condition, beside their labels and sizes. */
+/** Values of the groups of a report in a condition, without their labels and sizes. */
 export interface GroupValues<Own extends object> {
   of(row: number, neurons: number): Own;
-  /** Values of every group without a spike. */
+  /** Values of a group without a spike. */
   readonly silent: Own;
-  /** Values of every group where the event budget ended a trial. */
+  /** Values of a group if the event budget ended a trial. */
   readonly stopped: Own;
 }
 
@@ -189,18 +184,18 @@ export interface GroupTable {
   readonly name: string;
   /** Columns between the size of a group and the number of trials. */
   columnsOf(reports: readonly ReportDocument[]): readonly GroupColumn[];
-  /** Columns behind these, where the experiment has controls. */
+  /** More columns after these if the experiment has controls. */
   readonly controlColumns?: readonly GroupColumn[];
-  /** Rows of each group, 1 by default: those of a report in a condition have equally many. */
+  /** Number of rows of each group, by default 1. All groups of a report in a condition have the same number. */
   rowsOfEach?(groups: GroupResults): number;
 }
 
 /** A row of a table of groups. */
 export interface GroupRow {
   readonly group: GroupResult;
-  /** Place among the rows of the group. */
+  /** Number of the row within its group, from 0. */
   readonly at: number;
-  /** Place among the reports of the table. */
+  /** Number of the report among those of the table, from 0. */
   readonly report: number;
 }
 
@@ -209,35 +204,31 @@ export interface GroupColumn {
   valueOf(row: GroupRow): number;
 }
 
-/**
- * Is a table with a row for each event: trial, time, neuron, and columns of its own. Its rows are divided among pages.
- */
+/** A report that is a table with a row for each event: trial, time, neuron, and columns of the kind. Answers divide it into pages. */
 export interface EventKind<
   Task extends ReportTask = ReportTask,
-  Reading extends ReportReading = ReportReading,
-> extends AnyKind<Task, Reading, EventTable> {
+  Result extends ReportResult = ReportResult,
+> extends AnyKind<Task, Result, EventTable> {
   readonly shape: 'events';
-  /** In figures and lists: `spikes`. */
+  /** The name of its events in figures and lists, such as `spikes`. */
   readonly noun: string;
-  /** Number of each neuron that figures draw as a line; without it they draw a stroke for each row. */
+  /** A number that figures draw as a line for each neuron. Without it they draw a stroke for each row. */
   readonly trace?: Trace;
-  /** True where its columns can have the names of other programs. */
+  /** True if its columns can be named as other programs name them (`?names=`). */
   readonly takesNames?: true;
-  /** Columns of its own: labels stand before the neuron, numbers last. */
+  /** The columns of the kind. Tables put labels before the neuron, and numbers last. */
   columnsOf?(inputNames: readonly string[]): readonly TableColumn[];
-  /**
-   * The member of the cost of a dry run that says how many rows there may be, its schema, and how it is said in a list.
-   */
+  /** The member of a dry run's cost with the number of rows; `says` tells lists how exact that number is. */
   readonly cost: {
     readonly member: string;
     readonly schema: SchemaOf<number>;
     readonly says: 'at most' | 'about' | '';
   };
-  /** Rows of one trial, as far as they are known before. */
+  /** Number of rows of one trial, estimated before it runs. */
   expectedRows(trial: ExpectedTrial): number;
   /**
-   * Tells whether its spikes are read as a response, so that a warning says where they are the stimulus; by default
-   * not.
+   * Tells whether readers take the spikes for a response. If so, a warning names neurons that an input stimulates. The
+   * default is no.
    */
   isReadout?(report: PlannedReport, neuronCount: number): boolean;
 }
@@ -248,15 +239,24 @@ export interface Trace {
   readonly column: string;
   readonly label: string;
   readonly unit: string;
+  /** Values to compare with. @param constants those that the condition changes, by their names in a document */
+  linesWith?(constants: Readonly<Record<string, number>>): readonly ReferenceLine[];
 }
 
-/** A trial of a report before it has run. */
+/** A value that figures draw as a line across a trace. */
+export interface ReferenceLine {
+  readonly label: string;
+  readonly at: number;
+  readonly dash: string;
+}
+
+/** The facts about a trial from which rows are estimated. */
 export interface ExpectedTrial {
   readonly document: ReportDocument;
   readonly window: ReportWindow;
-  /** Neurons of the report. */
+  /** Number of neurons of the report. */
   readonly neurons: number;
-  /** Those that an input stimulates, at most. */
+  /** At most so many of them are stimulated by an input. */
   readonly stimulated: number;
   /** Expected input events of its neurons in its window. */
   readonly inputEvents: number;

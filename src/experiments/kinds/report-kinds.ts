@@ -1,4 +1,4 @@
-import type { ReportDocument } from '../document/kind-schemas.js';
+import type { ReportDocument } from './kind-schemas.js';
 import type { EventKind, GroupKind, GroupTable, ReportKind } from './report-kind.js';
 import { histogram } from './reports/histogram.js';
 import { inputs } from './reports/inputs.js';
@@ -7,25 +7,25 @@ import { membrane } from './reports/membrane.js';
 import { rate } from './reports/rate.js';
 import { spikes } from './reports/spikes.js';
 
-/** By the `type` of a report, in the order of messages and descriptions. */
+/** By the `type` of a report. Messages and descriptions list the kinds in this order. */
 export const REPORT_KINDS = { rate, histogram, spikes, inputs, latency, membrane };
 
 const KINDS: Readonly<Record<string, ReportKind>> = REPORT_KINDS;
 
 type OfType = Pick<ReportDocument, 'type'>;
 
-/** @param report of a complete document, or anything of its type */
+/** @param report of a complete document, or any object with the same `type` */
 export function kindOf({ type }: OfType): ReportKind {
   return KINDS[type]!;
 }
 
-/** @returns the kind of a report of groups; undefined of another type, known or not */
+/** @returns the kind if it is one of groups; undefined for other types, also unknown ones */
 export function groupKindOf({ type }: OfType): GroupKind | undefined {
   const kind = KINDS[type];
   return kind?.shape === 'groups' ? kind : undefined;
 }
 
-/** @returns the kind of a report that is a table of events; undefined of another type, known or not */
+/** @returns the kind if it is a table of events; undefined for other types, also unknown ones */
 export function eventKindOf({ type }: OfType): EventKind | undefined {
   const kind = KINDS[type];
   return kind?.shape === 'events' ? kind : undefined;

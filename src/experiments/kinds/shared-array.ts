@@ -4,7 +4,7 @@ interface TypedArrayOf<T> {
   new (buffer: SharedArrayBuffer): T;
 }
 
-/** An array in shared memory: sending it to a worker copies nothing. */
+/** Copies values into shared memory. Sending the array to a worker then copies nothing. */
 export function sharedArray<T extends TypedArray = Uint32Array>(
   values: ArrayLike<number>,
   Type = Uint32Array as TypedArrayOf<TypedArray> as TypedArrayOf<T>,
@@ -14,7 +14,7 @@ export function sharedArray<T extends TypedArray = Uint32Array>(
   return array;
 }
 
-/** The same of lists of steps, all in one piece of memory: sending thousands of pieces takes long. */
+/** Copies lists of steps into one piece of shared memory, because sending thousands of pieces takes long. */
 export function sharedStepLists(lists: readonly (readonly number[])[]): Uint32Array[] {
   const total = lists.reduce((sum, { length }) => sum + length, 0);
   const all = new Uint32Array(new SharedArrayBuffer(total * Uint32Array.BYTES_PER_ELEMENT));

@@ -1,27 +1,27 @@
-/** Work of drawing trains of events, before a trial has run: of what a document says, and of the trains of a trial alike. */
-import { STEPS_PER_MS, type RateTable } from '../../stimulus/protocol.js';
-import { drawnRateHz, rateSums } from '../../stimulus/rate-table.js';
+/** Estimates the work of drawing trains of input events, both for a document and for the task of a trial. */
+import { STEPS_PER_MS, type RateTable } from '../../engine/stimulus/protocol.js';
+import { rateTotals, type RateTotals, sumUpTo } from '../../engine/stimulus/rate-table.js';
 
 const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
-/** As many events that are drawn and not kept take as long as a train. */
+/** So many events that are drawn and rejected take as long as one train. */
 const HIDDEN_EVENTS_OF_TRAIN = 20;
-/** As many trains of background, which are drawn together, take as long as a train that is drawn alone. */
+/** So many background trains, which are drawn together, take as long as one other train. */
 const BACKGROUND_TRAINS_OF_TRAIN = 40;
 
-/** Amounts of work of one input in one trial, on average, as prices.ts counts them. */
+/** Mean work of one input in one trial, in the units of plan/prices.ts. */
 export interface TrainWork {
   readonly trains: number;
   readonly inputEvents: number;
-  /** Those of the network, where the input alone says that there will be many. */
+  /** Events in the network, if the input is known to cause many. */
   readonly synapticEvents?: number;
 }
 
-/** Trains of events: one for each neuron, and one more for each second. */
+/** Number of trains to charge: for each neuron one, and one more for each second. */
 export function trainsOf(neurons: number, windowSteps: number): number {
   return neurons * (1 + windowSteps / STEPS_PER_SECOND);
 }
 
-/** Work of trains of one rate. */
+/** Work of trains with one constant rate. */
 export function steadyWork(neurons: number, rateHz: number, windowSteps: number): TrainWork {
   return {
     trains: trainsOf(neurons, windowSteps),
@@ -35,22 +35,45 @@ export function backgroundWork(neurons: number, rateHz: number, windowSteps: num
 }
 
 /**
- * Work of trains whose rates differ or change. They are drawn at their highest rate from the start of the trial, however
- * few events stay.
- * @param counts neurons that have each course
- * @returns a function of the window, of how often all of it is done, and of what multiplies the rates
+ * Work of trains whose rates differ or change. The engine draws each at its highest rate from the start of the trial and
+ * rejects events, so rejected events cost time too.
+ * @param times number of copies of the work  @param scale multiplies the rates
  */
 export function varyingWork(
-  table: RateTable,
-  counts: ArrayLike<number>,
-): (startStep: number, endStep: number, times?: number, scale?: number) => TrainWork {
-  const sumUpTo = rateSums(table, counts);
-  const drawnHz = drawnRateHz(table, counts);
-  const neurons = Array.from(counts).reduce((sum, count) => sum + count, 0);
-  return (startStep, endStep, times = 1, scale = 1) => {
-    const inputEvents = (times * scale * (sumUpTo(endStep) - sumUpTo(startStep))) / STEPS_PER_SECOND;
-    const drawn = (times * scale * drawnHz * endStep) / STEPS_PER_SECOND;
-    const hidden = Math.max(0, drawn - inputEvents) / HIDDEN_EVENTS_OF_TRAIN;
-    return { trains: times * trainsOf(neurons, endStep - startStep) + hidden, inputEvents };
-  };
+  totals: RateTotals,
+  startStep: number,
+  endStep: number,
+  times = 1,
+  scale = 1,
+): TrainWork {
+  const { neurons, drawnHz } = totals;
+  const inputEvents =
+    (times * scale * (sumUpTo(totals, endStep) - sumUpTo(totals, startStep))) / STEPS_PER_SECOND;
+  const drawn = (times * scale * drawnHz * endStep) / STEPS_PER_SECOND;
+  const hidden = Math.max(0, drawn - inputEvents) / HIDDEN_EVENTS_OF_TRAIN;
+  return { trains: times * trainsOf(neurons, endStep - startStep) + hidden, inputEvents };
+}
+
+/** Totals by the array of rates of a table. Conditions of a sweep and steps of a session share that array. */
+const KNOWN_TOTALS = new WeakMap<
+  Float64Array,
+  Pick<RateTable, 'courses'> & { readonly totals: RateTotals }
+>();
+
+/** Totals over the neurons of a table, or of one neuron if all have the same rates. */
+export function totalsOf(table: RateTable): RateTotals {
+  const { courses, ratesHz } = table;
+  const known = KNOWN_TOTALS.get(ratesHz);
+  if (known !== undefined && known.courses === courses) return known.totals;
+  const counts = new Uint32Array(table.starts.length - 1);
+  if (courses === undefined) counts[0] = 1;
+  else for (const course of courses) counts[course]!++;
+  const totals = rateTotals(table, counts);
+  knowTotals(table, totals);
+  return totals;
+}
+
+/** Remembers totals that another thread has computed. */
+export function knowTotals({ courses, ratesHz }: RateTable, totals: RateTotals): void {
+  KNOWN_TOTALS.set(ratesHz, { ...(courses && { courses }), totals });
 }

@@ -1,23 +1,24 @@
-/** The numbers that a sweep may set, in each condition of its grid. */
+/** The numbers that a sweep may set: duration, seed and members of inputs, for each cell of the grid. */
 import type { ExperimentDocument } from '../document/document.js';
-import { stepsOf } from '../document/fields.js';
-import type { InputDocument } from '../document/kind-schemas.js';
-import { inputKindOf, sweptMembersOf, type InputNeurons, type InputSettings } from '../kinds/input-kinds.js';
+import { stepsOf } from '../kinds/fields.js';
+import type { InputDocument } from '../kinds/kind-schemas.js';
+import { inputKindOf, sweptMembersOf } from '../kinds/input-kinds.js';
+import type { InputNeurons, InputSettings } from '../kinds/input-kind.js';
 import { sharedArray } from '../kinds/shared-array.js';
 import type { ResolvedDocument } from './resolve-document.js';
-import type { Grid } from './sweep.js';
+import type { Grid } from '../kinds/grid.js';
 
-/** Its neurons lie in shared memory. */
+/** An input of the document with its neurons, in shared memory. */
 export interface PlannedInput extends InputNeurons {
   readonly name: string;
   readonly input: InputDocument;
-  /** Place of the axis whose groups take the place of these neurons, -1 for none. */
+  /** Number of the axis whose groups replace these neurons, or -1. */
   readonly groupAxis: number;
-  /** Members that are swept, with the places of their axes. */
+  /** Swept members and the numbers of their axes. */
   readonly swept: readonly (readonly [member: string, axis: number])[];
 }
 
-/** @param resolved neurons of each input, by `inputs.NAME`, and rows, where it has several */
+/** @param resolved the neurons by `inputs.NAME`, and the rows by the name of the input, if it has rows */
 export function plannedInputs(
   { inputs }: ExperimentDocument,
   resolved: Pick<ResolvedDocument, 'neurons' | 'rows'>,
@@ -36,28 +37,28 @@ export function plannedInputs(
 }
 
 export interface Settings {
-  /** On the axes of the grid. */
-  readonly places: readonly number[];
+  /** One for each axis of the grid. */
+  readonly coordinates: readonly number[];
   readonly durationMs: number;
   readonly seed: number;
   /** In the order of the document. */
   readonly inputs: readonly InputSettings[];
-  /** @returns undefined where no axis sets the parameter */
+  /** @returns undefined if no axis sets the parameter */
   valueOf(parameter: string): number | undefined;
 }
 
-/** Asked for every condition before anything is run. */
+/** The settings of a cell. Called for every cell before a trial runs, so it must be cheap. */
 export function settingsAt(
-  index: number,
+  cell: number,
   document: ExperimentDocument,
   inputs: readonly PlannedInput[],
   grid: Grid,
 ): Settings {
-  const places = grid.placesOf(index);
-  const valueOf = grid.valuesAt(index);
+  const coordinates = grid.coordinatesOf(cell);
+  const valueOf = grid.valuesAt(cell);
   const durationMs = valueOf('duration_ms') ?? document.duration_ms;
   return {
-    places,
+    coordinates,
     valueOf,
     durationMs,
     seed: valueOf('seed') ?? document.seed,

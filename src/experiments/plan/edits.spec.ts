@@ -1,16 +1,16 @@
-/** Edits of the network in a plan: the protocols of conditions, what the answer says of them, what they cost. */
+/** Edits of the network in a plan: the protocols of conditions, their facts in the answer, and their cost. */
 import fc from 'fast-check';
 import { planOf, refusalOf } from '../../../test/support/open-experiments.js';
 import { smallBrain } from '../../../test/support/small-brain.js';
 import { populationsOf } from '../../../test/support/tables.js';
-import { layOut } from '../../compiler/lay-out.js';
-import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import { MAXIMUM_OVERRIDES } from '../../simulation/connection-factors.js';
-import type { Protocol } from '../../stimulus/protocol.js';
+import { buildConnectome } from '../../tools/compiler/build-connectome.js';
+import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
+import { MAX_OVERRIDES } from '../../engine/simulation/connection-factors.js';
+import type { Protocol } from '../../engine/stimulus/protocol.js';
 import { EDIT_SCHEMAS } from '../kinds/edit-kinds.js';
 import type { ExperimentPlan } from './plan.js';
 import { priceMs } from './prices.js';
-import { valueAt } from './sweep.js';
+import { valueAt } from '../kinds/grid.js';
 
 /** A excites B and C, B excites C and itself, C excites nobody; D, of which there are two, excites A. */
 const brain = smallBrain(
@@ -32,7 +32,7 @@ const brain = smallBrain(
 );
 const populations = populationsOf({ type: 'A' }, { motor: [{ type: 'C' }] });
 const connectome = openConnectome(
-  encodeConnectome(layOut(brain, { signRule: 'predicted', populations })).buffer as ArrayBuffer,
+  encodeConnectome(buildConnectome(brain, { signRule: 'predicted', populations })).buffer as ArrayBuffer,
 );
 const [A, B, C, D] = [0, 1, 2, 3] as const;
 const ALL = { source: '@all', target: '@all', weight: 0.5 };
@@ -41,7 +41,7 @@ const plan = (document: object, limits = {}) => planOf(connectome, { duration_ms
 
 /** The edited part of the protocol of a condition, with arrays as lists. */
 function editedIn(own: ExperimentPlan, index = 0): object {
-  const places = own.grid.placesOf(index);
+  const places = own.grid.coordinatesOf(index);
   const values = own.grid.axes.map((axis, at) => valueAt(axis, places[at]!));
   const { constants, overrides, silenced, silencedWindows } = own.condition(index, values)
     .protocol as Protocol;
@@ -59,7 +59,7 @@ function editedIn(own: ExperimentPlan, index = 0): object {
 const parametersOf = (own: ExperimentPlan) => own.dryRun().conditions.map(({ parameters }) => parameters);
 
 describe('constants', () => {
-  it('are in the protocol where they differ from those of the model, in its units', () => {
+  it('are in the protocol if they differ from those of the model, in its units', () => {
     const constants = {
       synapse_mv: 0.3,
       excitatory_scale: 1.5,
@@ -93,7 +93,7 @@ describe('constants', () => {
     });
   });
 
-  it('stand in the answer, all of them, where the experiment changes one', () => {
+  it('stand in the answer, all of them, if the experiment changes one', () => {
     const resolved = (document: object) => plan(document).head.resolved['constants'];
     const usual = {
       synapse_mv: 0.275,
@@ -139,6 +139,38 @@ describe('constants', () => {
 });
 
 describe('overrides', () => {
+  it('warn if all that they change has the sign 0', () => {
+    const silent = openConnectome(
+      encodeConnectome(
+        buildConnectome(
+          smallBrain(
+            [
+              { id: '1', type: 'A', predictedSign: 0 },
+              { id: '2', type: 'B' },
+            ],
+            [
+              ['1', '2', 7],
+              ['2', '1', 9],
+              ['2', '2', 9],
+            ],
+          ),
+          { signRule: 'predicted', populations: populationsOf({ type: 'A' }, { motor: [{ type: 'B' }] }) },
+        ),
+      ).buffer as ArrayBuffer,
+    );
+    const warningsOf = (source: string, more = {}) =>
+      planOf(silent, { connection_overrides: { o: { source, target: '@all', weight: 2 } }, ...more })
+        .warnings.filter(({ code }) => code === 'NO_EFFECT')
+        .map(({ message }) => message);
+    expect(warningsOf('A')).toEqual([
+      'The override o changes nothing: the sources of its one connection have the sign 0 in the model, so they deliver ' +
+        'nothing with any weight.',
+    ]);
+    expect(warningsOf('@all')).toEqual([]);
+    expect(warningsOf('B')).toEqual([]);
+    expect(warningsOf('A', { wiring: { shuffle: 'targets' } })).toEqual([]);
+  });
+
   it('are in the protocol by their sorted names, with ascending neurons in shared memory', () => {
     const own = plan({
       connection_overrides: {
@@ -165,7 +197,7 @@ describe('overrides', () => {
   });
 
   it('are as many at most as an engine takes', () => {
-    expect(EDIT_SCHEMAS['connection_overrides?'].maxProperties).toBe(MAXIMUM_OVERRIDES);
+    expect(EDIT_SCHEMAS['connection_overrides?'].maxProperties).toBe(MAX_OVERRIDES);
   });
 
   it('have their connections counted', () => {
@@ -228,7 +260,7 @@ describe('overrides', () => {
     // Three conditions of ten trials of half a second.
     expect(cost.brain_seconds).toBe(15);
     expect(own.cost.work()).toMatchObject({ trials: 30, editedConditions: 3, editedPairs: 2 + 3 + 3 });
-    // The baseline of that axis alone has nothing to prepare.
+    // Only the baseline of that axis has nothing to prepare.
     const { p: _, ...alone } = document.connection_overrides;
     expect(plan({ ...document, connection_overrides: alone }).cost.work()).toMatchObject({
       editedConditions: 2,
@@ -296,7 +328,7 @@ describe('overrides', () => {
     expect([B, C].map((neuron) => own.isIdleAt(1, group(neuron)))).toEqual([false, true]);
   });
 
-  it('cost 10 ms a condition and 1 us a connection, where that is more than the time that is simulated', () => {
+  it('cost 10 ms a condition and 1 us a connection, if that is more than the time that is simulated', () => {
     const values = Array.from({ length: 9 }, (_, at) => at / 10);
     const sweep = [{ set: 'connection_overrides.all.weight', values }];
     const own = plan({ trials: 1, duration_ms: 100, connection_overrides: { all: ALL }, sweep, reports: {} });
@@ -334,7 +366,7 @@ describe('silence', () => {
     });
   });
 
-  it('ends a window with the trial where a sweep decides how long that is, and takes groups beside it', () => {
+  it('ends a window with the trial if a sweep decides how long that is, and takes groups beside it', () => {
     const own = plan({
       silence: [{ node_set: 'B', start_ms: 50 }],
       sweep: [

@@ -1,25 +1,26 @@
-/** Neurons that get input events, how many events, and how many rows tables may have: before a trial has run. */
-import type { Connectome } from '../../connectome/connectome.js';
-import { placeOf } from '../../connectome/sorted-array.js';
-import { REFRACTORY_STEPS } from '../../simulation/network.js';
-import { inputKindOf, type InputSettings } from '../kinds/input-kinds.js';
+/** Estimates made before any trial runs: stimulated neurons, input events, and rows of tables. */
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { positionOf } from '../../engine/connectome/sorted-array.js';
+import { REFRACTORY_STEPS } from '../../engine/simulation/network.js';
+import { inputKindOf } from '../kinds/input-kinds.js';
+import type { InputSettings } from '../kinds/input-kind.js';
 import type { EventKind, PlannedReport, ReportKind } from '../kinds/report-kind.js';
 import { kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { TrainWork } from '../kinds/train-work.js';
 import type { PlannedInput } from './condition-settings.js';
-import { allGroups, allNeurons, groupsOf } from './groups.js';
+import { allGroups, allNeurons, groupsOf } from '../kinds/groups.js';
 import type { ExperimentPlan } from './plan.js';
 import { windowOf } from './planned-reports.js';
-import type { ResponderAxis } from './sweep.js';
+import type { ResponderAxis } from '../kinds/grid.js';
 
 export interface ExpectedInput {
-  /** Neurons that it stimulates in a condition with these places on the axes; the most there can be of responders. */
-  neuronsAt(places: readonly number[]): number;
-  /** Work of one trial. @param neurons number of those that get events */
+  /** Number of neurons that the input stimulates in a cell with these coordinates; an upper bound for responders. */
+  neuronsAt(coordinates: readonly number[]): number;
+  /** Work of one trial. @param neurons number of neurons that get events */
   workOf(neurons: number, settings: InputSettings): TrainWork;
 }
 
-/** @param among neurons that count, such as those of a report; without it all do */
+/** @param among count only these neurons, such as those of a report; by default all */
 export function expectedInputs(
   { connectome, grid, inputs }: ExperimentPlan,
   among?: Uint32Array,
@@ -29,17 +30,17 @@ export function expectedInputs(
   return inputs.map((planned) => {
     const { input, neurons, groupAxis } = planned;
     const axis = grid.axes[groupAxis];
-    const own = count(neurons);
+    const countOfAll = count(neurons);
     const ofGroups = axis?.kind === 'groups' ? allGroups(axis.groups).map(count) : [];
-    const most =
+    const maxCount =
       axis?.kind === 'responders' ? Math.min(among?.length ?? Infinity, largestGroup(connectome, axis)) : 0;
-    const counts = (neuron: number) => isCounted?.[neuron] !== 0 && placeOf(neurons, neuron) >= 0;
+    const counts = (neuron: number) => isCounted?.[neuron] !== 0 && positionOf(neurons, neuron) >= 0;
     const expected = inputKindOf(input).expected(connectome, input, counts, planned);
     return {
-      neuronsAt(places) {
-        if (axis === undefined) return own;
-        const place = places[groupAxis]!;
-        return place === 0 ? 0 : (ofGroups[place - 1] ?? most);
+      neuronsAt(coordinates) {
+        if (axis === undefined) return countOfAll;
+        const coordinate = coordinates[groupAxis]!;
+        return coordinate === 0 ? 0 : (ofGroups[coordinate - 1] ?? maxCount);
       },
       workOf: (stimulated, settings) => expected.of(stimulated, settings),
     };
@@ -51,7 +52,7 @@ function largestGroup(connectome: Connectome, { groupBy }: ResponderAxis): numbe
   return sizes.reduce((a, b) => Math.max(a, b), 0);
 }
 
-/** Rows that the tables of an answer may have from a condition on, by the members of its cost. */
+/** Estimated rows of tables in an answer that starts at a condition, by the members of a dry run's cost. */
 export function expectedRows(plan: ExperimentPlan, from: number): Readonly<Record<string, number>> {
   const ofKinds = Object.values<ReportKind>(REPORT_KINDS).flatMap((kind) => {
     const reports = plan.reports.filter(({ document }) => kindOf(document) === kind);
@@ -69,19 +70,19 @@ function rowsOfReport(plan: ExperimentPlan, report: PlannedReport, kind: EventKi
   const alwaysStimulated = countMarked(neurons, markedNeurons(connectome, alwaysStimulatedBy(inputs)));
   let rows = 0;
   for (let condition = from; condition < grid.conditions; condition++) {
-    const index = grid.indexOf(condition);
-    if (plan.isIdleAt(index)) continue;
-    const { places, durationMs, inputs: settings } = plan.settingsAt(index);
+    const cell = grid.cellOf(condition);
+    if (plan.isIdleAt(cell)) continue;
+    const { coordinates, durationMs, inputs: settings } = plan.settingsAt(cell);
     const window = windowOf(document, durationMs);
     let [stimulated, inputEvents] = [alwaysStimulated, 0];
     settings.forEach((own, at) => {
-      const count = expected[at]!.neuronsAt(places);
+      const count = expected[at]!.neuronsAt(coordinates);
       if (inputs[at]!.groupAxis >= 0 && isStimulus(own.input)) stimulated += count;
       const startStep = Math.max(own.startStep, window.startStep);
       const endStep = Math.max(startStep, Math.min(own.endStep, window.endStep));
       inputEvents += expected[at]!.workOf(count, { ...own, startStep, endStep }).inputEvents;
     });
-    const { refractorySteps = REFRACTORY_STEPS } = plan.networkAt(index).constants ?? {};
+    const { refractorySteps = REFRACTORY_STEPS } = plan.networkAt(cell).constants ?? {};
     rows += kind.expectedRows({
       document,
       window,
@@ -94,18 +95,18 @@ function rowsOfReport(plan: ExperimentPlan, report: PlannedReport, kind: EventKi
   return trials * rows;
 }
 
-/** Neurons of each input that stimulates the same ones in all conditions. */
+/** The neurons of each input that stimulates the same neurons in all conditions. */
 export function alwaysStimulatedBy(inputs: readonly PlannedInput[]): Uint32Array[] {
   const always = inputs.filter(({ input, groupAxis }) => groupAxis < 0 && isStimulus(input));
   return always.map(({ neurons }) => neurons);
 }
 
-/** Tells whether an input takes the refractory period of its neurons away. */
+/** Tells whether the input removes the refractory period of its neurons. */
 function isStimulus(input: PlannedInput['input']): boolean {
   return inputKindOf(input).keepsRefractoryPeriod !== true;
 }
 
-/** @returns 1 for each neuron that is in one of the sets */
+/** @returns for each neuron of the connectome 1 if it is in one of the sets, otherwise 0 */
 export function markedNeurons({ neuronCount }: Connectome, sets: readonly Uint32Array[]): Uint8Array {
   const marks = new Uint8Array(neuronCount);
   for (const set of sets) for (const neuron of set) marks[neuron] = 1;

@@ -1,13 +1,13 @@
-/** The head of an answer: what was asked, of which model; and what to cite. */
-import { hash } from 'node:crypto';
-import type { Connectome } from '../../connectome/connectome.js';
-import { isFlyWire, modelId } from '../../connectome/model-id.js';
-import { FLYWIRE_CITATIONS, MODEL_CITATION } from '../../connectome/model-origin.js';
+/** The head of an answer: the complete document, its id, the model, and the citations. */
+import { sha256Hex } from '#platform';
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { isFlyWire, modelId } from '../../engine/connectome/model-id.js';
+import { FLYWIRE_CITATIONS, MODEL_CITATION } from '../../engine/connectome/model-origin.js';
 import type { ExperimentDocument } from '../document/document.js';
-import type { ExperimentHead } from '../run/result.js';
+import type { ExperimentHead } from '../document/result.js';
 
-/** Part of every id; changes whenever any result may change. */
-export const ANSWER_VERSION = '1';
+/** Part of every id. Increment it if any result may change. */
+export const ANSWER_VERSION = '2';
 const ID_HEX_DIGITS = 32;
 
 export function experimentHead(
@@ -35,7 +35,7 @@ export function experimentHead(
  */
 export function experimentId(connectomeDigest: string, document: ExperimentDocument): string {
   const lines = [connectomeDigest, ANSWER_VERSION, JSON.stringify(document)];
-  return hash('sha256', lines.map((line) => `${line}\n`).join('')).slice(0, ID_HEX_DIGITS);
+  return sha256Hex(lines.map((line) => `${line}\n`).join('')).slice(0, ID_HEX_DIGITS);
 }
 
 function sideConvention({ metadata }: Connectome): string {
@@ -48,7 +48,7 @@ function sideConvention({ metadata }: Connectome): string {
   );
 }
 
-/** By DOI. */
+/** Titles of publications, by DOI. */
 const TITLES: Readonly<Record<string, string>> = {
   '10.1038/s41586-024-07558-y': 'Neuronal wiring diagram of an adult brain',
   '10.1038/s41586-024-07686-5': 'Whole-brain annotation and multi-connectome cell typing of Drosophila',
@@ -66,7 +66,7 @@ export function citationsOf(
   sources: readonly string[],
 ): string[] {
   const hasTypes = metadata.types.some(({ name }) => name !== '');
-  // The file of Shiu et al. gives signs without their rule; they come from the predictions of FlyWire.
+  // The file of Shiu et al. does not name the rule of its signs, but they come from the predictions of FlyWire.
   const flyWire = isFlyWire(metadata)
     ? FLYWIRE_CITATIONS.filter(({ subject }) => hasTypes || subject !== 'the cell types')
     : [];

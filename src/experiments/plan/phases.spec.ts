@@ -1,21 +1,27 @@
-import { Grid, type Axis } from './sweep.js';
-import type { Groups } from './groups.js';
+import { Grid, type Axis } from '../kinds/grid.js';
+import type { Groups } from '../kinds/groups.js';
 import { phasesOf } from './phases.js';
 
 const values = (...list: number[]): Axis => ({ kind: 'values', name: 'seed', values: list });
-const groups = (name: string, count: number): Axis => ({ kind: 'groups', name, groups: { count } as Groups });
+const groups = (name: string, count: number): Axis => ({
+  kind: 'groups',
+  name,
+  groups: { count } as Groups,
+  sparesSilent: name === 'silence',
+});
 const responders = (name: string, top: number): Axis => ({
   kind: 'responders',
   name,
   top,
   groupBy: ['type'],
+  sparesSilent: name === 'silence',
 });
 
-/** Phases worked out by hand from what decides on each condition. */
+/** Phases worked out by hand from the deciders of each cell. */
 it.each<[string, Axis[], number[][]]>([
   ['one condition', [], [[0]]],
   [
-    'values alone',
+    'only values',
     [values(1, 2, 3, 4, 5)],
     [
       [0, 2, 4],
@@ -51,7 +57,7 @@ it.each<[string, Axis[], number[][]]>([
   expect(known.size).toBe(grid.size);
 });
 
-it('a condition is decided by its baselines, and by what decides on these', () => {
+it('a condition is decided by its baselines, and by the conditions that decide on these', () => {
   const grid = new Grid([groups('silence', 2), groups('silence', 3), responders('inputs.a', 4)]);
   // The origin has the responders; each lesion is decided by the condition without it.
   const at = (...places: number[]) =>

@@ -1,14 +1,16 @@
-/** How a job is divided: into phases, which follow one another, and these into chunks, which do not (jobs/chunk-queue.ts). */
-import type { Grid } from './sweep.js';
+/** Divides a job into phases, which run one after the other. Chunks of a phase run in any order (jobs/chunk-queue.ts). */
+import type { Grid } from '../kinds/grid.js';
 
 /**
- * The indices of each phase, ascending, as far as results from a condition on need them. A phase begins when the one before it
- * is done. Each level (Grid.levelOf) comes after the baselines that decide which of its conditions are run. Its first, middle
- * and last index are a phase of their own: the time that these take says how many of the others make a chunk.
+ * The cells of each phase, for results that start at a condition.
+ *
+ * Each level of the grid (Grid.levelOf) needs the results of lower levels, so it has phases of its own. There are two for each
+ * level: first its first, middle and last cell, then all others. The time of the first phase tells how many cells of the
+ * second make a chunk.
  */
 export function phasesOf(grid: Pick<Grid, 'neededFrom' | 'levelOf'>, from: number): number[][] {
   const levels: number[][] = [];
-  for (const index of grid.neededFrom(from)) (levels[grid.levelOf(index)] ??= []).push(index);
+  for (const cell of grid.neededFrom(from)) (levels[grid.levelOf(cell)] ??= []).push(cell);
   return levels.flatMap((level) => {
     const samples = [...new Set([0, Math.floor(level.length / 2), level.length - 1])];
     const others = level.filter((_, at) => !samples.includes(at));

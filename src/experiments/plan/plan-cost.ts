@@ -1,5 +1,5 @@
-/** Work of the trials and the answer of a plan, as far as it is known before a trial has run. */
-import { getOrInsert } from '../../get-or-insert.js';
+/** Estimates the work of the trials and of the answer of a plan before any trial runs. */
+import { getOrInsert } from '../../engine/get-or-insert.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import { expectedInputs } from './expected-inputs.js';
@@ -7,7 +7,7 @@ import type { ExperimentPlan } from './plan.js';
 import { controlledReports, reportTask, windowOf } from './planned-reports.js';
 import { addWork, recordedWork, type Work } from './prices.js';
 
-/** Amounts that every answer has; the others are those of preparing edited networks. */
+/** The amounts that every answer has. Edited networks add amounts for their preparation. */
 const NO_WORK = {
   brainMs: 0,
   trials: 0,
@@ -20,68 +20,78 @@ const NO_WORK = {
   groupNumbers: 0,
 };
 
-/** Work of a condition that is run, or of a control: expected, or the most that a group of responders can cause. */
+/** Expected work of a cell; an upper bound if responders decide its groups. */
 export interface ConditionCost {
   readonly durationMs: number;
-  /** Before its first trial. */
+  /** Work before the first trial. */
   readonly preparation: Work;
-  /** Work of each trial, but for what its reports record. */
+  /** Work of each trial, without recordings. */
   readonly trial: Required<Pick<Work, 'brainMs' | 'trials' | 'trains' | 'inputEvents' | 'synapticEvents'>>;
 }
 
 export class PlanCost {
-  /** By the indices of the grid; undefined where a condition is its baseline and not run. */
+  /** By cell; undefined if the cell is not run, because its result is the baseline's. */
   readonly conditions: readonly (ConditionCost | undefined)[];
 
   constructor(private readonly plan: ExperimentPlan) {
     const inputs = expectedInputs(plan);
-    this.conditions = Array.from({ length: plan.grid.size }, (_, index) => {
-      if (plan.isIdleAt(index)) return undefined;
-      const { durationMs, places, inputs: settings } = plan.settingsAt(index);
+    const { grid } = plan;
+    const conditions: (ConditionCost | undefined)[] = [];
+    const costOf = (cell: number): ConditionCost | undefined => {
+      // Controls with other neurons cost as much as their condition. There may be hundreds of thousands.
+      if (grid.matchedAxis >= 0 && grid.controlOf(cell) > 0) {
+        return grid.isUsed(cell) ? conditions[cell - grid.controlOf(cell)] : undefined;
+      }
+      if (plan.isIdleAt(cell)) return undefined;
+      const { durationMs, coordinates, inputs: settings } = plan.settingsAt(cell);
       const trial = { brainMs: durationMs, trials: 1, trains: 0, inputEvents: 0, synapticEvents: 0 };
-      inputs.forEach((input, at) => addWork(trial, input.workOf(input.neuronsAt(places), settings[at]!)));
-      return { durationMs, trial, preparation: plan.preparationAt(index) };
-    });
+      inputs.forEach((input, at) =>
+        addWork(trial, input.workOf(input.neuronsAt(coordinates), settings[at]!)),
+      );
+      return { durationMs, trial, preparation: plan.preparationAt(cell) };
+    };
+    for (let cell = 0; cell < grid.size; cell++) conditions.push(costOf(cell));
+    this.conditions = conditions;
   }
 
   /**
-   * Work of an answer that starts at a condition, at most. Spikes are not known, and of synaptic events only those that an
-   * input is known to cause.
+   * Upper bound on the work of an answer that starts at a condition. Spikes are unknown, so they are left out; so are synaptic
+   * events, except those that an input is known to cause.
    * @param fromTrial the first trial of that condition
-   * @param reports that it writes
+   * @param reports those that the answer has
    */
   work(from = 0, fromTrial = 0, reports = this.plan.reports): typeof NO_WORK & Work {
     const { grid, trials } = this.plan;
     const work = { ...NO_WORK };
-    const first = grid.indexOf(from);
+    const first = grid.cellOf(from);
     const samplesAt = this.samplesOf(reports);
-    for (const index of grid.neededFrom(from, controlledReports(reports).length > 0)) {
-      const condition = this.conditions[index];
+    for (const cell of grid.neededFrom(from, controlledReports(reports).length > 0)) {
+      const condition = this.conditions[cell];
       if (condition === undefined) continue;
-      const own = trials - (index === first ? grid.firstTrial(index, fromTrial) : 0);
-      const samples = own * samplesAt(index);
-      addWork(work, condition.trial, own);
+      const trialsOfCell = trials - (cell === first ? grid.firstTrial(cell, fromTrial) : 0);
+      const samples = trialsOfCell * samplesAt(cell);
+      addWork(work, condition.trial, trialsOfCell);
       addWork(work, condition.preparation);
       work.samples += samples;
       work.tableRows += samples;
-      if (index >= first && grid.controlOf(index) === 0) {
-        addWork(work, this.writtenOf(grid.conditionOf(index), reports));
+      if (cell >= first && grid.controlOf(cell) === 0) {
+        addWork(work, this.writtenOf(grid.conditionOf(cell), reports));
       }
     }
     return work;
   }
 
-  /** Simulated time of all trials of a condition, or control, in ms. */
-  brainMsOf(index: number): number {
-    return (this.conditions[index]?.durationMs ?? 0) * this.plan.trials;
+  /** Simulated time of all trials of a cell, in ms. */
+  brainMsOf(cell: number): number {
+    return (this.conditions[cell]?.durationMs ?? 0) * this.plan.trials;
   }
 
-  /** @returns membrane potentials that are recorded in one trial of a condition; none in its controls */
-  samplesOf(reports: readonly PlannedReport[]): (index: number) => number {
+  /** @returns a function from a cell to the number of recorded membrane potentials in one trial; controls record none */
+  samplesOf(reports: readonly PlannedReport[]): (cell: number) => number {
     const known = new Map<number, number>();
-    return (index) => {
-      const condition = this.conditions[index];
-      if (condition === undefined || this.plan.grid.controlOf(index) > 0) return 0;
+    return (cell) => {
+      const condition = this.conditions[cell];
+      if (condition === undefined || this.plan.grid.controlOf(cell) > 0) return 0;
       return getOrInsert(known, condition.durationMs, (ms) => {
         const tasks = reports.map((report) => reportTask(report, ms, Infinity));
         return recordedWork({ reports: tasks }).samples;
@@ -89,17 +99,18 @@ export class PlanCost {
     };
   }
 
-  /** Work of writing a condition, but for the rows of tables: a number for each group, trial and bin, or control. */
+  /** Work of writing a condition, without rows of tables: for each group a number for each trial, bin and control. */
   writtenOf(condition: number, reports = this.plan.reports): Required<Pick<Work, 'groups' | 'groupNumbers'>> {
     const { trials, grid } = this.plan;
-    const { durationMs } = this.conditions[grid.indexOf(condition)]!;
+    const controls = grid.controlsOf(condition);
+    const { durationMs } = this.conditions[grid.cellOf(condition)]!;
     const written = { groups: 0, groupNumbers: 0 };
     for (const { document, groups } of reports) {
       const kind = groupKindOf(document);
       if (kind === undefined) continue;
       const further = kind.furtherNumbers?.(document, windowOf(document, durationMs)) ?? 0;
       written.groups += groups.count;
-      written.groupNumbers += groups.count * (trials + further + (kind.controlled ? grid.controls : 0));
+      written.groupNumbers += groups.count * (trials + further + (kind.controlled ? controls : 0));
     }
     return written;
   }

@@ -1,18 +1,18 @@
-/** Refuses an experiment that is too expensive, in a sentence that says what would fit. */
-import { CodedError } from '../../errors.js';
-import { pointerTo } from '../../schema/json-path.js';
+/** Refuses experiments that are too expensive. The message tells which smaller experiment would be allowed. */
+import { CodedError } from '../../engine/errors.js';
+import { pointerTo } from '../../engine/schema/json-path.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import { rounded } from '../kinds/rounded.js';
+import { rounded } from '../kinds/mean-sd.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import type { ExperimentPlan } from './plan.js';
 import type { PlanCost } from './plan-cost.js';
 import type { Work } from './prices.js';
 
 const MS_PER_SECOND = 1000;
-/** A group takes so much beside its numbers, as so many of them: labels, counts, means, standard deviations. */
+/** Labels, counts, means and standard deviations of a group count as this many numbers. */
 const NUMBERS_OF_ROW = 10;
 
-/** Numbers of groups, as their limit counts them. */
+/** The amount that limits.groupNumbers limits. */
 export function groupNumbersOf({ groups = 0, groupNumbers = 0 }: Work): number {
   return groupNumbers + groups * NUMBERS_OF_ROW;
 }
@@ -45,19 +45,19 @@ function checkBrainTime({ cost, trials, grid }: ExperimentPlan, limits: Experime
   );
 }
 
-/** Refuses the condition that exceeds its limit most. */
+/** If several cells exceed the limit, names the worst one. */
 function checkInputEvents({ cost, grid }: ExperimentPlan, limits: ExperimentLimits) {
   const { inputEventsPerTrial, inputEventsPerBrainSecond = 0 } = limits;
-  let worst = { index: -1, events: 0, allowed: 1 };
-  cost.conditions.forEach((condition, index) => {
+  let worst = { cell: -1, events: 0, allowed: 1 };
+  cost.conditions.forEach((condition, cell) => {
     const { inputEvents: events, brainMs } = condition?.trial ?? { inputEvents: 0, brainMs: 0 };
     const allowed = Math.max(inputEventsPerTrial, (inputEventsPerBrainSecond * brainMs) / MS_PER_SECOND);
-    if (events / allowed > worst.events / worst.allowed) worst = { index, events, allowed };
+    if (events / allowed > worst.events / worst.allowed) worst = { cell, events, allowed };
   });
-  const { index, events, allowed } = worst;
+  const { cell, events, allowed } = worst;
   if (events <= allowed) return;
   throw tooExpensive(
-    `A trial of condition ${grid.conditionOf(index)} has ${Math.round(events)} input events on average; at most ${allowed} are allowed.`,
+    `A trial of condition ${grid.conditionOf(cell)} has ${Math.round(events)} input events on average; at most ${allowed} are allowed.`,
     `With ${share(allowed, events)} of the neurons, of the rates or of the duration it would fit.`,
     '/inputs',
   );
@@ -78,11 +78,11 @@ function checkOverrides(
   { cost, grid }: ExperimentPlan,
   { overriddenPairs: most = Infinity }: ExperimentLimits,
 ) {
-  cost.conditions.forEach((condition, index) => {
+  cost.conditions.forEach((condition, cell) => {
     const pairs = condition?.preparation.editedPairs ?? 0;
     if (pairs <= most) return;
     throw tooExpensive(
-      `The overrides of condition ${grid.conditionOf(index)} name ${pairs} connections; at most ${most} are allowed.`,
+      `The overrides of condition ${grid.conditionOf(cell)} name ${pairs} connections; at most ${most} are allowed.`,
       'With smaller sets of neurons they would fit; constants change the weights of all connections.',
       '/connection_overrides',
     );
@@ -102,10 +102,10 @@ function checkRecordings({ cost, reports }: ExperimentPlan, limits: ExperimentLi
   const { samples } = work;
   const { samples: most } = limits;
   if (samples <= most) return;
-  // Each report once: there may be many conditions.
+  // One report at a time, outside the loop over cells, because there may be many cells.
   const amounts = reports.map((report) => {
     const samplesAt = cost.samplesOf([report]);
-    return cost.conditions.reduce((sum, _, index) => sum + samplesAt(index), 0);
+    return cost.conditions.reduce((sum, _, cell) => sum + samplesAt(cell), 0);
   });
   const largest = reports[amounts.indexOf(Math.max(...amounts))];
   throw tooExpensive(
@@ -121,7 +121,7 @@ function tooExpensive(cost: string, whatFits: string, path: string): CodedError 
   return new CodedError('TOO_EXPENSIVE', `${cost} ${whatFits}`, { path });
 }
 
-/** In percent, what is allowed of a whole that is more. */
+/** The allowed share of a larger whole, in percent. */
 function share(allowed: number, whole: number): string {
   const percent = Math.floor((100 * allowed) / whole);
   return percent > 0 ? `${percent} %` : 'less than 1 %';

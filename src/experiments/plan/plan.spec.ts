@@ -1,6 +1,6 @@
 import { smallConnectome } from '../../../test/support/small-connectome.js';
-import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import type { ConnectomeMetadata } from '../../connectome/connectome.js';
+import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
+import type { ConnectomeMetadata } from '../../engine/connectome/connectome.js';
 import { answerOf, localTrials, planOf, refusalOf, tableIn } from '../../../test/support/open-experiments.js';
 import { dryRunJson } from '../formats/answer-json.js';
 
@@ -15,7 +15,7 @@ const INPUT = { s: { node_set: 'S_sugar', rate_hz: 100 } };
 
 const refusal = (request: object, limits = {}) => refusalOf(() => planOf(connectome, request, limits));
 
-describe('what an experiment costs', () => {
+describe('the cost of an experiment', () => {
   it('is known beforehand: conditions x trials x duration, and the expected input events', () => {
     const sweep = [
       { set: 'duration_ms', values: [500, 1500] },
@@ -99,7 +99,7 @@ describe('what an experiment costs', () => {
     ).toEqual({ brain_seconds: 4, input_events: 3000, input_rows: 1200 });
   });
 
-  it('is that of all places where responders decide', () => {
+  it('is that of all places if responders decide', () => {
     const sweep = [{ each: { responders_of: 'baseline', top: 7 }, as: 'silence' }];
     const plan = planOf(connectome, { inputs: INPUT, trials: 3, sweep });
     expect(plan.dryRun()).toMatchObject({
@@ -108,7 +108,7 @@ describe('what an experiment costs', () => {
     });
   });
 
-  it('is refused above the limit, with what would fit', () => {
+  it('is refused above the limit, with a size that fits', () => {
     const error = refusal(
       { inputs: INPUT, trials: 30, sweep: [{ set: 'seed', values: [1, 2, 3] }] },
       { brainSeconds: 20 },
@@ -186,7 +186,7 @@ describe('what an experiment costs', () => {
   });
 });
 
-describe('what a plan refuses', () => {
+describe('refusals of a plan', () => {
   it.each([
     [{ inputs: { s: { node_set: 'S_suger' } } }, 'UNKNOWN_NEURONS', '/inputs/s/node_set'],
     [
@@ -253,7 +253,7 @@ describe('the head of an answer', () => {
 
 it('cites the sources of the published node sets that the document names, each once', () => {
   const { cite } = planOf(connectome, { inputs: INPUT, reports: { motor: { node_set: 'C_motor' } } });
-  // The types that stand for both sets where there are no root ids.
+  // The types that replace both sets if there are no root ids.
   const types = connectome.metadata.types.map((type) =>
     type.name === 'S_sugar'
       ? { ...type, name: 'LB3' }
@@ -277,23 +277,22 @@ it('cites the sources of the published node sets that the document names, each o
 describe('warnings', () => {
   const codes = (request: object, own = connectome) => planOf(own, request).warnings.map(({ code }) => code);
   const PAIRS = 2_700_513;
+  /** Sides are not compared, and their input is not either. */
+  const BOTH_SIDES = { reports: { all: { node_set: '@all' } } };
 
   it('tell of a synthetic wiring and of one that lacks pairs of the release', () => {
     expect(codes({})).toEqual(['SYNTHETIC_WIRING', 'PARTIAL_WIRING']);
     expect(
-      codes(
-        {},
-        { ...connectome, metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS } },
-      ),
+      codes(BOTH_SIDES, {
+        ...connectome,
+        metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS },
+      }),
     ).toEqual([]);
     expect(
-      codes(
-        {},
-        {
-          ...connectome,
-          metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS - 1 },
-        },
-      ),
+      codes(BOTH_SIDES, {
+        ...connectome,
+        metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS - 1 },
+      }),
     ).toEqual(['PARTIAL_WIRING']);
     const messageWith = (connectionCount: number) =>
       planOf({ ...connectome, metadata: { ...connectome.metadata, connectionCount } }, {}).warnings[1]!
@@ -307,12 +306,12 @@ describe('warnings', () => {
       connectionCount: PAIRS,
       minimumSynapses: 10,
     } as const;
-    expect(planOf({ ...connectome, metadata: strict }, {}).warnings).toEqual([
+    expect(planOf({ ...connectome, metadata: strict }, BOTH_SIDES).warnings).toEqual([
       { code: 'PARTIAL_WIRING', message: 'Pairs of neurons with fewer than 10 synapses are left out.' },
     ]);
   });
 
-  it('say nothing of FlyWire where the network is another one', () => {
+  it('say nothing of FlyWire if the network is another one', () => {
     const metadata = { name: 'Mine', dataset: 'My network', release: null, wiring: 'custom' } as const;
     const { head, warnings, cite } = planOf(connectomeWith(metadata), {});
     expect(head.model).toMatch(/^my-network-custom-corrected-[0-9a-f]{12}$/);
@@ -331,7 +330,7 @@ describe('warnings', () => {
     expect(plan.cite).toHaveLength(4);
   });
 
-  it('tell of a report that reads what is stimulated, also by the groups of a sweep', () => {
+  it('tell of a report that reads stimulated neurons, also by the groups of a sweep', () => {
     const reports = { s: { node_set: 'S_sugar' }, events: { node_set: 'S_sugar', type: 'inputs' } };
     const { warnings } = planOf(connectome, { inputs: INPUT, reports });
     expect(warnings.slice(2)).toEqual([
@@ -361,12 +360,20 @@ describe('warnings', () => {
     expect(codes({ inputs: INPUT, reports: { all: { node_set: '@all' } } })).toContain('READOUT_STIMULATED');
   });
 
-  it('tell of what was skipped and of types that stand for measured cells', () => {
+  it('tell of skipped names and of types that stand for measured cells', () => {
     const skipping = { inputs: { s: { node_set: ['S_sugar', 'Nobody'] } }, on_missing: 'skip' };
     expect(planOf(connectome, skipping).warnings).toContainEqual({
       code: 'MISSING_SKIPPED',
       message: 'The model lacks Nobody; skipped.',
     });
+  });
+
+  it('tell of controls that are not the published ones', () => {
+    const controls = (shuffle: string) => ({ inputs: INPUT, controls: { shuffle, count: 20 } });
+    expect(codes(controls('weights'))).toContain('PRUNED_CONTROLS');
+    expect(codes(controls('targets'))).not.toContain('PRUNED_CONTROLS');
+    const whole = { ...connectome, metadata: { ...connectome.metadata, minimumSynapses: 1 } };
+    expect(codes(controls('weights'), whole)).not.toContain('PRUNED_CONTROLS');
   });
 
   it('tell of a runaway, in which conditions', async () => {

@@ -1,22 +1,26 @@
 /**
- * A document on a connectome, ready to be run: which conditions there are, what each of their trials is, what they
- * cost. Nothing is simulated here, and whatever is refused is refused here.
+ * Plans a document on a connectome: its grid of conditions, the task of each trial, and the cost. Every refusal of an
+ * experiment happens here at the latest; nothing is simulated.
  */
-import type { Connectome } from '../../connectome/connectome.js';
-import type { NodeSetResolver } from '../../connectome/node-set-resolver.js';
-import { type InParts, withoutPauses } from '../../parts.js';
-import { invalid } from '../../schema/json-path.js';
-import { type Protocol, STEPS_PER_MS } from '../../stimulus/protocol.js';
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import type { NodeSetResolver } from '../../engine/connectome/node-set-resolver.js';
+import { type InParts, withoutPauses } from '../../engine/parts.js';
+import { invalid } from '../../engine/schema/json-path.js';
+import { type Protocol, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
-import { stepsOf } from '../document/fields.js';
+import { stepsOf } from '../kinds/fields.js';
 import { tooManyConditions } from '../document/parse-sweep.js';
 import { axisKindOf } from '../kinds/axis-kinds.js';
-import { EDIT_KINDS, type EditKind, type PlannedEdit } from '../kinds/edit-kinds.js';
+import { type Controls, isMatchedAxis, rewiringOf } from '../kinds/controls.js';
+import { EDIT_KINDS } from '../kinds/edit-kinds.js';
+import { checkSignProbabilities } from '../kinds/edits/wiring.js';
+import type { EditKind, PlannedEdit } from '../kinds/edit-kind.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
 import { eventKindOf } from '../kinds/report-kinds.js';
 import { sharedArray } from '../kinds/shared-array.js';
-import type { ConditionParameters, DryRun, ExperimentHead, ExperimentWarning } from '../run/result.js';
+import type { ConditionParameters, DryRun, ExperimentHead } from '../document/result.js';
+import type { ExperimentWarning } from '../kinds/warning.js';
 import { type PlannedInput, plannedInputs, type Settings, settingsAt } from './condition-settings.js';
 import { expectedRows } from './expected-inputs.js';
 import { citationsOf, experimentHead } from './experiment-head.js';
@@ -24,37 +28,41 @@ import type { ExperimentLimits } from './experiment-limits.js';
 import { PlanCost } from './plan-cost.js';
 import { checkLimits } from './plan-limits.js';
 import { controlledReports, plannedReports, reportTask } from './planned-reports.js';
-import { preparationOf, type Work } from './prices.js';
+import { expectedWork, preparationOf, type Work } from './prices.js';
 import { resolveDocument, type ResolvedDocument } from './resolve-document.js';
-import { type AxisValue, Grid, lengthOf, valueAt } from './sweep.js';
+import { type AxisValue, Grid, lengthOf, valueAt } from '../kinds/grid.js';
 import type { ConditionTask } from './trial.js';
 import { warningsBefore } from './warnings.js';
 
 const NO_NEURONS = new Uint32Array(0);
 const MS_PER_SECOND = 1000;
 const STEPS_PER_SECOND = MS_PER_SECOND * STEPS_PER_MS;
+/** Matched controls need no network of their own, so a document may have this many times as many. */
+const MATCHED_CELLS = 20;
+/** The price of resampled counts, as a multiple of that of other wirings: they take 132 ns a connection. */
+const RESAMPLED_TIMES = 4;
 
-/** A condition as it is run. */
-export type Condition = ConditionParameters & ConditionTask;
+/** A cell with its parameters and the task of its trials. */
+export type Condition = Pick<ConditionParameters, 'parameters'> & ConditionTask & { readonly cell: number };
 
-/** Which part of a condition an answer reads. */
+/** The part of each condition that an answer reads. */
 export interface ConditionExtent {
   readonly reports: readonly PlannedReport[];
-  /** Cuts each table of a condition at its share of the limit on rows. */
+  /** If true, cut each table of a condition to its share of the limit on rows. */
   readonly cutsTables?: boolean;
   /** The first condition of the answer. */
   readonly from?: number;
 }
 
 /**
- * @param document complete, as parseDocument gives it
+ * @param document complete, from parseDocument
  * @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, NO_CONNECTION, INVALID_PARAMETER, TOO_EXPENSIVE, each with the path
  */
 export function planExperiment(...all: Parameters<typeof planInParts>): ExperimentPlan {
   return withoutPauses(planInParts(...all));
 }
 
-/** As planExperiment, with pauses while neurons and connections are searched. */
+/** The same in parts: pauses while it searches neurons and connections. */
 export function* planInParts(
   connectome: Connectome,
   document: ExperimentDocument,
@@ -66,12 +74,18 @@ export function* planInParts(
   const axes = (document.sweep ?? []).map((axis, at) =>
     axisKindOf(axis).planned(connectome, axis, neurons.get(`sweep.${at}`), ['sweep', at]),
   );
-  const grid = new Grid(axes, document.controls?.count);
+  const { controls } = document;
+  if (controls?.signs !== undefined) checkSignProbabilities(connectome, 'controls');
+  const matchedAxis = axes.findIndex(
+    ({ kind, name }) => kind !== 'values' && controls && isMatchedAxis(controls, name),
+  );
+  const grid = new Grid(axes, controls?.only ? 0 : controls?.count, matchedAxis);
   checkConditions(grid, limits);
   const edits: PlannedEdit[] = [];
+  const skipsMissing = document.on_missing === 'skip';
   for (const [name, kind] of Object.entries(EDIT_KINDS) as [keyof typeof EDIT_KINDS, EditKind][]) {
     const isRewired = edits.some((edit) => edit.isRewired);
-    edits.push(yield* kind.planned({ connectome, grid, neurons, isRewired }, document[name]));
+    edits.push(yield* kind.planned({ connectome, grid, neurons, skipsMissing, isRewired }, document[name]));
   }
   return new ExperimentPlan(connectome, document, resolved, limits, grid, edits);
 }
@@ -79,12 +93,12 @@ export function* planInParts(
 export class ExperimentPlan {
   readonly head: ExperimentHead;
   readonly trials: number;
-  /** In the order of the document, as all that follows. */
+  /** In the order of the document, like the lists below. */
   readonly inputs: readonly PlannedInput[];
   readonly inputNames: readonly string[];
   readonly reports: readonly PlannedReport[];
   readonly cost: PlanCost;
-  /** Warnings that are known before a trial has run. */
+  /** Warnings that are known before any trial runs. */
   readonly warnings: readonly ExperimentWarning[];
   readonly cite: readonly string[];
 
@@ -105,51 +119,58 @@ export class ExperimentPlan {
     this.reports = plannedReports(connectome, document, resolved);
     this.cost = new PlanCost(this);
     checkLimits(this, limits);
-    this.warnings = warningsBefore(this, resolved);
+    this.warnings = warningsBefore(this, resolved, edits, document.controls?.shuffle);
     this.cite = citationsOf(connectome, resolved.sources);
   }
 
-  /** Tells whether the wiring of a condition may differ from that of the model. */
+  get controls(): Controls | undefined {
+    return this.document.controls;
+  }
+
+  /** Tells whether some condition may have another wiring than the model. */
   get isRewired(): boolean {
     return this.edits.some(({ isRewired }) => isRewired);
   }
 
-  settingsAt(index: number): Settings {
-    return settingsAt(index, this.document, this.inputs, this.grid);
+  settingsAt(cell: number): Settings {
+    return settingsAt(cell, this.document, this.inputs, this.grid);
   }
 
-  /** Constants and wiring of a condition, or control, where they are not those of the model. */
-  networkAt(index: number): Pick<Protocol, 'constants' | 'wiring'> {
-    const { controls } = this.document;
-    const valueOf = this.grid.valuesAt(index);
+  /** Constants and wiring of a cell, if they differ from those of the model. */
+  networkAt(cell: number): Pick<Protocol, 'constants' | 'wiring'> {
+    const { controls } = this;
+    const valueOf = this.grid.valuesAt(cell);
     const own = Object.assign({}, ...this.edits.map((edit) => edit.networkIn?.(valueOf))) as Protocol;
-    const seed = this.grid.controlOf(index);
-    if (controls === undefined || seed === 0) return own;
-    return { ...own, wiring: { ...own.wiring, shuffle: controls.shuffle, seed } };
+    const seed = this.grid.controlOf(cell);
+    const rewiring = controls && rewiringOf(controls);
+    if (rewiring === undefined || seed === 0) return own;
+    return { ...own, wiring: { ...own.wiring, ...rewiring, seed } };
   }
 
-  /** Work of a worker before the first trial of a condition, or control, at most. */
-  preparationAt(index: number): Work {
-    const places = this.grid.placesOf(index);
-    const pairs = this.edits.reduce((sum, edit) => sum + (edit.pairsAt?.(places) ?? 0), 0);
-    return preparationOf(pairs, this.networkAt(index).wiring ? this.connectome.connectionCount : 0);
+  /** Upper bound on the work of a worker before the first trial of a cell. */
+  preparationAt(cell: number): Work {
+    const coordinates = this.grid.coordinatesOf(cell);
+    const pairs = this.edits.reduce((sum, edit) => sum + (edit.pairsAt?.(coordinates) ?? 0), 0);
+    const { wiring } = this.networkAt(cell);
+    const times = wiring === undefined ? 0 : wiring.counts === undefined ? 1 : RESAMPLED_TIMES;
+    return preparationOf(pairs, times * this.connectome.connectionCount);
   }
 
   /**
-   * Tells whether a condition has the result of its baseline, because edits by its groups change nothing.
-   * @param values on the axes, once all groups are known
+   * Tells whether a cell has the result of its baseline, because the edits by its groups change nothing.
+   * @param values on the axes; absent if not all groups are known yet
    */
-  isIdleAt(index: number, values?: readonly AxisValue[]): boolean {
-    const places = this.grid.placesOf(index);
-    return this.edits.some((edit) => edit.isIdleAt?.(places, values) === true);
+  isIdleAt(cell: number, values?: readonly AxisValue[]): boolean {
+    const coordinates = this.grid.coordinatesOf(cell);
+    return this.edits.some((edit) => edit.isIdleAt?.(coordinates, values) === true);
   }
 
-  /** Conditions of the answer; controls are none of their own. */
+  /** Number of conditions of an answer, without controls. */
   get conditions(): number {
     return this.grid.conditions;
   }
 
-  /** @throws CodedError INVALID_PARAMETER where an answer cannot begin with this condition */
+  /** @throws CodedError INVALID_PARAMETER if there is no such condition to begin an answer with */
   checkFrom(from: number): void {
     if (from < this.conditions) return;
     throw invalid(
@@ -158,33 +179,35 @@ export class ExperimentPlan {
     );
   }
 
-  /** The reports that a condition reads, or one of its controls. */
-  reportsOf(index: number, reports: readonly PlannedReport[]): readonly PlannedReport[] {
-    return this.grid.controlOf(index) === 0 ? reports : controlledReports(reports);
+  /** The reports that a cell reads: controls read only those that are compared. */
+  reportsOf(cell: number, reports: readonly PlannedReport[]): readonly PlannedReport[] {
+    return this.grid.controlOf(cell) === 0 ? reports : controlledReports(reports);
   }
 
-  /** Rows of tables that one answer may have; of a job, that one condition may have. */
+  /** Maximum number of rows of all tables in an answer; in a job, in a condition. */
   get tableRows(): number {
     return this.limits.tableRows;
   }
 
-  /** Rows that each table of a condition has at most, where an answer is cut at its limit. */
+  /** The share of the limit for each table of a condition, if the answer is cut and not divided into pages. */
   rowsOfTable(tableRows = this.tableRows): number {
     const tables = this.reports.filter(({ document }) => eventKindOf(document) !== undefined).length;
     return Math.max(1, Math.floor(tableRows / Math.max(1, this.conditions * tables)));
   }
 
-  /** The answer from a condition on, without results. Of an axis of responders only the baseline is known. */
+  /** The answer without results, starting at a condition. An axis of responders has only its baseline, the rest is unknown. */
   dryRun(from = 0): DryRun {
     const { axes } = this.grid;
     const conditions: ConditionParameters[] = [];
     const unchanged: ConditionParameters['parameters'][] = [];
     for (let condition = from; condition < this.conditions; condition++) {
-      const index = this.grid.indexOf(condition);
-      const places = this.grid.placesOf(index);
-      if (places.some((place, at) => place > 0 && axes[at]!.kind === 'responders')) continue;
-      const parameters = this.parametersOf(places.map((place, at) => valueAt(axes[at]!, place)));
-      if (this.isIdleAt(index)) unchanged.push(parameters);
+      const cell = this.grid.cellOf(condition);
+      const coordinates = this.grid.coordinatesOf(cell);
+      if (coordinates.some((coordinate, at) => coordinate > 0 && axes[at]!.kind === 'responders')) continue;
+      const parameters = this.parametersOf(
+        coordinates.map((coordinate, at) => valueAt(axes[at]!, coordinate)),
+      );
+      if (this.isIdleAt(cell)) unchanged.push(parameters);
       else conditions.push({ index: condition, parameters });
     }
     const { brainMs, inputEvents } = this.cost.work(from);
@@ -213,12 +236,12 @@ export class ExperimentPlan {
 
   /** @param values on the axes of the grid */
   condition(
-    index: number,
+    cell: number,
     values: readonly AxisValue[],
     { reports: read, cutsTables = false }: ConditionExtent = this,
   ): Condition {
     const { connectome, limits, grid } = this;
-    const { durationMs, seed, inputs: settings, valueOf } = this.settingsAt(index);
+    const { durationMs, seed, inputs: settings, valueOf } = this.settingsAt(cell);
     const groupOf = (parameter: string): Uint32Array | null | undefined => {
       const value = values[grid.axisOf(parameter)];
       return typeof value === 'object' && value !== null ? value.neurons : (value as null | undefined);
@@ -230,41 +253,46 @@ export class ExperimentPlan {
       return { neurons: own.neurons, train };
     });
     const edited = this.edits.map((edit) => edit.protocolIn?.({ durationMs, valueOf, groupOf }));
-    const preparation = this.preparationAt(index);
+    const preparation = this.preparationAt(cell);
     const durationSteps = stepsOf(durationMs);
-    const maximumRows = cutsTables ? this.rowsOfTable() : this.tableRows;
+    const maxRows = cutsTables ? this.rowsOfTable() : this.tableRows;
     const { synapticEventsPerTrial: eventBudget, synapticEventsPerBrainSecond = 0 } = limits;
     const eventBudgetPerStep = synapticEventsPerBrainSecond / STEPS_PER_SECOND;
-    return {
-      index,
-      parameters: this.parametersOf(values),
+    const task: ConditionTask = {
       protocol: {
         inputs,
         silenced: NO_NEURONS,
         ...Object.assign({}, ...edited),
-        ...this.networkAt(index),
+        ...this.networkAt(cell),
         durationSteps,
         ...(eventBudget !== Infinity && { eventBudget }),
         ...(eventBudgetPerStep * durationSteps > eventBudget && { eventBudgetPerStep }),
       },
-      reports: read.map((report) => reportTask(report, durationMs, maximumRows)),
-      countsAll: grid.decidesOthers(index),
-      ...(!cutsTables && { maximumRows }),
+      reports: read.map((report) => reportTask(report, durationMs, maxRows)),
+      countsAll: grid.decidesOthers(cell),
+    };
+    return {
+      cell,
+      parameters: this.parametersOf(values),
+      ...task,
+      expected: expectedWork(task),
+      ...(!cutsTables && { maxRows }),
       ...(Object.keys(preparation).length > 0 && { preparation }),
     };
   }
 }
 
-/** @throws CodedError INVALID_PARAMETER; how many groups there are, only the connectome says */
-function checkConditions({ axes, size, controls }: Grid, limits: ExperimentLimits): void {
-  if (size <= limits.conditions) return;
+/** @throws CodedError INVALID_PARAMETER. Checked here and not in the document, because only the connectome tells the number of groups. */
+function checkConditions({ axes, size, controls, matchedAxis }: Grid, limits: ExperimentLimits): void {
+  const maximum = limits.conditions * (matchedAxis >= 0 ? MATCHED_CELLS : 1);
+  if (size <= maximum) return;
   const factors = axes.map((axis) =>
     axis.kind === 'values' ? `${axis.values.length} values` : `${lengthOf(axis) - 1} groups + 1 without any`,
   );
   if (controls > 0) factors.push(`${controls} controls + 1`);
   const isProduct = factors.length > 1;
   throw tooManyConditions(
-    limits.conditions,
+    maximum,
     BigInt(size),
     factors.map((factor) => (isProduct && factor.includes('+') ? `(${factor})` : factor)).join(' x '),
     axes.length > 0 ? 'sweep' : 'controls',

@@ -1,72 +1,76 @@
 /**
- * Prices of work in brain seconds: the unit of all budgets. A brain second buys some 20 ms of a core, more than an
- * ordinary one takes (measured on the default and on the measured wiring: the examples 1 to 6 ms, the stimuli of
- * version 1 for a second each 1 to 40), so ordinary experiments cost the time that they simulate, and nothing beside it.
+ * Prices of work in brain seconds, the unit of all budgets.
+ *
+ * A brain second pays for one simulated second and for 20 ms of a core. That is enough for an ordinary experiment, so its price
+ * is the time that it simulates. Measured for one second on the default and the measured wiring: the examples take 1 to 6 ms,
+ * the stimuli of version 1 take 1 to 40 ms.
  */
-import { STEPS_PER_MS, type Input } from '../../stimulus/protocol.js';
-import { backgroundWork, steadyWork, type TrainWork, trainsOf, varyingWork } from '../kinds/train-work.js';
-import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
+import { STEPS_PER_MS, type Input } from '../../engine/stimulus/protocol.js';
+import {
+  backgroundWork,
+  steadyWork,
+  totalsOf,
+  type TrainWork,
+  trainsOf,
+  varyingWork,
+} from '../kinds/train-work.js';
+import { isEventResult, rowsHere } from '../kinds/reports/event-table.js';
 import {
   recordingsOf,
   type ConditionInput,
   type ConditionTask,
-  type TrialReading,
+  type TrialResult,
   type TrialTask,
 } from './trial.js';
+import { finite } from '../../engine/finite.js';
 
 const MS_PER_SECOND = 1000;
 export const CORE_MS_PER_BRAIN_SECOND = 20;
 
-/** Work that is priced, and how much of it a brain second buys. A test compares docs/operations.md with it. */
+/** The amount of each kind of work that a brain second buys. A test compares docs/operations.md with this table. */
 export const BOUGHT_BY_BRAIN_SECOND = {
-  /** Trials, however short: handing them over and reading them. */
+  /** Trials: sending each to a worker, and reading it. */
   trials: 100,
-  /**
-   * Trains of events that are drawn: for each trial, input and neuron one, and one more for each second of its window.
-   */
+  /** Drawn trains of events: for each trial, input and neuron one, and one more for each second of the window. */
   trains: 16_000,
   inputEvents: 130_000,
   synapticEvents: 6_500_000,
-  /**
-   * Conditions whose connections are overridden: 10 ms each, and 1 us for each connection, as several workers prepare
-   * them.
-   */
+  /** Conditions with overridden connections: 10 ms each, and 1 us for each connection. Several workers prepare the same ones. */
   editedConditions: 2,
   editedPairs: 20_000,
-  /** Connections of conditions that are rewired: 45 ns each, as one worker prepares a wiring. */
+  /** Connections of rewired conditions: 45 ns each. Only one worker prepares a wiring. */
   rewiredConnections: 440_000,
-  /** Membrane potentials that are recorded: 10 ns each. Their rows count as others do. */
+  /** Recorded membrane potentials: 10 ns each. Their rows are charged as `tableRows` too. */
   samples: 2_000_000,
-  /** Groups that are written, for each condition and report. */
+  /** Groups in the answer, for each condition and report. */
   groups: 3_300,
-  /** Their numbers: for each group one for each trial, bin and control. */
+  /** Numbers of these groups: one for each trial, bin and control. */
   groupNumbers: 80_000,
-  /** Spikes, input events and membrane potentials that are written as rows of tables. */
+  /** Rows of tables: spikes, input events, membrane potentials. */
   tableRows: 13_000,
 } as const;
 
 const BOUGHT = Object.entries(BOUGHT_BY_BRAIN_SECOND) as [keyof typeof BOUGHT_BY_BRAIN_SECOND, number][];
 
-/** Amounts of work; what is not named is none. */
+/** Amounts of work. An absent amount is 0. */
 export type Work = Partial<Record<keyof typeof BOUGHT_BY_BRAIN_SECOND | 'brainMs', number>>;
 
-/**
- * Price in whole ms of brain time: the brain time itself, or what the rest costs where that is more, so that simulated
- * time pays for the events that it ordinarily has.
- */
+/** The price in whole milliseconds of brain time: the simulated time or, if larger, the price of all other work. */
 export function priceMs(work: Work): number {
-  return Math.ceil(Math.max(work.brainMs ?? 0, (coreMs(work) * MS_PER_SECOND) / CORE_MS_PER_BRAIN_SECOND));
+  return finite(
+    Math.ceil(Math.max(work.brainMs ?? 0, (coreMs(work) * MS_PER_SECOND) / CORE_MS_PER_BRAIN_SECOND)),
+  );
 }
 
-/** Time of a core that work takes, but for what it simulates. */
+/** Time of a core for work, in ms, without `brainMs`. */
 export function coreMs(work: Work): number {
   let brainSeconds = 0;
-  for (const [name, bought] of BOUGHT) brainSeconds += (work[name] ?? 0) / bought;
+  for (const [kind, bought] of BOUGHT) brainSeconds += (work[kind] ?? 0) / bought;
   return brainSeconds * CORE_MS_PER_BRAIN_SECOND;
 }
 
 export function addWork(sum: Work, added: Work, times = 1): void {
-  // Plans add up thousands of conditions: entries of an object would be made for each.
+  // Plans add up thousands of cells, and Object.entries would allocate a list for each.
   for (const name in added) {
     const key = name as keyof Work;
     sum[key] = (sum[key] ?? 0) + times * added[key]!;
@@ -74,8 +78,8 @@ export function addWork(sum: Work, added: Work, times = 1): void {
 }
 
 /**
- * Work of a worker before the first trial of a condition.
- * @param pairs connections that are edited  @param connections those of a network that is rewired
+ * Work of a worker before the first trial of a cell.
+ * @param pairs number of edited connections  @param connections number of all connections, if the network is rewired
  */
 export function preparationOf(pairs: number, connections: number): Work {
   return {
@@ -84,23 +88,24 @@ export function preparationOf(pairs: number, connections: number): Work {
   };
 }
 
-/** Input of a trial, or of all trials of a condition. */
+/** An input of a trial, or of all trials of a cell. */
 type AnyInput = Input | ConditionInput;
 
-/** Work of a trial as far as it is known before it is computed: the same for all trials of a condition. */
+/** Expected work of a trial, which is the same for all trials of a cell. */
 export function expectedWork(task: TrialTask | ConditionTask): Work {
+  if (task.expected !== undefined) return task.expected;
   const { inputs, durationSteps } = task.protocol;
   let trains = 0;
   let inputEvents = 0;
   for (const input of inputs) {
-    const own = trainWork(input, durationSteps);
-    trains += own.trains;
-    inputEvents += own.inputEvents;
+    const ofInput = trainWork(input, durationSteps);
+    trains += ofInput.trains;
+    inputEvents += ofInput.inputEvents;
   }
   return { brainMs: durationSteps / STEPS_PER_MS, trials: 1, trains, inputEvents, ...recordedWork(task) };
 }
 
-/** Samples of a trial, and the rows that they become. */
+/** Samples of a trial, and the rows of tables that they fill. */
 export function recordedWork(
   task: Pick<TrialTask, 'reports'>,
 ): Required<Pick<Work, 'samples' | 'tableRows'>> {
@@ -108,21 +113,21 @@ export function recordedWork(
   return { samples, tableRows: samples };
 }
 
-/** Work of a trial that was not expected, known afterwards. */
-export function foundWork(reading: TrialReading, { inputEvents = 0, tableRows = 0 }: Work): Work {
+/** Actual minus expected work of a trial. */
+export function foundWork(trialResult: TrialResult, { inputEvents = 0, tableRows = 0 }: Work): Work {
   return {
-    inputEvents: reading.inputEvents - inputEvents,
-    synapticEvents: reading.synapticEvents,
-    tableRows: tableRowsOf(reading) - tableRows,
+    inputEvents: trialResult.inputEvents - inputEvents,
+    synapticEvents: trialResult.synapticEvents,
+    tableRows: tableRowsOf(trialResult) - tableRows,
   };
 }
 
-/** Rows of tables that a worker has returned. */
-export function tableRowsOf({ reports }: TrialReading): number {
-  return reports.reduce((rows, report) => rows + (isEventReading(report) ? rowsHere(report) : 0), 0);
+/** Number of rows in the tables of a trial result. */
+export function tableRowsOf({ reports }: TrialResult): number {
+  return reports.reduce((rows, report) => rows + (isEventResult(report) ? rowsHere(report) : 0), 0);
 }
 
-/** Events of one input in one trial, on average. */
+/** Mean number of events of an input in a trial. */
 export function expectedEvents(input: AnyInput, durationSteps: number): number {
   return trainWork(input, durationSteps).inputEvents;
 }
@@ -145,7 +150,5 @@ function trainWork({ neurons, train }: AnyInput, durationSteps: number): TrainWo
   if (train.kind === 'background') return backgroundWork(length, train.rateHz, endStep - startStep);
   const { rateHz } = train;
   if (typeof rateHz === 'number') return steadyWork(length, rateHz, endStep - startStep);
-  const counts = new Uint32Array(rateHz.starts.length - 1);
-  neurons.forEach((_, place) => counts[rateHz.courses?.[place] ?? 0]!++);
-  return varyingWork(rateHz, counts)(startStep, endStep);
+  return varyingWork(totalsOf(rateHz), startStep, endStep, rateHz.courses ? 1 : length, rateHz.scale);
 }

@@ -1,33 +1,36 @@
 /** Finds the neurons of every selector of a document. */
-import type { Connectome } from '../../connectome/connectome.js';
-import { labelCounts } from '../../connectome/label-counts.js';
-import { networkName } from '../../connectome/model-id.js';
-import { distinct, type NodeSetResolver } from '../../connectome/node-set-resolver.js';
-import { unionOf } from '../../connectome/neuron-set.js';
-import type { SetSelector } from '../../connectome/set-selector.js';
-import { describeValue } from '../../errors.js';
-import type { InParts } from '../../parts.js';
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { labelCounts } from '../../engine/connectome/label-counts.js';
+import { networkName } from '../../engine/connectome/model-id.js';
+import { distinct, type NodeSetResolver } from '../../engine/connectome/node-set-resolver.js';
+import { unionOf } from '../../engine/connectome/neuron-set.js';
+import type { SetSelector } from '../../engine/connectome/set-selector.js';
+import { describeValue } from '../../engine/errors.js';
+import type { InParts } from '../../engine/parts.js';
 import type { ExperimentDocument } from '../document/document.js';
-import { invalid } from '../../schema/json-path.js';
+import { invalid } from '../../engine/schema/json-path.js';
 import { axisKindName, axisKindOf, parameterOf } from '../kinds/axis-kinds.js';
-import { editKindOf, editsOf, RESOLVED_OF_EDITS, type SelectorUse } from '../kinds/edit-kinds.js';
+import { editKindOf, editsOf, RESOLVED_OF_EDITS } from '../kinds/edit-kinds.js';
+import type { SelectorUse } from '../kinds/edit-kind.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
-import type { ResolvedSet } from '../run/result.js';
+import type { ResolvedSet } from '../document/result.js';
 
 export interface ResolvedDocument {
-  /** For the answer. */
+  /** For the member `resolved` of the answer. */
   readonly sets: Readonly<Record<string, ResolvedSet>>;
-  /** Ascending, by the names that `sets` has. */
+  /** Ascending neurons, by the names in `sets`. */
   readonly neurons: ReadonlyMap<string, Uint32Array>;
-  /** Rows of the neurons of inputs with several selectors, by their names: see InputNeurons. */
+  /** For inputs with several selectors, by name: the selector of each neuron (InputNeurons.rows). */
   readonly rows: ReadonlyMap<string, Uint16Array>;
-  /** Ids and types of all selectors that the model lacks, each once, in their order. */
+  /** Ids and types that the model lacks, each once, in the order of the selectors. */
   readonly missing: readonly string[];
+  /** Names in the answer, or paths, of selectors that select nothing and are skipped. */
+  readonly empty: readonly string[];
   readonly substituted: readonly string[];
   readonly sources: readonly string[];
 }
 
-/** Selectors under one name in the answer: several of `silence` and of a pattern, one of anything else. */
+/** Selectors with one name in the answer. Only `silence` and patterns have several. */
 interface Use extends SelectorUse {
   /** The name of an input with several selectors. */
   readonly input?: string;
@@ -49,6 +52,7 @@ export function* resolveDocument(
   const sets: Record<string, ResolvedSet> = {};
   const neurons = new Map<string, Uint32Array>();
   const rows = new Map<string, Uint16Array>();
+  const empty: string[] = [];
   let at = 0;
   for (const { name, selectors, input } of uses) {
     yield;
@@ -62,6 +66,12 @@ export function* resolveDocument(
     neurons.set(name, all);
     const { types, sides } = labelCounts(connectome, all);
     const missing = distinct(parts.map((part) => part.missing));
+    if (all.length === 0) empty.push(name);
+    // Missing ids and types have a warning of their own.
+    else
+      selectors.forEach(({ path }, part) => {
+        if (parts[part]!.neurons.length === 0 && parts[part]!.missing.length === 0) empty.push(dotted(path));
+      });
     sets[name] = { neurons: all.length, sides, types, missing };
   }
   const unused = Object.entries(document.inputs).flatMap(([name, input]) => {
@@ -73,13 +83,18 @@ export function* resolveDocument(
     sets,
     neurons,
     rows,
+    empty,
     missing: distinct([...resolved.map(({ missing }) => missing), unused]),
     substituted: distinct(resolved.map(({ substituted }) => substituted)),
     sources: distinct(resolved.map(({ sources }) => sources)),
   };
 }
 
-/** @throws CodedError INVALID_PARAMETER for a document that is meant for another network */
+function dotted(pointer: string): string {
+  return pointer.slice(1).replaceAll('/', '.');
+}
+
+/** @throws CodedError INVALID_PARAMETER if the document names another network */
 function checkNetwork({ metadata }: Connectome, { network }: ExperimentDocument): void {
   const own = networkName(metadata);
   if (network === undefined || network === own) return;
@@ -89,7 +104,7 @@ function checkNetwork({ metadata }: Connectome, { network }: ExperimentDocument)
   );
 }
 
-/** @throws CodedError INVALID_PARAMETER where a node set has the name of another use */
+/** @throws CodedError INVALID_PARAMETER if a node set has the name of another part of the answer */
 function usesOf(document: ExperimentDocument): Use[] {
   const { node_sets: nodeSets, inputs, sweep = [], reports } = document;
   const one = (name: string, selector: SetSelector, path: string): Use => ({

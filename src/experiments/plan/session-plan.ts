@@ -1,51 +1,71 @@
-/** A document as a session takes it: one trial, whose end is wherever the session is, and reports that read each step. */
-import type { Connectome } from '../../connectome/connectome.js';
-import { NodeSetResolver } from '../../connectome/node-set-resolver.js';
-import { CodedError } from '../../errors.js';
-import type { InParts } from '../../parts.js';
-import { hasMember, isObject } from '../../schema/forms.js';
-import { invalid, refused } from '../../schema/json-path.js';
+/** Checks and plans the document of a session. A session is one trial without a fixed end; its reports read every step. */
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { NodeSetResolver } from '../../engine/connectome/node-set-resolver.js';
+import { CodedError } from '../../engine/errors.js';
+import type { InParts } from '../../engine/parts.js';
+import { hasMember, isObject } from '../../engine/schema/forms.js';
+import { invalid, nameOf, refused } from '../../engine/schema/json-path.js';
 import type { ExperimentDocument } from '../document/document.js';
+import { MAX_DURATION_MS } from '../kinds/fields.js';
 import { type DocumentLimits, parseDocument } from '../document/parse-document.js';
+import type { ConditionTrain } from '../kinds/input-kind.js';
+import { knowTotals, totalsOf } from '../kinds/train-work.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { ExperimentLimits } from './experiment-limits.js';
+import type { GroupLabels } from '../kinds/groups.js';
 import { planInParts } from './plan.js';
 import { priceMs, type Work } from './prices.js';
 import type { ConditionProtocol } from './trial.js';
-import { STEPS_PER_MS } from '../../stimulus/protocol.js';
+import { historyStepsOf, stateBytes } from '../../engine/simulation/cpu/state-bytes.js';
+import { cursorBytes, trainsWithCursors } from '../../engine/stimulus/input-events.js';
+import { type RateTable, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
+import type { RateTotals } from '../../engine/stimulus/rate-table.js';
 
-/** Members of a document that a session cannot have. */
+/** Members of a document that a session refuses, with the reason. */
 const REFUSED = {
   sweep: 'a session is one trial of one condition',
   controls: 'a session is one trial of one condition',
 };
-/** Groups of all reports: they are written in every step. */
-const MAXIMUM_GROUPS = 2_000;
-/** The duration of the document of a session that begins at rest: it ends before the first step could. */
+/** Maximum number of groups of all reports, because every step writes them. */
+const MAX_GROUPS = 2_000;
+/** Duration of the document if the session begins at rest. No step is shorter. */
 const SHORTEST_MS = 1;
 const MS_PER_SECOND = 1000;
 
-/** Plain data that crosses threads. */
+/** The plan of a session. Plain data that crosses threads. */
 export interface SessionPlan {
-  /** Complete. What lasts until its end goes on with the session. */
+  /**
+   * The complete document. Inputs and edits that last until its end continue in the session. Its long lists are arrays
+   * after it crosses threads.
+   */
   readonly document: ExperimentDocument;
-  /** How much of it is simulated before the first step; 0 where the session begins at rest. */
+  /** Size of its JSON in bytes. */
+  readonly documentBytes: number;
+  /** The time that is simulated before the first step; 0 if the session begins at rest. */
   readonly startMs: number;
-  /** The one of the document. Its arrays lie in shared memory. */
+  /** The protocol of the document's only condition. */
   readonly protocol: ConditionProtocol;
-  /** Neurons of each report, in the order of the document; in shared memory. */
+  /** Rate totals of each input; undefined if its rate is a single number. */
+  readonly rateTotals: readonly (RateTotals | undefined)[];
+  /** The neurons and groups of each report, in the order of the document. */
   readonly neuronsOfReports: readonly {
     readonly neurons: Uint32Array;
     readonly groupOfNeuron: Uint32Array;
+    /** Empty for a table of events. */
+    readonly groups: readonly { readonly labels: GroupLabels; readonly neurons: number }[];
   }[];
-  /** Price of what is simulated before the first step. */
+  /** Size of all arrays above in bytes. */
+  readonly arrayBytes: number;
+  /** Size of the state between two steps in bytes. */
+  readonly stateBytes: { readonly brain: number; readonly cursors: number };
+  /** Price of the time before the first step. */
   readonly priceMs: number;
-  /** Work of a worker that takes a step and has another network, where the one of the session is rewired. */
+  /** Work of a worker that must first prepare the session's rewired network; absent if the network is not rewired. */
   readonly preparation?: Work;
 }
 
 /**
- * @param value as JSON.parse gives it
+ * @param value from JSON.parse
  * @throws CodedError INVALID_PARAMETER with the path of the first fault
  */
 export function parseSessionDocument(
@@ -59,12 +79,11 @@ export function parseSessionDocument(
   }
   const { trials = 1 } = value;
   if (trials !== 1) throw refused(['trials'], trials, '1 or left out: a session is one trial');
-  // Reports may have the same members wherever the session is.
-  const whole = parseDocument({ ...value, trials }, limits, channels);
   const isAtRest = !hasMember(value, 'duration_ms');
-  const document = isAtRest
-    ? parseDocument({ ...value, trials, duration_ms: SHORTEST_MS, reports: {} }, limits, channels)
-    : whole;
+  // At rest the document has no duration, so reports are checked against the longest one.
+  const longest = isAtRest && { duration_ms: MAX_DURATION_MS };
+  const whole = parseDocument({ ...value, trials, ...longest }, limits, channels);
+  const document = isAtRest ? documentAtRest({ ...value, trials }, limits, channels) : whole;
   for (const [name, input] of Object.entries(isAtRest ? document.inputs : {})) {
     const { rate_hz: rate } = input as { readonly rate_hz?: unknown };
     if (!isObject(rate)) continue;
@@ -92,7 +111,28 @@ export function parseSessionDocument(
   };
 }
 
-/** @throws CodedError as planExperiment */
+/**
+ * Parses the document of a session that begins at rest, with a duration of 1 ms.
+ * @param value valid with the longest duration, so only a time can be refused here
+ * @throws CodedError INVALID_PARAMETER with a message about sessions, because the client did not ask for 1 ms
+ */
+function documentAtRest(value: object, limits: DocumentLimits, channels: readonly string[]) {
+  try {
+    return parseDocument({ ...value, duration_ms: SHORTEST_MS, reports: {} }, limits, channels);
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.path === undefined) throw error;
+    const keys = error.path.split('/').slice(1);
+    const path = keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+    throw new CodedError(
+      error.code,
+      `${nameOf(path)} cannot be so late in a session that begins at rest: its document ends after ${SHORTEST_MS} ms, and steps ` +
+        'make later changes. With duration_ms so much of the document is simulated before the first step.',
+      { path: error.path },
+    );
+  }
+}
+
+/** @throws CodedError those of planExperiment */
 export function* planSession(
   connectome: Connectome,
   parsed: ReturnType<typeof parseSessionDocument>,
@@ -104,23 +144,55 @@ export function* planSession(
     (sum, report) => sum + (groupKindOf(report.document) ? report.groups.count : 0),
     0,
   );
-  if (groups > MAXIMUM_GROUPS) {
+  if (groups > MAX_GROUPS) {
     throw new CodedError(
       'TOO_EXPENSIVE',
-      `The reports have ${groups} groups, which every step would write; at most ${MAXIMUM_GROUPS} are allowed.`,
+      `The reports have ${groups} groups, which every step would write; at most ${MAX_GROUPS} are allowed.`,
       { path: '/reports' },
     );
   }
   const { synapticEventsPerBrainSecond = 0 } = limits;
   const { rewiredConnections = 0 } = plan.preparationAt(0);
   const eventBudgetPerStep = synapticEventsPerBrainSecond / (MS_PER_SECOND * STEPS_PER_MS);
+  const { protocol } = plan.condition(0, []);
+  const trains = trainsWithCursors(protocol.inputs);
+  const historySteps = historyStepsOf(protocol.constants);
   return {
     document,
+    documentBytes: new TextEncoder().encode(JSON.stringify(document)).length,
     startMs,
-    // A session may become longer than its document, whose limit on events may not grow.
-    protocol: { ...plan.condition(0, []).protocol, ...(eventBudgetPerStep > 0 && { eventBudgetPerStep }) },
-    neuronsOfReports: plan.reports.map(({ neurons, groupOfNeuron }) => ({ neurons, groupOfNeuron })),
+    // A session may become longer than its document, so its budget must grow with every step.
+    protocol: { ...protocol, ...(eventBudgetPerStep > 0 && { eventBudgetPerStep }) },
+    rateTotals: protocol.inputs.map(({ train }) => {
+      const table = rateTableOf(train);
+      return table && totalsOf(table);
+    }),
+    neuronsOfReports: plan.reports.map(({ document: report, neurons, groupOfNeuron, groups: all }) => ({
+      neurons,
+      groupOfNeuron,
+      groups: Array.from({ length: groupKindOf(report) === undefined ? 0 : all.count }, (_, group) => ({
+        labels: all.labelsOf(group),
+        neurons: all.sizes[group]!,
+      })),
+    })),
+    arrayBytes: 0,
+    stateBytes: {
+      brain: stateBytes(connectome.neuronCount, trains, historySteps),
+      cursors: cursorBytes(trains),
+    },
     priceMs: startMs === 0 ? 0 : priceMs(plan.cost.work()),
     ...(rewiredConnections > 0 && { preparation: { rewiredConnections } }),
   };
+}
+
+/** Call it in a thread that received a plan. Rate totals are remembered by array, and the received arrays are new objects. */
+export function knowRateTotals({ protocol, rateTotals }: Pick<SessionPlan, 'protocol' | 'rateTotals'>): void {
+  protocol.inputs.forEach(({ train }, at) => {
+    const totals = rateTotals[at];
+    if (totals !== undefined) knowTotals(rateTableOf(train)!, totals);
+  });
+}
+
+function rateTableOf(train: ConditionTrain): RateTable | undefined {
+  return train.kind === 'poisson' && typeof train.rateHz === 'object' ? train.rateHz : undefined;
 }

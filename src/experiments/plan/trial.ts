@@ -1,11 +1,15 @@
 /**
- * One trial of an open experiment as a worker gets it, and what it gives back. Plain data that crosses threads. The
- * arrays that belong to a condition lie in shared memory (see sharedArray), so a task carries references and no copies.
+ * The task of a trial, which a worker receives, and the trial result, which it returns. All are plain data that cross threads.
+ * Arrays of a condition lie in shared memory (sharedArray), so sending a task copies none of them.
+ *
+ * A long trial is simulated in segments. Between two segments it is a TrialProgress; between two steps of a session it is a
+ * SegmentState.
  */
-import type { TrainCursors } from '../../stimulus/input-events.js';
-import type { Input, Protocol } from '../../stimulus/protocol.js';
-import type { ConditionTrain } from '../kinds/input-kinds.js';
-import type { ReportKind, ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
+import type { StateMemory } from '../../engine/simulation/simulation.js';
+import type { TrainCursors } from '../../engine/stimulus/input-events.js';
+import type { Input, Protocol } from '../../engine/stimulus/protocol.js';
+import type { ConditionTrain } from '../kinds/input-kind.js';
+import type { ReportKind, ReportResult, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { joined } from '../kinds/reports/group-counts.js';
 import type { Work } from './prices.js';
@@ -13,15 +17,17 @@ import type { Work } from './prices.js';
 export interface TrialTask {
   readonly protocol: Protocol;
   readonly reports: readonly ReportTask[];
-  /** Tells whether the counts of all neurons are needed: of a baseline, whose responders decide what comes next. */
+  /** True if the counts of all neurons are needed, because this is a baseline that decides other cells. */
   readonly countsAll: boolean;
-  /** Rows that all tables of the trial together return at most; they count all. By default as many as their reports say. */
-  readonly maximumRows?: number;
-  /** Work of a worker before the first trial of the condition. */
+  /** Maximum number of rows that all tables of the trial return. Further rows are counted. By default each report has its own limit. */
+  readonly maxRows?: number;
+  /** Work of a worker before the first trial of the cell. */
   readonly preparation?: Work;
+  /** Expected work of the trial. The planning thread computes it once for all trials of the cell. */
+  readonly expected?: Work;
 }
 
-/** All trials of one condition, which differ in nothing but the number of the trial. Plain data, sent once. */
+/** The task of all trials of a cell, which differ only in the number of the trial. It is sent to a worker once. */
 export interface ConditionTask extends Omit<TrialTask, 'protocol'> {
   readonly protocol: ConditionProtocol;
 }
@@ -40,87 +46,80 @@ export function trialTask({ protocol, ...task }: ConditionTask, trial: number): 
   return { ...task, protocol: { ...protocol, inputs } };
 }
 
-/** All that is known of a trial afterwards. */
-export interface TrialReading {
+/** The result of a trial. */
+export interface TrialResult {
   /** Spikes of all neurons. */
   readonly spikes: number;
   /** Neurons with at least one spike. */
   readonly responding: number;
   readonly inputEvents: number;
   readonly synapticEvents: number;
-  /** The last step that was simulated, where the event budget ended the trial. */
+  /** The last simulated step, if the event budget ended the trial. */
   readonly stoppedAtStep?: number;
   /** In the order of the task's reports. */
-  readonly reports: readonly ReportReading[];
-  /** Counts of the whole trial, where the task asked for them. */
+  readonly reports: readonly ReportResult[];
+  /** Spike counts of the whole trial, if the task has `countsAll`. */
   readonly counts?: SpikeCounts;
-  /** Otherwise the neurons with at least one spike, ascending. Bits would take longer to set than 100,000 numbers to send. */
+  /** Otherwise the neurons with a spike, ascending. A list is faster than a bit for each neuron, even with 100,000 of them. */
   readonly responders?: Uint32Array;
 }
 
-/** A trial between two parts, in shared memory. It stays as it is while the next part is computed, so that can be repeated. */
-export interface PartState {
+/** The state of a trial between two segments, in shared memory. The next segment does not change it, so it can be repeated. */
+export interface SegmentState {
   /** See simulation/cpu/trial-state.ts. */
-  readonly brain: SharedArrayBuffer;
+  readonly brain: StateMemory;
   readonly cursors: TrainCursors;
 }
 
-/** A trial after some of its parts: what the next one needs, and the reading so far. Plain data that crosses threads. */
+/** A trial after some of its segments: the state for the next one, and the result so far. */
 export interface TrialProgress {
   /** The step that comes next. */
   readonly step: number;
-  readonly state: PartState;
-  /** An older state, whose memory the next one may have. */
-  readonly spare: PartState | undefined;
-  readonly reading: TrialReading;
+  readonly state: SegmentState;
+  /** An older state whose memory the next state may use. */
+  readonly spare: SegmentState | undefined;
+  readonly trialResult: TrialResult;
 }
 
-export function isProgress(result: TrialReading | TrialProgress): result is TrialProgress {
-  return 'reading' in result;
+export function isProgress(result: TrialResult | TrialProgress): result is TrialProgress {
+  return 'trialResult' in result;
 }
 
-/**
- * A step of a session: the part of its trial from startStep up to, not including, endStep, which count steps of the
- * simulation. Plain data that crosses threads.
- */
+/** A step of a session: it simulates 0.1 ms steps from startStep up to, not including, endStep. */
 export interface SessionStep {
   readonly startStep: number;
   readonly endStep: number;
-  /** Steps of all sessions are told apart by their numbers: a worker that computed the previous one may still have its state. */
+  /** Unique among the steps of all sessions. A worker that computed the previous step may still hold its state. */
   readonly number: number;
   readonly previousNumber: number | undefined;
-  /** None at rest. */
-  readonly stateBefore: PartState | undefined;
-  /** Memory of the state after it; the worker makes room where there is none. */
-  readonly memoryAfter: PartState | undefined;
-  /** Synaptic events before. */
+  /** Undefined at rest. */
+  readonly stateBefore: SegmentState | undefined;
+  /** Memory for the state after the step; if undefined, the worker allocates it. */
+  readonly memoryAfter: SegmentState | undefined;
+  /** Synaptic events before this step. */
   readonly synapticEvents: number;
   readonly readsDrives: boolean;
 }
 
-/** Its synaptic events are those of the whole trial so far. */
-export interface StepReading extends TrialReading {
-  readonly state: PartState;
-  /** Tells whether the worker had to prepare the network of the session first. */
+/** The result of a step, except that synaptic events count from the start of the session. */
+export interface StepResult extends TrialResult {
+  readonly state: SegmentState;
+  /** True if the worker had to prepare the session's network first. */
   readonly hadToPrepare: boolean;
-  /** As in an answer of version 1, by name. */
+  /** The drives of version 1, by name. */
   readonly drives?: Readonly<Record<string, number>>;
 }
 
-/** The reading of two parts of a trial, as if they had been read at once. */
-export function joinedReading(
-  { reports }: TrialTask,
-  first: TrialReading,
-  second: TrialReading,
-): TrialReading {
+/** Joins the results of two segments of a trial, as if both had been read at once. */
+export function joinedResult({ reports }: TrialTask, first: TrialResult, second: TrialResult): TrialResult {
   const counts = first.counts && joined(['neurons', 'spikes'], first.counts, second.counts!);
-  const keyed = ({ responders }: TrialReading) => ({ keys: responders!, values: responders! });
+  const keyed = ({ responders }: TrialResult) => ({ keys: responders!, values: responders! });
   const responders = first.responders && joined(['keys', 'values'], keyed(first), keyed(second)).keys;
   return {
     spikes: first.spikes + second.spikes,
     responding: (counts?.neurons ?? responders!).length,
     inputEvents: first.inputEvents + second.inputEvents,
-    // The engine counts those of all parts.
+    // The engine counts from the start of the trial.
     synapticEvents: second.synapticEvents,
     ...(second.stoppedAtStep !== undefined && { stoppedAtStep: second.stoppedAtStep }),
     reports: reports.map((report, at) =>
@@ -132,17 +131,13 @@ export function joinedReading(
 
 type Recording = ReturnType<NonNullable<ReportKind['recordingOf']>>;
 
-/** Recordings that the engine makes in a trial, in the order of the reports that read it. */
+/** The recordings that the engine must make in a trial, in the order of their reports. */
 export function recordingsOf({ reports }: Pick<TrialTask, 'reports'>): Recording[] {
   return reports.flatMap((report) => kindOf(report).recordingOf?.(report) ?? []);
 }
 
-/** The arrays of a reading, which belong to it alone: their memory may be transferred with it. */
-export function arraysOfReading({
-  reports,
-  counts,
-  responders,
-}: TrialReading): ArrayBufferView<ArrayBuffer>[] {
+/** The arrays of a trial result. Nothing else uses their memory, so it can be transferred to another thread. */
+export function arraysOfResult({ reports, counts, responders }: TrialResult): ArrayBufferView<ArrayBuffer>[] {
   const parts = [...reports, { ...counts, responders }].flatMap((part) => Object.values(part).flat());
   return parts.filter((part) => ArrayBuffer.isView(part)) as ArrayBufferView<ArrayBuffer>[];
 }

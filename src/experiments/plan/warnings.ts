@@ -1,40 +1,45 @@
-/** Warnings for those who use a number. */
-import type { Connectome } from '../../connectome/connectome.js';
-import { isFlyWire } from '../../connectome/model-id.js';
+/** Warnings about the meaning of results. */
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { isFlyWire } from '../../engine/connectome/model-id.js';
+import { SYNTHETIC_REACH } from '../../engine/connectome/model-origin.js';
+import { MAX_Q } from '../kinds/controls.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
+import type { PlannedEdit } from '../kinds/edit-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import type { ExperimentWarning } from '../run/result.js';
+import type { ExperimentWarning } from '../kinds/warning.js';
+import type { Rewiring } from '../../engine/stimulus/protocol.js';
 import { alwaysStimulatedBy, countMarked, markedNeurons } from './expected-inputs.js';
-import { allGroups } from './groups.js';
+import { allGroups } from '../kinds/groups.js';
+import { asymmetricInputs } from './asymmetric-input.js';
 import type { ExperimentPlan } from './plan.js';
 import type { ResolvedDocument } from './resolve-document.js';
 
 /**
- * Number, in release 783, of pairs of neurons with 5 synapses or more (Dorkenwald et al. 2024,
+ * The number of pairs of neurons with at least 5 synapses in release 783 (Dorkenwald et al. 2024,
  * doi:10.1038/s41586-024-07558-y).
  */
 const RELEASE = { release: 783, minimumSynapses: 5, pairs: 2_700_513 };
 
-/** More responding neurons than any stimulus of the release is known to recruit: activity that feeds itself. */
+/** No stimulus of the release is known to recruit so many neurons. More of them mean that activity sustains itself. */
 export const RUNAWAY_NEURONS = 5000;
 const LISTED_AT_MOST = 10;
 
-/** The highest q that is taken for a finding, as a rule. */
-const MAXIMUM_Q = 0.05;
-
-/** The warnings that need no trial, in the order of their codes in run/result.ts. */
+/** The warnings that need no trial, in the order of their codes in kinds/warning.ts. */
 export function warningsBefore(
-  { connectome, inputs, reports, grid, isRewired }: ExperimentPlan,
-  { missing, substituted }: ResolvedDocument,
+  plan: ExperimentPlan,
+  { missing, empty, substituted }: ResolvedDocument,
+  edits: readonly PlannedEdit[],
+  shuffle: Rewiring['shuffle'],
 ): ExperimentWarning[] {
-  const { metadata, neuronCount } = connectome;
+  const { connectome, grid, isRewired } = plan;
+  const { metadata } = connectome;
   const warnings: ExperimentWarning[] = [];
   const warn = (code: ExperimentWarning['code'], message: string) => warnings.push({ code, message });
   if (metadata.wiring === 'synthetic') {
     warn(
       'SYNTHETIC_WIRING',
       'The wiring was sampled from statistics of cell types. Its single connections were not measured, so nothing ' +
-        'can be said of single neurons of a large type.',
+        `can be said of single neurons of a large type.${isFlyWire(metadata) ? ` ${SYNTHETIC_REACH}` : ''}`,
     );
   }
   const partial = partialWiring(metadata);
@@ -46,34 +51,27 @@ export function warningsBefore(
         'on the wiring, and nothing that the brain of the data set does.',
     );
   }
-  if (grid.controls > 0 && 1 + grid.controls <= 1 / MAXIMUM_Q) {
+  warnings.push(...edits.flatMap((edit) => edit.warnings ?? []));
+  if (shuffle === 'weights' && metadata.minimumSynapses > 1) {
+    warn(
+      'PRUNED_CONTROLS',
+      `The model lacks connections of fewer than ${metadata.minimumSynapses} synapses. Controls with shuffled weights are then ` +
+        'not the published ones: relay cells keep 33 to 69 Hz in them, where the paper has 3 to 5 Hz. Use the shuffle targets.',
+    );
+  }
+  if (grid.controls > 0 && 1 + grid.controls <= 1 / MAX_Q) {
     warn(
       'FEW_CONTROLS',
-      `The count of controls, ${grid.controls}, is too small for any q below ${MAXIMUM_Q}: p is 1/${1 + grid.controls} at ` +
-        `least. ${1 / MAXIMUM_Q} controls make one possible, and more are needed where a few of many groups differ.`,
+      `The count of controls, ${grid.controls}, is too small for any q below ${MAX_Q}: p is 1/${1 + grid.controls} at ` +
+        `least. ${1 / MAX_Q} controls make one possible, and more are needed where a few of many groups differ.`,
     );
   }
-
-  // Where groups take the place of an input's neurons, these are never stimulated.
-  const stimulated = markedNeurons(connectome, [
-    ...alwaysStimulatedBy(inputs),
-    ...grid.axes.flatMap((axis) =>
-      axis.kind === 'groups' && editKindOf(axis.name) === undefined ? allGroups(axis.groups) : [],
-    ),
-  ]);
-  for (const report of reports) {
-    const { name, document, neurons } = report;
-    const kind = kindOf(document);
-    if (kind.shape === 'events' && kind.isReadout?.(report, neuronCount) !== true) continue;
-    const count = countMarked(neurons, stimulated);
-    if (count === 0) continue;
-    warn(
-      'READOUT_STIMULATED',
-      `The report ${name} reads ${count} of ${neurons.length} neurons that an input stimulates: ` +
-        'their spikes are the stimulus, not a response.',
-    );
-  }
+  warnings.push(...stimulatedReadouts(plan));
+  if (!isRewired) warnings.push(...asymmetricInputs(connectome, plan.reports));
   if (missing.length > 0) warn('MISSING_SKIPPED', `The model lacks ${listed(missing)}; skipped.`);
+  if (empty.length > 0) {
+    warn('MISSING_SKIPPED', `The model has no neuron for ${listed(empty)}; skipped.`);
+  }
   if (substituted.length > 0) {
     const cells = metadata.wiring === 'synthetic' ? 'no measured cells' : 'other cells';
     warn('SUBSTITUTED', `This brain has ${cells}: cell types stand for those of ${listed(substituted)}.`);
@@ -81,7 +79,29 @@ export function warningsBefore(
   return warnings;
 }
 
-/** @param conditions in which more neurons responded, in any trial */
+/** Warnings of reports that read stimulated neurons. */
+function stimulatedReadouts({ connectome, inputs, reports, grid }: ExperimentPlan): ExperimentWarning[] {
+  // If groups replace the neurons of an input, only the groups are stimulated.
+  const stimulated = markedNeurons(connectome, [
+    ...alwaysStimulatedBy(inputs),
+    ...grid.axes.flatMap((axis) =>
+      axis.kind === 'groups' && editKindOf(axis.name) === undefined ? allGroups(axis.groups) : [],
+    ),
+  ]);
+  return reports.flatMap((report): ExperimentWarning[] => {
+    const { name, document, neurons } = report;
+    const kind = kindOf(document);
+    if (kind.shape === 'events' && kind.isReadout?.(report, connectome.neuronCount) !== true) return [];
+    const count = countMarked(neurons, stimulated);
+    if (count === 0) return [];
+    const message =
+      `The report ${name} reads ${count} of ${neurons.length} neurons that an input stimulates: ` +
+      'their spikes are the stimulus, not a response.';
+    return [{ code: 'READOUT_STIMULATED', message }];
+  });
+}
+
+/** @param conditions those with a trial in which more than RUNAWAY_NEURONS responded */
 export function runawayWarning(conditions: readonly number[]): ExperimentWarning {
   return {
     code: 'RUNAWAY',
@@ -91,7 +111,27 @@ export function runawayWarning(conditions: readonly number[]): ExperimentWarning
   };
 }
 
-/** @param conditions of which rows were left out, because the request has truncate=true */
+/** @param conditions those with a control for which too few neurons matched */
+export function widenedWarning(conditions: readonly number[]): ExperimentWarning {
+  return {
+    code: 'MATCH_WIDENED',
+    message:
+      `In controls of ${listedConditions(conditions)} too few neurons matched: others came from neighbouring bins of ` +
+      'activity or, if these had too few as well, with other labels.',
+  };
+}
+
+/** @param conditions those with few different sets of matched neurons */
+export function fewSetsWarning(conditions: readonly number[]): ExperimentWarning {
+  return {
+    code: 'FEW_CONTROLS',
+    message:
+      `In ${listedConditions(conditions)} so few neurons match that controls repeat the same sets. Only different sets are ` +
+      `compared, so p cannot be below ${MAX_Q}: match less.`,
+  };
+}
+
+/** @param conditions those whose rows were cut, because the request has truncate=true */
 export function truncatedWarning(conditions: readonly number[]): ExperimentWarning {
   return {
     code: 'SPIKES_TRUNCATED',
@@ -101,13 +141,13 @@ export function truncatedWarning(conditions: readonly number[]): ExperimentWarni
   };
 }
 
-/** @returns which pairs the wiring lacks, if the metadata shows that it lacks some */
+/** @returns a sentence on the missing pairs, if the metadata shows that pairs are missing */
 function partialWiring(metadata: Connectome['metadata']): string | undefined {
   const { release, wiring, minimumSynapses, connectionCount } = metadata;
   if (minimumSynapses > RELEASE.minimumSynapses) {
     return `Pairs of neurons with fewer than ${minimumSynapses} synapses are left out.`;
   }
-  // A lower minimum only adds pairs, so fewer pairs than this are too few in any case.
+  // RELEASE.pairs is for a minimum of 5 synapses. A lower minimum only adds pairs, so a smaller number shows a loss.
   const isOfRelease =
     isFlyWire(metadata) &&
     release === RELEASE.release &&
@@ -121,7 +161,7 @@ function partialWiring(metadata: Connectome['metadata']): string | undefined {
   );
 }
 
-/** In whole percent; 0 and 100 would say that none or all are missing. */
+/** A percentage. Values that round to 0 or 100 are put in words, because they would mean none or all. */
 function missingShare(connectionCount: number): string {
   const percent = Math.round(100 * (1 - connectionCount / RELEASE.pairs));
   if (percent === 0) return 'less than 1 %';

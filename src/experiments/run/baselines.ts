@@ -1,8 +1,11 @@
-/** Decisions that the baselines of a sweep make: which groups responded, and which lesions change nothing. */
-import { getOrInsert } from '../../get-or-insert.js';
-import type { SpikeCounts } from '../kinds/report-kind.js';
-import { allGroups, allNeurons, groupsOf, type Groups } from '../plan/groups.js';
+/** Decides from the spikes of baselines which groups a sweep has and which cells need not be run. */
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import { allGroups, allNeurons, groupsOf, type Groups } from '../kinds/groups.js';
+import { markedNeurons } from '../plan/expected-inputs.js';
 import type { ExperimentPlan } from '../plan/plan.js';
+import { controlledReports } from '../plan/planned-reports.js';
+import type { RunConditionResult } from './condition-result.js';
+import { MatchedSets, type NamedSet } from './matched-sets.js';
 import {
   groupOf,
   sparesSilent,
@@ -10,86 +13,169 @@ import {
   type AxisValue,
   type ResponderAxis,
   type SweptGroup,
-} from '../plan/sweep.js';
+} from '../kinds/grid.js';
 
-/** Treatment of a condition. */
+/** The decision about a cell. */
 export type Decision =
-  | { readonly kind: 'run'; readonly values: readonly AxisValue[] }
-  /** A lesion of neurons that never spike in the baseline, or an edit of no connection: the result is the baseline's. */
+  | {
+      readonly kind: 'run';
+      readonly values: readonly AxisValue[];
+      /** Present if the values have matched neurons. */
+      readonly matched?: RunConditionResult['matched'];
+    }
+  /** The result is the baseline's: the silenced neurons never spike there, or no connection changes. */
   | { readonly kind: 'unchanged'; readonly values: readonly AxisValue[] }
-  /** Fewer groups responded than the axis has places. */
+  /** Fewer groups responded than the axis has coordinates. */
   | { readonly kind: 'absent' }
   /** A baseline that decides has not been run. */
   | { readonly kind: 'undecided' };
 
+/** Limits the conditions whose controls stay drawn. */
+const MAX_DRAWN = 4;
+
+/** A baseline of the matched axis. */
+interface Matching {
+  readonly result: RunConditionResult;
+  readonly spikes: Uint32Array;
+  /** Made for the first control. */
+  sets?: MatchedSets | undefined;
+}
+
 /**
- * Why a lesion of a group without spikes changes nothing: trains depend on the seed, the trial, the input and the
- * neuron, so baseline and lesion have the same input events; and they differ only in whether the group's spikes are
- * delivered. There is none before the first one, so every step is the same, and so there is never a first one. That
- * includes delivered events, so a trial that the event budget ends does so at the same step, and neurons that are
- * stimulated, which count like all others. It holds for each trial on its own, so the counts of all trials must be 0; and
- * whatever else is edited, as baseline and lesion share it: constants, connections, windows of other silenced neurons.
+ * Takes the spikes of baselines and decides about other cells.
+ *
+ * Silencing a group that never spikes in the baseline changes nothing. Proof: both trials have the same input events, because
+ * these depend only on seed, trial, input and neuron. The trials differ only in the delivery of the group's spikes. Until the
+ * first such spike they are equal; in the baseline there is none, so the silenced trial has none either.
+ *
+ * - Delivered events are equal too, so an event budget ends both trials at the same step.
+ * - The proof is for one trial. So a group must have no spike in any trial.
+ * - Other edits do not matter, because both trials share them.
  */
 export class Baselines {
-  /** Groups of an axis of responders, by the index of its baseline and the axis. */
+  /** The groups of an axis of responders, by its baseline and the axis. */
   readonly #responders = new Map<string, readonly SweptGroup[]>();
-  /** Groups of an axis that have spiked, by the same. */
+  /** For each group of an axis, whether it has spiked in the baseline; by the same key. */
   readonly #spiked = new Map<string, readonly boolean[]>();
-  /** All neurons, as an axis of responders divides them. */
+  /** All neurons, divided into the groups of an axis of responders. */
   readonly #divisions = new Map<ResponderAxis, Groups>();
+
+  /** Baselines of the axis whose groups controls replace, by cell. */
+  readonly #matching = new Map<number, Matching>();
+
+  /** The sets of all controls of a few conditions, by cell. */
+  readonly #drawn = new Map<number, readonly NamedSet[]>();
 
   constructor(private readonly plan: ExperimentPlan) {}
 
-  /** To be asked once what decides is known (Grid.decidersOf), or in ascending order of the index. */
-  decide(index: number): Decision {
+  /** Call it after the cell's deciders (Grid.decidersOf) have been concluded. */
+  decide(cell: number): Decision {
     const { grid } = this.plan;
-    const control = grid.controlOf(index);
+    const control = grid.controlOf(cell);
     if (control > 0) {
-      const decision = this.decide(index - control);
-      // A condition that is not run has no controls.
-      return decision.kind === 'unchanged' ? { kind: 'absent' } : decision;
+      if (!grid.isUsed(cell)) return { kind: 'absent' };
+      const decision = this.decide(cell - control);
+      // If a condition is not run, its controls are not either.
+      if (decision.kind === 'unchanged') return { kind: 'absent' };
+      return decision.kind === 'run' ? this.#matchedTo(cell - control, control, decision.values) : decision;
     }
-    const places = grid.placesOf(index);
+    const coordinates = grid.coordinatesOf(cell);
     const values: AxisValue[] = [];
     for (const [at, axis] of grid.axes.entries()) {
-      const place = places[at]!;
-      if (axis.kind !== 'responders' || place === 0) {
-        values.push(valueAt(axis, place));
+      const coordinate = coordinates[at]!;
+      if (axis.kind !== 'responders' || coordinate === 0) {
+        values.push(valueAt(axis, coordinate));
         continue;
       }
-      const responders = this.#responders.get(keyOf(grid.originOf(index), at));
+      const responders = this.#responders.get(keyOf(grid.originOf(cell), at));
       if (responders === undefined) return { kind: 'undecided' };
-      const group = responders[place - 1];
+      const group = responders[coordinate - 1];
       if (group === undefined) return { kind: 'absent' };
       values.push(group);
     }
-    // Spikes of such a condition decide on no other: those with the same group on this axis change nothing as well.
-    if (this.plan.isIdleAt(index, values)) return { kind: 'unchanged', values };
+    // Its spikes are not needed to decide others: cells with the same group on this axis change nothing either.
+    if (this.plan.isIdleAt(cell, values)) return { kind: 'unchanged', values };
     for (const [at, axis] of grid.axes.entries()) {
-      const place = places[at]!;
-      if (!grid.isOfGroups(at) || !sparesSilent(axis) || place === 0) continue;
-      const baseline = grid.baselineOf(index, at);
+      const coordinate = coordinates[at]!;
+      if (!grid.isOfGroups(at) || !sparesSilent(axis) || coordinate === 0) continue;
+      const baseline = grid.baselineOf(cell, at);
       const spiked = this.#spiked.get(keyOf(baseline, at));
       if (spiked === undefined) return { kind: 'undecided' };
-      if (!spiked[place - 1]!) {
-        this.#copy(baseline, index);
+      if (!spiked[coordinate - 1]!) {
+        this.#copy(baseline, cell);
         return { kind: 'unchanged', values };
       }
     }
-    return { kind: 'run', values };
+    return this.#matchedTo(cell, this.plan.controls?.only ?? 0, values);
   }
 
-  /** Takes the spikes of all trials of a condition that decides on others. */
-  conclude(index: number, { neurons, spikes }: SpikeCounts): void {
+  /** The result of the baseline of a control whose neurons never spike there. */
+  resultBefore(cell: number): RunConditionResult {
+    const { grid } = this.plan;
+    return this.#matching.get(grid.baselineOf(cell - grid.controlOf(cell), grid.matchedAxis))!.result;
+  }
+
+  /** Replaces the group on the matched axis by the neurons of a control; 0 for the condition itself. */
+  #matchedTo(cell: number, control: number, sweptValues: readonly AxisValue[]): Decision {
+    const { grid, controls, connectome } = this.plan;
+    const at = grid.matchedAxis;
+    const group = sweptValues[at];
+    if (control === 0 || typeof group !== 'object' || group === null) {
+      return { kind: 'run', values: sweptValues };
+    }
+    const matching = this.#matching.get(grid.baselineOf(cell, at));
+    if (matching === undefined) return { kind: 'undecided' };
+    const sets = (matching.sets ??= this.#setsOf(cell, sweptValues));
+    const { seed } = this.plan.settingsAt(cell);
+    const condition = grid.conditionOf(cell);
+    if (controls?.only !== undefined) {
+      const { neurons, isWidened } = sets.draw(group.neurons, seed, control, condition);
+      const drawn = Array.from(neurons, (neuron) => connectome.neuronId(neuron)).join(' ');
+      const labels = { ...group.labels, drawn };
+      const values = sweptValues.with(at, { labels, neurons });
+      return { kind: 'run', values, matched: { isWidened } };
+    }
+    const all = getOrInsert(this.#drawn, cell, () =>
+      sets.drawAll(group.neurons, seed, grid.controls, condition),
+    );
+    if (this.#drawn.size > MAX_DRAWN) this.#drawn.delete(this.#drawn.keys().next().value!);
+    const { neurons, isWidened, name, isRepeated } = all[control - 1]!;
+    if (isRepeated) return { kind: 'absent' };
+    const isIdle = sparesSilent(grid.axes[at]!) && neurons.every((neuron) => matching.spikes[neuron] === 0);
+    return {
+      kind: 'run',
+      values: sweptValues.with(at, { labels: group.labels, neurons }),
+      matched: { isWidened, set: isIdle ? '' : name },
+    };
+  }
+
+  #setsOf(cell: number, values: readonly AxisValue[]): MatchedSets {
+    const { connectome, grid, reports, controls } = this.plan;
+    const baseline = this.plan.condition(cell, values.with(grid.matchedAxis, null)).protocol;
+    const stimuli = baseline.inputs.filter(({ train }) => train.kind !== 'background');
+    const isLeftOut = markedNeurons(connectome, [
+      baseline.silenced,
+      ...[...stimuli, ...(baseline.silencedWindows ?? []), ...controlledReports(reports)].map(
+        ({ neurons }) => neurons,
+      ),
+    ]);
+    const { spikes } = this.#matching.get(grid.baselineOf(cell, grid.matchedAxis))!;
+    return new MatchedSets(connectome, controls!, isLeftOut, spikes);
+  }
+
+  /** Takes the result of a cell that decides others. */
+  conclude(cell: number, result: RunConditionResult): void {
     const { grid, connectome } = this.plan;
+    const { neurons, spikes } = result.spikesOfAll!;
     const counts = new Uint32Array(connectome.neuronCount);
     neurons.forEach((neuron, at) => (counts[neuron] = spikes[at]!));
-    const places = grid.placesOf(index);
-    const origin = grid.originOf(index);
+    const coordinates = grid.coordinatesOf(cell);
+    if (coordinates[grid.matchedAxis] === 0) this.#matching.set(cell, { result, spikes: counts });
+    const origin = grid.originOf(cell);
     grid.axes.forEach((axis, at) => {
-      if (axis.kind === 'values' || places[at] !== 0 || !grid.isDecidedByBaseline(at)) return;
-      const key = keyOf(index, at);
-      if (axis.kind === 'responders' && index === origin) {
+      if (axis.kind === 'values' || coordinates[at] !== 0 || !grid.isDecidedByBaseline(at)) return;
+      const key = keyOf(cell, at);
+      if (axis.kind === 'responders' && cell === origin) {
         this.#responders.set(key, respondersOf(this.#divisionOf(axis), axis.top, counts));
       }
       if (!sparesSilent(axis)) return;
@@ -109,8 +195,10 @@ export class Baselines {
     );
   }
 
-  /** Copies what was found of a condition to another with the same spikes. */
+  /** Copies conclusions from a cell to another with the same spikes. */
   #copy(from: number, to: number): void {
+    const matching = this.#matching.get(from);
+    if (matching !== undefined) this.#matching.set(to, { ...matching, sets: undefined });
     this.plan.grid.axes.forEach((_, axis) => {
       const spiked = this.#spiked.get(keyOf(from, axis));
       if (spiked !== undefined) this.#spiked.set(keyOf(to, axis), spiked);
@@ -118,10 +206,10 @@ export class Baselines {
   }
 }
 
-/** The groups with any spike, by spikes a neuron, the most active first; equal ones in the order of their labels. */
+/** The groups with a spike, sorted by spikes per neuron, the most active first; ties in the order of labels. */
 function respondersOf(groups: Groups, top: number, counts: Uint32Array): SweptGroup[] {
   const spikes = new Float64Array(groups.count);
-  groups.ofPlaces.forEach((group, neuron) => (spikes[group]! += counts[neuron]!));
+  groups.groupOfPosition.forEach((group, neuron) => (spikes[group]! += counts[neuron]!));
   const activity = (group: number) => spikes[group]! / groups.sizes[group]!;
   return Array.from(spikes.keys())
     .filter((group) => spikes[group]! > 0)
@@ -130,6 +218,6 @@ function respondersOf(groups: Groups, top: number, counts: Uint32Array): SweptGr
     .map((group) => groupOf(groups, group));
 }
 
-function keyOf(index: number, axis: number): string {
-  return `${index} ${axis}`;
+function keyOf(cell: number, axis: number): string {
+  return `${cell} ${axis}`;
 }

@@ -1,17 +1,17 @@
-/** Runs some conditions of a plan apart from the others: in chunks, in any process, in any order. */
+/** Runs the cells of a plan in chunks, as jobs do. Chunks may run in different processes and in any order. */
 import type { ExperimentPlan } from '../plan/plan.js';
 import { Baselines } from './baselines.js';
 import { ConditionRun, type RunOptions, type RunTrial } from './condition-run.js';
-import type { ConditionOutcome } from './outcomes.js';
+import type { ConditionResult } from './condition-result.js';
 import { WholeConditions } from './pages.js';
 
-/** Gives the outcome of a condition that was run before, maybe elsewhere. */
-export type LoadOutcome = (index: number) => Promise<ConditionOutcome>;
+/** Loads the result of a cell that has run before, perhaps in another process. */
+export type LoadResult = (cell: number) => Promise<ConditionResult>;
 
-/** The conditions of one plan. What baselines decide is kept between the chunks. */
+/** Remembers the decisions of baselines between the chunks of one plan. */
 export class ChunkRunner {
   readonly #baselines: Baselines;
-  /** Deciders whose outcome the baselines have. */
+  /** Deciders whose results the baselines know. */
   readonly #known = new Set<number>();
 
   constructor(private readonly plan: ExperimentPlan) {
@@ -19,32 +19,32 @@ export class ChunkRunner {
   }
 
   /**
-   * @param indices of conditions whose deciders have been run; see Grid.levelOf
-   * @param load gives the outcomes of deciders
-   * @throws what load or a trial rejects with
+   * @param cells to run; their deciders (Grid.decidersOf) must have run before
+   * @param load loads the results of deciders
+   * @throws the error of `load` or of a trial
    */
   async *run(
-    indices: readonly number[],
-    load: LoadOutcome,
+    cells: readonly number[],
+    load: LoadResult,
     runTrial: RunTrial,
     options: RunOptions,
-  ): AsyncGenerator<readonly [index: number, outcome: ConditionOutcome], void, void> {
+  ): AsyncGenerator<readonly [cell: number, result: ConditionResult], void, void> {
     const { plan } = this;
-    for (const index of indices) {
-      for (const decider of plan.grid.decidersOf(index)) await this.#learn(decider, load);
+    for (const cell of cells) {
+      for (const decider of plan.grid.decidersOf(cell)) await this.#learn(decider, load);
     }
     const extent = { reports: plan.reports, rows: new WholeConditions(plan.tableRows) };
-    yield* new ConditionRun(plan, this.#baselines, indices, runTrial, options, extent).outcomes();
+    yield* new ConditionRun(plan, this.#baselines, cells, runTrial, options, extent).results();
   }
 
-  /** To be called in ascending order of the deciders of a condition. */
-  async #learn(index: number, load: LoadOutcome): Promise<void> {
-    if (this.#known.has(index)) return;
-    const outcome = await load(index);
-    if (this.#known.has(index)) return;
-    this.#known.add(index);
-    const decision = this.#baselines.decide(index);
-    if (decision.kind !== 'run' || outcome.kind !== 'run' || outcome.spikesOfAll === undefined) return;
-    this.#baselines.conclude(index, outcome.spikesOfAll);
+  /** Call it for the deciders of a cell in ascending order. */
+  async #learn(cell: number, load: LoadResult): Promise<void> {
+    if (this.#known.has(cell)) return;
+    const result = await load(cell);
+    if (this.#known.has(cell)) return;
+    this.#known.add(cell);
+    const decision = this.#baselines.decide(cell);
+    if (decision.kind !== 'run' || result.kind !== 'run' || result.spikesOfAll === undefined) return;
+    this.#baselines.conclude(cell, result);
   }
 }

@@ -1,16 +1,16 @@
-/** Adds up the trials of a condition. What an answer says of the sums is in condition-result.ts. */
-import { STEPS_PER_MS } from '../../stimulus/protocol.js';
-import type { ReportCounts, ReportReading, ReportSum, SpikeCounts } from '../kinds/report-kind.js';
+/** Adds up the trials of a cell. answered-condition.ts turns the sums into an answer. */
+import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
+import type { ReportCounts, ReportResult, ReportSum, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import type { Condition, ExperimentPlan } from '../plan/plan.js';
-import type { TrialReading } from '../plan/trial.js';
+import type { TrialResult } from '../plan/trial.js';
 import { RUNAWAY_NEURONS } from '../plan/warnings.js';
-import type { RunOutcome } from './outcomes.js';
-import type { ConditionParameters } from './result.js';
+import type { RunConditionResult } from './condition-result.js';
+import type { ConditionParameters } from '../document/result.js';
 
-/** Counts of all trials of a condition. Plain data: groups without a spike take no space. */
+/** Sums over the trials of a cell. Plain data. Groups without a spike take no space. `index` is the cell, not the condition. */
 export interface ConditionCounts extends ConditionParameters {
-  /** The earliest last step of the trials that the event budget ended. */
+  /** The last simulated step, if the event budget ended a trial; the earliest of several. */
   readonly stoppedAtStep?: number;
   readonly spikes: readonly number[];
   readonly responding: readonly number[];
@@ -23,8 +23,8 @@ export interface ConditionCounts extends ConditionParameters {
 }
 
 /**
- * Takes the readings of a condition, in the order of the trials, whatever order they finished in: so every sum has
- * one order, and tables are cut at the same row. Readings are counted and let go.
+ * Adds up the trial results of a cell. Add them in the order of the trials, even if they finish in another order: then equal
+ * trials give equal sums, and tables are cut at the same row. It keeps no trial result.
  */
 export class ConditionSum {
   #inputEvents = 0;
@@ -32,14 +32,14 @@ export class ConditionSum {
   #stoppedAtStep: number | undefined;
   readonly #spikes: number[] = [];
   readonly #responding: number[] = [];
-  readonly #reports: readonly ReportSum<ReportReading, ReportCounts>[];
-  /** Spikes of every neuron, where they are wanted. */
+  readonly #reports: readonly ReportSum<ReportResult, ReportCounts>[];
+  /** Spikes of every neuron, if they decide about other cells. */
   readonly #spikesOfAll: Uint32Array | undefined;
   #respondingInAny = 0;
-  /** A bit for each neuron: whether it has responded. */
+  /** A bit for each neuron that has responded. */
   readonly #hasResponded: Uint32Array;
 
-  /** @param reports those that the tasks of the condition are of, in their order */
+  /** @param reports the planned reports of condition.reports, in the same order */
   constructor(
     private readonly plan: Pick<ExperimentPlan, 'connectome' | 'trials' | 'inputNames'>,
     private readonly condition: Condition,
@@ -54,26 +54,26 @@ export class ConditionSum {
   }
 
   /**
-   * @param trial ascending from call to call
-   * @param keepsRows whether the rows of its tables are kept
+   * @param trial greater than that of the call before
+   * @param keepsRows whether tables keep the rows of this trial
    */
-  add(trial: number, reading: TrialReading, keepsRows: boolean): void {
-    this.#spikes.push(reading.spikes);
-    this.#responding.push(reading.responding);
-    this.#inputEvents += reading.inputEvents;
-    this.#synapticEvents += reading.synapticEvents;
-    if (reading.stoppedAtStep !== undefined) {
-      this.#stoppedAtStep = Math.min(reading.stoppedAtStep, this.#stoppedAtStep ?? Infinity);
+  add(trial: number, trialResult: TrialResult, keepsRows: boolean): void {
+    this.#spikes.push(trialResult.spikes);
+    this.#responding.push(trialResult.responding);
+    this.#inputEvents += trialResult.inputEvents;
+    this.#synapticEvents += trialResult.synapticEvents;
+    if (trialResult.stoppedAtStep !== undefined) {
+      this.#stoppedAtStep = Math.min(trialResult.stoppedAtStep, this.#stoppedAtStep ?? Infinity);
     }
-    this.#reports.forEach((report, at) => report.add(trial, reading.reports[at]!, keepsRows));
-    const { counts, responders } = reading;
+    this.#reports.forEach((report, at) => report.add(trial, trialResult.reports[at]!, keepsRows));
+    const { counts, responders } = trialResult;
     this.#addResponders(counts?.neurons ?? responders!);
     counts?.neurons.forEach((neuron, at) => (this.#spikesOfAll![neuron]! += counts.spikes[at]!));
   }
 
   #addResponders(neurons: Uint32Array): void {
     const has = this.#hasResponded;
-    // Indexed: runaway activity has 100,000 of them.
+    // A loop by number, for speed: runaway activity has 100,000 responders.
     for (let at = 0; at < neurons.length; at++) {
       const neuron = neurons[at]!;
       const [word, bit] = [neuron >>> 5, 1 << (neuron & 31)];
@@ -82,14 +82,14 @@ export class ConditionSum {
     }
   }
 
-  outcome(): RunOutcome {
-    const { index, parameters, protocol } = this.condition;
+  result(): RunConditionResult {
+    const { cell, parameters, protocol } = this.condition;
     const hasBackground = protocol.inputs.some(({ train }) => train.kind === 'background');
     const synapticEvents = this.#synapticEvents;
     return {
       kind: 'run',
       counts: {
-        index,
+        index: cell,
         parameters,
         ...(this.#stoppedAtStep !== undefined && { stoppedAtStep: this.#stoppedAtStep }),
         spikes: this.#spikes,
@@ -102,7 +102,7 @@ export class ConditionSum {
         brainMs: (protocol.durationSteps / STEPS_PER_MS) * this.plan.trials,
         inputEvents: this.#inputEvents,
         synapticEvents,
-        // Background fires neurons everywhere.
+        // Background fires neurons everywhere, so many responders are no sign of a runaway.
         isRunaway: !hasBackground && this.#responding.some((neurons) => neurons > RUNAWAY_NEURONS),
       },
       ...(this.#spikesOfAll && { spikesOfAll: countedSpikes(this.#spikesOfAll) }),

@@ -1,99 +1,117 @@
-import type { ReportDocument } from '../document/kind-schemas.js';
-import type { RateCounts, RateGroup } from '../kinds/reports/rate.js';
-import { conditions, connectome, eventsOf, experiment } from '../../../test/support/answered-experiment.js';
-import { answerJson } from '../formats/answer-json.js';
-import { conditionResult } from './condition-result.js';
-import { answerWriter } from '../formats/answer-writer.js';
-import { FORMATS, type Format } from '../formats/formats.js';
-import { MAXIMUM_BATCH_ROWS } from '../formats/tables.js';
-import type { Groups } from '../plan/groups.js';
-import type { ConditionResult, ExperimentEvent } from './result.js';
+import { deflateRawSync } from 'node:zlib';
+import type { ReportCounts } from '../kinds/report-kind.js';
+import { planOf } from '../../../test/support/open-experiments.js';
+import { smallConnectome } from '../../../test/support/small-connectome.js';
+import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
+import type { ConditionResult } from './condition-result.js';
+import { decodeResult, encodeResult } from '../../workers/thread/result-bytes.js';
+import type { ExperimentEvent } from '../document/result.js';
+import { countedSpikes, type ConditionCounts } from './condition-counts.js';
+import { eventsOfResults } from './run-experiment.js';
 
-/** Several times as many as may be made at once. */
-const GROUPS = 4 * MAXIMUM_BATCH_ROWS + 7;
-const RESPONDING = [0, 77, GROUPS - 1];
-
-/** A report of many neurons, three of which respond; it counts the groups that were made. */
-function manyNeurons() {
-  const made = { groups: 0 };
-  const groups: Groups = {
-    count: GROUPS,
-    ofPlaces: Uint32Array.from({ length: GROUPS }, (_, place) => place),
-    sizes: new Uint32Array(GROUPS).fill(1),
-    labelsOf: (group) => {
-      made.groups++;
-      return { root_id: `${720_575_940_600_000_000n + BigInt(group)}`, side: 'left' };
-    },
-    neuronsOf: (group) => Uint32Array.of(group),
-  };
-  const result = conditionResult(
+const rows = {
+  trials: Uint8Array.of(0, 0, 255),
+  steps: Uint16Array.of(1, 65_535, 0),
+  // A part of a larger buffer, as tables that were cut are.
+  neurons: Uint32Array.of(9, 4_294_967_295, 0, 7).subarray(1),
+};
+const counts: ConditionCounts = {
+  index: 3,
+  parameters: { 'inputs.a.rate_hz': 0.1, silence: { type: '$column', side: 'é "quoted"' } },
+  stoppedAtStep: 7,
+  spikes: [2 ** 40, 0],
+  responding: [3, 0],
+  respondingInAny: 3,
+  synapticEvents: 2 ** 53 - 1,
+  reports: [
+    { table: 'spikes', ...rows, columns: [], truncated: false },
     {
-      index: 0,
-      parameters: conditions[0]!.parameters,
-      spikes: [3, 6],
-      responding: [3, 3],
-      respondingInAny: 3,
-      synapticEvents: 0,
-      reports: [
+      startStep: 0,
+      endStep: 300,
+      groups: Uint32Array.of(5, 0),
+      spikes: Uint32Array.of(1, 0, 2, 3),
+      responding: Uint32Array.of(1, 0, 1, 1),
+      respondingInAny: Uint32Array.of(1, 2),
+      histogram: { binSteps: 100, spikes: Float64Array.of(0, 1, 0, 2 ** 40, 0, 1) },
+    } as ReportCounts,
+    {
+      table: 'inputs',
+      ...rows,
+      columns: [
         {
-          startStep: 0,
-          endStep: 200,
-          groups: Uint32Array.from(RESPONDING.toReversed()),
-          spikes: Uint32Array.of(1, 2, 1, 2, 1, 2),
-          responding: new Uint32Array(6).fill(1),
-          respondingInAny: Uint32Array.of(1, 1, 1),
-        } as RateCounts,
+          column: { name: 'input', type: 'label', labels: ['a', '$column'] },
+          values: Uint8Array.of(1, 0, 1),
+        },
+        { column: { name: 'v_mv', type: 'double' }, values: Float64Array.of(-52, -44.900000000000006, 0.1) },
       ],
+      truncated: true,
     },
-    [{ name: 'cells', document: { type: 'rate' } as ReportDocument, groups }],
-  );
-  return { made, result };
-}
+  ],
+};
 
-async function* events(result: ConditionResult): AsyncGenerator<ExperimentEvent> {
-  yield* eventsOf(experiment, [result]);
-}
-
-async function* bytesOf(format: Format, result: ConditionResult): AsyncGenerator<Uint8Array> {
-  if (format === 'json') {
-    yield* answerJson(events(result), connectome);
-    return;
-  }
-  const writer = await answerWriter(format, { connectome, experiment });
-  for await (const event of events(result)) yield* writer.write(event);
-}
-
-it.each(Object.keys(FORMATS) as Format[])(
-  '%s makes few groups between two pieces of bytes',
-  async (format) => {
-    const { made, result } = manyNeurons();
-    expect(made.groups).toBe(0);
-    const madeFor: number[] = [];
-    let before = 0;
-    for await (const piece of bytesOf(format, result)) {
-      void piece;
-      madeFor.push(made.groups - before);
-      before = made.groups;
-    }
-    expect(made.groups).toBe(GROUPS);
-    // The main thread serves others between two pieces, never within one.
-    expect(Math.max(...madeFor)).toBeLessThanOrEqual(MAXIMUM_BATCH_ROWS);
+const RESULTS: Record<string, ConditionResult> = {
+  run: {
+    kind: 'run',
+    counts,
+    cost: { brainMs: 300, inputEvents: 12, synapticEvents: 2 ** 40, isRunaway: false },
+    spikesOfAll: { neurons: Uint32Array.of(2, 5), spikes: Uint32Array.of(1, 70_000) },
   },
-);
+  'run that decides on no other': {
+    kind: 'run',
+    counts: { ...counts, reports: [] },
+    cost: { brainMs: 300, inputEvents: 0, synapticEvents: 0, isRunaway: true },
+  },
+  unchanged: { kind: 'unchanged', parameters: { silence: { $column: 'Uint8Array' } } },
+  absent: { kind: 'absent' },
+};
 
-it('gives the group that is asked for, the responding ones and those between them', () => {
-  const { result } = manyNeurons();
-  const groups = result.reports['cells']!;
-  if ('table' in groups) throw new Error('these are groups');
-  const responds = { responding: { mean: 1, sd: 0 }, responding_any: 1 };
-  const rates = { rate_hz: { mean: 75, sd: 25, trials: [50, 100] } };
-  const silent = { responding: { mean: 0, sd: 0 }, responding_any: 0 };
-  const nothing = { rate_hz: { mean: 0, sd: 0, trials: [0, 0] } };
-  for (const at of RESPONDING) expect(groups.at(at)).toMatchObject({ neurons: 1, ...responds, ...rates });
-  for (const at of [1, 76, 78]) expect(groups.at(at)).toMatchObject({ neurons: 1, ...silent, ...nothing });
-  expect(groups.at(GROUPS)).toBeUndefined();
-  let at = 0;
-  for (const group of groups)
-    if ((group as RateGroup).responding_any === 1) expect(group).toEqual(groups.at(RESPONDING[at++]!));
-  expect(at).toBe(RESPONDING.length);
+it.each(Object.keys(RESULTS))('a result comes back as it was, members in their order: %s', async (name) => {
+  const result = RESULTS[name]!;
+  const decoded = await decodeResult(await encodeResult(result));
+  expect(decoded).toEqual(result);
+  expect(JSON.stringify(decoded)).toBe(JSON.stringify(result));
+  expect(await encodeResult(decoded)).toEqual(await encodeResult(result));
+});
+
+it('a result that another version has kept is refused, not misread', async () => {
+  const kept = (text: string) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(text.length);
+    return deflateRawSync(Buffer.concat([length, Buffer.from(text)]));
+  };
+  for (const text of ['{"kind":"absent"}', '{"version":1,"outcome":{"kind":"absent"}}']) {
+    await expect(decodeResult(kept(text))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
+  expect(await decodeResult(kept('{"version":2,"outcome":{"kind":"absent"}}'))).toEqual({ kind: 'absent' });
+});
+
+it('keeps only neurons that spiked', () => {
+  expect(countedSpikes(Uint32Array.of(0, 3, 0, 0, 1))).toEqual({
+    neurons: Uint32Array.of(1, 4),
+    spikes: Uint32Array.of(3, 1),
+  });
+  expect(countedSpikes(new Uint32Array(3)).neurons).toHaveLength(0);
+});
+
+describe('an answer from results of which one is gone', () => {
+  const plan = planOf(openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer), {
+    reports: { walk: { node_set: 'C_walk' } },
+    trials: 1,
+    sweep: [{ set: 'seed', values: [1, 2] }],
+  });
+  async function* results() {
+    yield [0, { kind: 'absent' }] as const;
+    yield [1, undefined] as const;
+  }
+  const eventsOf = async (isPartial: boolean): Promise<ExperimentEvent[]> => {
+    const events: ExperimentEvent[] = [];
+    const order = { from: 0, reports: plan.reports, tableRows: 100, isPartial };
+    for await (const event of eventsOfResults(plan, results(), order)) events.push(event);
+    return events;
+  };
+
+  it('says that it is partial, or fails', async () => {
+    expect((await eventsOf(true)).at(-1)).toMatchObject({ kind: 'totals', totals: { partial: true } });
+    await expect(eventsOf(false)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
 });

@@ -1,97 +1,99 @@
-/** From what was counted in a condition to what an answer says of it. */
-import { STEPS_PER_MS } from '../../stimulus/protocol.js';
-import type { GroupCounts, GroupValues, PlannedReport } from '../kinds/report-kind.js';
-import { groupKindOf } from '../kinds/report-kinds.js';
-import { roundedMeanSd } from '../kinds/rounded.js';
-import type { Groups } from '../plan/groups.js';
-import type { Control } from '../kinds/report-answers.js';
-import { compareWithControls } from './controls.js';
-import type { ConditionResult, GroupResult, GroupResults } from './result.js';
+/** The result of a cell, condition or control, and its form as bytes, which jobs store. */
+import { CodedError } from '../../engine/errors.js';
+import type { SpikeCounts } from '../kinds/report-kind.js';
 import type { ConditionCounts } from './condition-counts.js';
+import type { ConditionParameters } from '../document/result.js';
+import { joinedBytes } from '../../engine/bytes.js';
 
-/** @param reports of the plan  @param controls of the condition, in their order */
-export function conditionResult(
-  counts: ConditionCounts,
-  reports: readonly Pick<PlannedReport, 'name' | 'document' | 'groups'>[],
-  controls: readonly ConditionCounts[] = [],
-): ConditionResult {
-  const { index, parameters, stoppedAtStep } = counts;
-  const controlled = reports.filter(({ document }) => groupKindOf(document)?.controlled);
-  const complete = stoppedAtStep === undefined;
-  return {
-    index,
-    parameters,
-    complete,
-    ...(!complete && {
-      // The end of the last step that was simulated.
-      stopped_at_ms: (stoppedAtStep + 1) / STEPS_PER_MS,
-      reason: 'EVENT_BUDGET',
-    }),
-    spikes: complete ? roundedMeanSd(counts.spikes) : null,
-    responding_neurons: complete ? roundedMeanSd(counts.responding) : null,
-    responding_any: complete ? counts.respondingInAny : null,
-    synaptic_events: counts.synapticEvents,
-    reports: Object.fromEntries(
-      reports.map((planned, at) => {
-        const { name, document, groups } = planned;
-        const report = counts.reports[at]!;
-        if ('table' in report) return [name, report];
-        const kind = groupKindOf(document)!;
-        const values = kind.valuesOf(report, counts.spikes.length);
-        const place = controlled.indexOf(planned);
-        const inControls = controls.map(({ reports: of, stoppedAtStep: stopped }) =>
-          stopped === undefined ? (of[place] as GroupCounts) : undefined,
-        );
-        const hasControls = place >= 0 && controls.length > 0;
-        const control = hasControls
-          ? compareWithControls(kind.controlled!, groups, report, inControls, counts)
-          : undefined;
-        return [name, new CountedGroups(groups, report, values, complete, control)];
-      }),
-    ),
-  };
+/** The result of a cell. */
+export type ConditionResult =
+  | {
+      readonly kind: 'run';
+      readonly counts: ConditionCounts;
+      /** All numbers are integers, so sums do not depend on the order. */
+      readonly cost: {
+        readonly brainMs: number;
+        readonly inputEvents: number;
+        readonly synapticEvents: number;
+        /** Tells whether, in some trial, more neurons responded than a stimulus should excite. */
+        readonly isRunaway: boolean;
+      };
+      /** Present if the neurons were drawn to match a group. */
+      readonly matched?: {
+        readonly isWidened: boolean;
+        /** Names the set of neurons; empty if the result is the baseline's. Cells of one baseline and set are run once. */
+        readonly set?: string;
+      };
+      /** Spikes of all neurons in all trials, if they decide about other cells. */
+      readonly spikesOfAll?: SpikeCounts;
+    }
+  /** Not run, because the result is the baseline's: the silenced neurons never spike there, or no connection changes. */
+  | { readonly kind: 'unchanged'; readonly parameters: ConditionParameters['parameters'] }
+  /** Not run, because fewer groups responded than the axis has coordinates, or an earlier control has the same neurons. */
+  | { readonly kind: 'absent' };
+
+export type RunConditionResult = ConditionResult & { readonly kind: 'run' };
+
+/** Marks a reference to a column in JSON. A label may have this name too, but its value is a text and never a list. */
+const COLUMN = '$column';
+const COLUMN_TYPES = { Uint8Array, Uint16Array, Uint32Array, Float64Array } as const;
+type Column = InstanceType<(typeof COLUMN_TYPES)[keyof typeof COLUMN_TYPES]>;
+const LENGTH_BYTES = 4;
+/** Increment it if the counts of a kind or of a condition change form. Stored results of other versions are refused. */
+export const RESULT_VERSION = 2;
+
+/** Refers from the JSON to a column after it. */
+interface ColumnReference {
+  readonly [COLUMN]: readonly [type: keyof typeof COLUMN_TYPES, offset: number, byteLength: number];
 }
 
 /**
- * The groups of a report, each made when it is asked for: a report of a whole brain by neuron has more of them than
- * should be made at once, and nobody needs all of them at a time. Nearly all of its groups are silent: they share what
- * is said of them.
+ * Packs a result as the length of a JSON text, that text, and the columns as raw bytes. Equal results give equal bytes.
+ *
+ * Jobs store these bytes, so old names stay in them: `outcome` is the result, and `index` of its counts is the cell.
  */
-class CountedGroups implements GroupResults {
-  readonly length: number;
-  /** 1 more than the row of each group; 0 of a group without a spike. */
-  readonly #rowOf: Uint32Array;
+export function packedResult(result: ConditionResult): Uint8Array<ArrayBuffer> {
+  const columns: Uint8Array[] = [];
+  let offset = 0;
+  const json = JSON.stringify({ version: RESULT_VERSION, outcome: result }, (_, value: unknown) => {
+    if (!isColumn(value)) return value;
+    const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    columns.push(bytes);
+    const type = value.constructor.name as keyof typeof COLUMN_TYPES;
+    const reference: ColumnReference = { [COLUMN]: [type, offset, bytes.length] };
+    offset += bytes.length;
+    return reference;
+  });
+  const text = new TextEncoder().encode(json);
+  const length = new Uint8Array(LENGTH_BYTES);
+  new DataView(length.buffer).setUint32(0, text.length, true);
+  return joinedBytes([length, text, ...columns]);
+}
 
-  constructor(
-    private readonly groups: Groups,
-    counts: GroupCounts,
-    private readonly values: GroupValues<object>,
-    private readonly complete: boolean,
-    private readonly control: ((group: number) => Control) | undefined,
-  ) {
-    this.length = groups.count;
-    this.#rowOf = new Uint32Array(groups.count);
-    counts.groups.forEach((group, row) => (this.#rowOf[group] = row + 1));
-  }
+/** @throws CodedError NOT_FOUND if another version of the service stored the bytes */
+export function unpackedResult(bytes: Uint8Array): ConditionResult {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const columnsFrom = LENGTH_BYTES + view.getUint32(0, true);
+  const text = new TextDecoder().decode(bytes.subarray(LENGTH_BYTES, columnsFrom));
+  const { version, outcome: result } = JSON.parse(text, (_, value: unknown) => {
+    if (!isColumnReference(value)) return value;
+    const [type, offset, byteLength] = value[COLUMN];
+    const from = columnsFrom + offset;
+    // Copied, because a typed array must begin at a multiple of its element size.
+    const column = Uint8Array.from(bytes.subarray(from, from + byteLength));
+    return new COLUMN_TYPES[type](column.buffer);
+  }) as { readonly version?: number; readonly outcome: ConditionResult };
+  if (version === RESULT_VERSION) return result;
+  throw new CodedError(
+    'NOT_FOUND',
+    'The results were kept by another version of the service: submit the experiment again.',
+  );
+}
 
-  at(group: number): GroupResult | undefined {
-    if (group >= this.length) return undefined;
-    const neurons = this.groups.sizes[group]!;
-    const control = this.control && { control: this.control(group) };
-    return { ...this.groups.labelsOf(group), neurons, ...this.#valuesOf(group, neurons), ...control };
-  }
+function isColumnReference(value: unknown): value is ColumnReference {
+  return typeof value === 'object' && value !== null && Array.isArray((value as ColumnReference)[COLUMN]);
+}
 
-  *[Symbol.iterator](): Generator<GroupResult, void, void> {
-    for (let group = 0; group < this.length; group++) yield this.at(group)!;
-  }
-
-  toJSON(): readonly GroupResult[] {
-    return [...this];
-  }
-
-  #valuesOf(group: number, neurons: number): object {
-    if (!this.complete) return this.values.stopped;
-    const row = this.#rowOf[group]!;
-    return row === 0 ? this.values.silent : this.values.of(row - 1, neurons);
-  }
+function isColumn(value: unknown): value is Column {
+  return Object.values(COLUMN_TYPES).some((type) => value instanceof type);
 }

@@ -1,139 +1,162 @@
-/** Runs conditions of a plan, trials of several at once. */
+/** Runs cells of a plan (conditions and controls) and yields their results in order. Several trials are under way at once. */
 import { groupKindOf } from '../kinds/report-kinds.js';
-import { isEventReading } from '../kinds/reports/event-table.js';
+import { isEventResult } from '../kinds/reports/event-table.js';
 import type { Condition, ConditionExtent, ExperimentPlan } from '../plan/plan.js';
-import type { ConditionTask, TrialReading } from '../plan/trial.js';
+import type { ConditionTask, TrialResult } from '../plan/trial.js';
 import type { Baselines } from './baselines.js';
 import { ConditionSum } from './condition-counts.js';
-import type { ConditionOutcome, RunOutcome } from './outcomes.js';
+import type { ConditionResult, RunConditionResult } from './condition-result.js';
 import type { RowFilter } from './pages.js';
 import { inOneGo, type Turn } from './turn.js';
 
 /**
- * Computes a trial. It ends its work, or rejects, when the signal is aborted.
- * @param task the same object for all trials of a condition
+ * Computes a trial. After an abort of the signal it must soon resolve or reject.
+ * @param task the same object for all trials of a cell
  */
-export type RunTrial = (task: ConditionTask, trial: number, signal: AbortSignal) => Promise<TrialReading>;
+export type RunTrial = (task: ConditionTask, trial: number, signal: AbortSignal) => Promise<TrialResult>;
 
 export interface RunOptions {
-  /** Ends the run, which then throws the reason of the signal. */
+  /** Ends the run. It then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Trials that are under way at once, at least 1; a function where that changes. */
+  /** Number of trials under way at once, at least 1; a function if the number changes. */
   readonly inFlight: number | (() => number);
-  /** Rewired networks whose trials are under way at once: as many as workers, each of which prepares its own; by default 1. */
+  /** Number of rewired networks under way at once. Each worker prepares its own, so use the number of workers. Default 1. */
   readonly wiringsAtOnce?: () => number;
-  /** Called whenever a trial begins or ends, or what is wanted becomes less. */
+  /** Called if a trial begins or ends, or fewer trials are needed than before. */
   readonly onProgress?: (progress: ExperimentProgress) => void;
-  /** Readings are added up in turns of the thread. */
+  /** Adds results up in turns of the thread. */
   readonly turn?: Turn;
 }
 
 export interface ExperimentProgress {
-  /** Trials in all; fewer once it is known that lesions change nothing, fewer groups responded, or the page is full. */
+  /** All trials. The number falls if lesions change nothing, fewer groups respond, or the page is full. */
   readonly trials: number;
   readonly trialsDone: number;
 }
 
-/** Part of the conditions that is wanted. */
+/** The part of an experiment to run. */
 export interface RunExtent extends ConditionExtent {
-  /** Decides which trials' rows are kept; without it all are. */
+  /** Decides which trials keep their rows; without it all do. */
   readonly rows?: RowFilter;
-  /** The first trial of the first condition; given where nothing but rows is wanted. */
+  /** The first trial of the first condition. Set only if the answer has nothing but rows of events. */
   readonly fromTrial?: number;
 }
 
-/** Trials that are begun before the oldest unfinished one, for each that is computed at once: bounds what waits. */
+/** Limits the cells with known results that wait for an earlier one, and the time to open them. */
+const MAX_AWAITED = 1000;
+/** Limits the memory of results that later cells may share. */
+const MAX_SOURCES = 20_000;
+/** Limits begun trials to this multiple of inFlight, so that results waiting for an older trial stay few. */
 const AHEAD = 2;
+
+/** A cell whose result comes from its own trials, or from a cell with the same neurons. */
+interface AwaitedCell {
+  readonly cell: number;
+  readonly source: { readonly result?: RunConditionResult };
+  readonly matched: RunConditionResult['matched'];
+}
 
 interface OpenCondition {
   readonly condition: Condition;
   readonly task: ConditionTask;
   readonly sum: ConditionSum;
   nextTrial: number;
-  /** Trials that are under way. */
+  /** Number of trials under way. */
   running: number;
-  /** When all its trials are summed up. */
-  outcome?: RunOutcome;
+  /** Set after all its trials are added up. */
+  result?: RunConditionResult;
 }
 
 interface OpenTrial {
   readonly open: OpenCondition;
   readonly trial: number;
-  /** When it has ended. */
-  reading?: TrialReading;
+  /** Set after it has ended. */
+  trialResult?: TrialResult;
 }
 
-/** Memory holds the readings of a few trials and the sums of a few conditions. */
+/** Holds in memory the results of a few trials and the sums of a few cells. */
 export class ConditionRun {
   readonly #stop = new AbortController();
   readonly #forwardAbort = () => this.#fail(this.options.signal!.reason);
-  /** Trials that were begun and are not yet summed up, oldest first. */
+  /** Trials that have begun and are not added up yet, oldest first. */
   readonly #openTrials: OpenTrial[] = [];
-  /** Conditions that need not be run, as was found since the last one was given. */
-  readonly #notRun: (readonly [index: number, outcome: ConditionOutcome])[] = [];
+  /** Cells that need not be run, and were not yielded yet. */
+  readonly #notRun: (readonly [cell: number, result: ConditionResult])[] = [];
+  /** Cells with small matched sets, by baseline and set. */
+  readonly #sources = new Map<string, OpenCondition>();
   #running = 0;
   #failure: { readonly reason: unknown } | undefined;
   /** Called when a trial ends or the run fails. */
   #wake = () => {};
-  /** Place of the next condition among the indices. */
+  /** Position of the next cell to open among `cells`. */
   #next = 0;
-  /** Conditions whose outcomes were not given, in their order. */
+  /** Cells whose results were not yielded yet, in their order. */
+  readonly #awaited: AwaitedCell[] = [];
+  /** Those of them that are run. */
   readonly #opened: OpenCondition[] = [];
   #trials: number;
   #trialsBegun = 0;
   #trialsDone = 0;
 
-  /** @param indices of conditions in an order in which the baselines can decide on each of them */
+  /** @param cells in an order in which deciders come before the cells that they decide */
   constructor(
     private readonly plan: ExperimentPlan,
     private readonly baselines: Baselines,
-    private readonly indices: readonly number[],
+    private readonly cells: readonly number[],
     private readonly runTrial: RunTrial,
     private readonly options: RunOptions,
     private readonly extent: RunExtent = plan,
   ) {
-    this.#trials = plan.trials * indices.length - this.#firstTrial(plan.grid.indexOf(extent.from ?? 0));
+    this.#trials = plan.trials * cells.length - this.#firstTrial(plan.grid.cellOf(extent.from ?? 0));
     const { signal } = options;
     if (signal?.aborted) this.#fail(signal.reason);
     else signal?.addEventListener('abort', this.#forwardAbort, { once: true });
   }
 
   /**
-   * Conditions in the order of the indices, which is not the order in which their trials end, and each that is not run
-   * as soon as that is known.
-   * @throws what a trial rejects with; no further trial is begun then
+   * Yields results in the order of the cells, even if trials end in another order. A cell that need not be run may come
+   * earlier, as soon as this is known.
+   * @throws the error of the first trial that rejects; no further trial begins then
    */
-  async *outcomes(): AsyncGenerator<readonly [index: number, outcome: ConditionOutcome], void, void> {
+  async *results(): AsyncGenerator<readonly [cell: number, result: ConditionResult], void, void> {
     const { turn = inOneGo } = this.options;
     try {
       for (;;) {
         this.#begin();
         yield* this.#notRun.splice(0);
+        yield* this.#finished();
         const oldest = this.#openTrials[0];
-        // Trials under way are not waited for: any of them may be the one that failed.
+        // Throw at once: the oldest trial may be the one that failed, and then it never gets a result.
         if (this.#failure !== undefined) throw this.#failure.reason;
         if (oldest === undefined) break;
-        if (oldest.reading === undefined) {
+        if (oldest.trialResult === undefined) {
           await new Promise<void>((resolve) => (this.#wake = resolve));
           continue;
         }
         this.#openTrials.shift();
-        const { reading } = oldest;
-        await turn(() => this.#sumUp(oldest, reading));
-        if (this.#isBehindPage(oldest.open.condition.index)) return;
-        while (this.#opened[0]?.outcome !== undefined) {
-          const { outcome, condition } = this.#opened.shift()!;
-          this.#begin();
-          yield [condition.index, outcome!];
-        }
+        const { trialResult } = oldest;
+        await turn(() => this.#sumUp(oldest, trialResult));
+        if (this.#isBehindPage(oldest.open.condition.cell)) return;
       }
-      if (this.#next < this.indices.length && !this.#isFull) {
-        throw new Error(`condition ${this.indices[this.#next]} was to be run before those that decide on it`);
+      if (this.#next < this.cells.length && !this.#isFull) {
+        throw new Error(`condition ${this.cells[this.#next]} was to be run before those that decide on it`);
       }
     } finally {
-      // Trials that were not begun never are; those under way are told, if there are any: a reason with its stack takes long.
+      // Stop the trials under way. If there are none, skip abort(), which is slow because it captures a stack.
       this.options.signal?.removeEventListener('abort', this.#forwardAbort);
       if (this.#trialsDone < this.#trials) this.#stop.abort();
+    }
+  }
+
+  *#finished(): Generator<readonly [cell: number, result: ConditionResult], void, void> {
+    for (let result; (result = this.#awaited[0]?.source.result) !== undefined;) {
+      const { cell, source, matched } = this.#awaited.shift()!;
+      if (this.#opened[0] === source) this.#opened.shift();
+      this.#begin();
+      yield [
+        cell,
+        matched === undefined ? result : { ...result, counts: { ...result.counts, index: cell }, matched },
+      ];
     }
   }
 
@@ -142,7 +165,7 @@ export class ConditionRun {
     return typeof inFlight === 'number' ? inFlight : inFlight();
   }
 
-  /** Tells whether the page is full: nothing but the rest of a condition is wanted then. */
+  /** Tells whether the page is full. Then only the rest of its last condition is needed. */
   get #isFull(): boolean {
     return this.extent.rows?.next !== undefined;
   }
@@ -163,8 +186,8 @@ export class ConditionRun {
   }
 
   /**
-   * The condition of the next trial. A worker has one rewired network at a time, so several of these are under way at once:
-   * next is the one with the fewest trials, whose worker waits for more.
+   * The cell of the next trial. A worker holds one rewired network at a time, so several rewired cells are open at once.
+   * The one with the fewest trials under way goes next, because its worker waits for more.
    */
   #inTurn(): OpenCondition | undefined {
     while (this.#current.length < this.#openAtOnce) {
@@ -176,48 +199,61 @@ export class ConditionRun {
     return others.reduce((fewest, each) => (each.running < fewest!.running ? each : fewest), first);
   }
 
-  /** Conditions with trials that were not begun, which take turns. A full page wants only the rest of its last one. */
+  /** Open cells with trials to begin. If the page is full, only those of its last condition. */
   get #current(): OpenCondition[] {
     const { next } = this.extent.rows ?? {};
     return this.#opened.filter(
-      ({ nextTrial, condition: { index } }) =>
+      ({ nextTrial, condition: { cell } }) =>
         nextTrial < this.plan.trials &&
-        (next === undefined || this.plan.grid.conditionOf(index) === next.condition),
+        (next === undefined || this.plan.grid.conditionOf(cell) === next.condition),
     );
   }
 
   get #openAtOnce(): number {
     const isOfGroups = this.extent.reports.every(({ document }) => groupKindOf(document) !== undefined);
-    // Rows of events come in the order of conditions.
+    // Pages fill with rows of events in the order of the cells, so then only one cell is open.
     const isRewired = isOfGroups && this.#current.some(({ task }) => task.protocol.wiring !== undefined);
     return isRewired ? (this.options.wiringsAtOnce?.() ?? 1) : 1;
   }
 
-  /** @returns undefined where there is none, or where it depends on a baseline that is under way */
+  /** Opens the next cell. @returns undefined if there is none, or if it depends on a baseline that is under way */
   #open(): OpenCondition | undefined {
     const { plan, extent } = this;
-    for (; this.#next < this.indices.length; this.#next++) {
-      const index = this.indices[this.#next]!;
-      // A full page still wants the controls of its last condition.
-      if (this.#isFull && (plan.grid.controlOf(index) === 0 || this.#isBehindPage(index))) return undefined;
-      const decision = this.baselines.decide(index);
+    for (; this.#next < this.cells.length; this.#next++) {
+      const cell = this.cells[this.#next]!;
+      if (this.#awaited.length >= MAX_AWAITED) return undefined;
+      // A full page still needs the controls of its last condition.
+      if (this.#isFull && (plan.grid.controlOf(cell) === 0 || this.#isBehindPage(cell))) return undefined;
+      const decision = this.baselines.decide(cell);
       if (decision.kind === 'undecided') return undefined;
       if (decision.kind === 'run') {
+        const { matched } = decision;
+        const known = this.#knownSource(cell, matched?.set);
+        if (known !== undefined) {
+          this.#trials -= plan.trials;
+          this.#awaited.push({ cell, source: known, matched });
+          continue;
+        }
         this.#next++;
-        const read = plan.reportsOf(index, extent.reports);
-        const condition = plan.condition(index, decision.values, { ...extent, reports: read });
-        const { index: _index, parameters: _parameters, ...task } = condition;
-        return {
+        const read = plan.reportsOf(cell, extent.reports);
+        const condition = plan.condition(cell, decision.values, { ...extent, reports: read });
+        const { cell: _cell, parameters: _parameters, ...task } = condition;
+        const open: OpenCondition = {
           condition,
           task,
           sum: new ConditionSum(plan, condition, read),
-          nextTrial: this.#firstTrial(index),
+          nextTrial: this.#firstTrial(cell),
           running: 0,
         };
+        this.#awaited.push({ cell, source: open, matched });
+        if (matched?.set && this.#sources.size < MAX_SOURCES) {
+          this.#sources.set(plan.grid.nameOfSet(cell, matched.set), open);
+        }
+        return open;
       }
       this.#trials -= plan.trials;
       this.#notRun.push([
-        index,
+        cell,
         decision.kind === 'absent'
           ? decision
           : { kind: 'unchanged', parameters: plan.parametersOf(decision.values) },
@@ -226,15 +262,26 @@ export class ConditionRun {
     return undefined;
   }
 
-  #firstTrial(index: number): number {
-    const { fromTrial = 0 } = this.extent;
-    const { grid } = this.plan;
-    const isFirst = fromTrial > 0 && index === grid.indexOf(this.extent.from ?? 0);
-    return isFirst ? grid.firstTrial(index, fromTrial) : 0;
+  /** A source with the same neurons; the baseline if they never spike there. */
+  #knownSource(cell: number, set: string | undefined): AwaitedCell['source'] | undefined {
+    const { plan, extent } = this;
+    if (set === undefined) return undefined;
+    if (set !== '') return this.#sources.get(plan.grid.nameOfSet(cell, set));
+    const { spikesOfAll: _, ...result } = this.baselines.resultBefore(cell);
+    const read = plan.reportsOf(cell, extent.reports);
+    const reports = result.counts.reports.filter((_, at) => read.includes(extent.reports[at]!));
+    return { result: { ...result, counts: { ...result.counts, reports } } };
   }
 
-  #isBehindPage(index: number): boolean {
-    return this.extent.rows?.endsBefore?.(this.plan.grid.conditionOf(index)) === true;
+  #firstTrial(cell: number): number {
+    const { fromTrial = 0 } = this.extent;
+    const { grid } = this.plan;
+    const isFirst = fromTrial > 0 && cell === grid.cellOf(this.extent.from ?? 0);
+    return isFirst ? grid.firstTrial(cell, fromTrial) : 0;
+  }
+
+  #isBehindPage(cell: number): boolean {
+    return this.extent.rows?.endsBefore?.(this.plan.grid.conditionOf(cell)) === true;
   }
 
   /** Never rejects. */
@@ -243,7 +290,7 @@ export class ConditionRun {
     openTrial.open.running++;
     this.#tell();
     try {
-      openTrial.reading = await this.runTrial(openTrial.open.task, openTrial.trial, this.#stop.signal);
+      openTrial.trialResult = await this.runTrial(openTrial.open.task, openTrial.trial, this.#stop.signal);
       this.#trialsDone++;
     } catch (error) {
       this.#fail(error);
@@ -263,19 +310,20 @@ export class ConditionRun {
     this.options.onProgress?.({ trials, trialsDone: this.#trialsDone });
   }
 
-  /** Gives its condition an outcome where it was the last of its trials, or the last that is wanted. */
-  #sumUp({ open, trial }: OpenTrial, reading: TrialReading): void {
+  /** Adds a trial to the sum of its cell. After the last trial that is needed, the cell gets its result. */
+  #sumUp({ open, trial }: OpenTrial, trialResult: TrialResult): void {
     const { rows, fromTrial } = this.extent;
-    const { index } = open.condition;
+    const { cell } = open.condition;
     const { grid } = this.plan;
-    const condition = grid.conditionOf(index);
-    const keepsRows = grid.controlOf(index) > 0 || (rows?.keeps(condition, trial, rowsIn(reading)) ?? true);
-    open.sum.add(trial, reading, keepsRows);
+    const condition = grid.conditionOf(cell);
+    const keepsRows =
+      grid.controlOf(cell) > 0 || (rows?.keeps(condition, trial, rowsIn(trialResult)) ?? true);
+    open.sum.add(trial, trialResult, keepsRows);
     if (this.#isFull) this.#tell();
     if (trial < this.plan.trials - 1 && !(this.#isFull && fromTrial !== undefined)) return;
-    const outcome = open.sum.outcome();
-    if (outcome.spikesOfAll !== undefined) this.baselines.conclude(index, outcome.spikesOfAll);
-    open.outcome = outcome;
+    const result = open.sum.result();
+    if (result.spikesOfAll !== undefined) this.baselines.conclude(cell, result);
+    open.result = result;
   }
 
   #fail(reason: unknown): void {
@@ -285,6 +333,6 @@ export class ConditionRun {
   }
 }
 
-function rowsIn({ reports }: TrialReading): number {
-  return reports.reduce((sum, report) => sum + (isEventReading(report) ? report.rows : 0), 0);
+function rowsIn({ reports }: TrialResult): number {
+  return reports.reduce((sum, report) => sum + (isEventResult(report) ? report.rows : 0), 0);
 }

@@ -2,16 +2,17 @@
 import { setImmediate } from 'node:timers/promises';
 import { answerOf, groupsIn, localTrials, planOf } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
-import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import { CodedError } from '../../errors.js';
-import { answerOfOutcomes, answerOfRun, type AnswerOrder } from '../formats/answer.js';
+import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
+import { CodedError } from '../../engine/errors.js';
+import { answerOfResults, answerOfRun, type AnswerRequest } from '../formats/answer.js';
 import type { Format } from '../formats/formats.js';
 import { phasesOf } from '../plan/phases.js';
 import type { ExperimentPlan } from '../plan/plan.js';
-import { decodeOutcome, encodeOutcome, type ConditionOutcome } from './outcomes.js';
+import type { ConditionResult } from './condition-result.js';
+import { decodeResult, encodeResult } from '../../workers/thread/result-bytes.js';
 import type { RunTrial } from './condition-run.js';
 import { ChunkRunner } from './chunk-runner.js';
-import { neededIndices } from './run-experiment.js';
+import { neededCells } from './run-experiment.js';
 import { inOneGo } from './turn.js';
 
 const content = smallConnectome();
@@ -50,11 +51,21 @@ const SWEEP = {
   ],
 };
 
+/** The same, with other neurons in place of the silenced ones. */
+const MATCHED = {
+  ...SWEEP,
+  sweep: [
+    SWEEP.sweep[0],
+    { each: { responders_of: 'baseline', top: 3 }, group_by: ['neuron', 'type'], as: 'silence' },
+  ],
+  controls: { silence: 'matched', match: ['super_class', 'activity'], count: COUNT },
+};
+
 const run = (document: object, options = {}) => answerOf(planOf(measured, document), runTrial, options);
 const all = <T>(items: readonly T[]) => items;
 
 describe('controls', () => {
-  it('are what the same wiring gives where it is asked for alone', async () => {
+  it('are those of the same wiring in an experiment of its own', async () => {
     const { conditions } = await run(CONTROLLED);
     const [condition] = conditions;
     for (const [report, { group_by: labels }] of Object.entries(BASE.reports)) {
@@ -71,7 +82,7 @@ describe('controls', () => {
     }
   });
 
-  it('leave a condition as it is without them, but for the groups of its rates', async () => {
+  it('leave a condition as it is without them, except the groups of its rates', async () => {
     const reports = { ...BASE.reports, bins: { node_set: 'C_motor', type: 'histogram', bin_ms: 10 } };
     const [plain] = (await run({ ...BASE, reports })).conditions;
     const { conditions, head, totals } = await run({ ...CONTROLLED, reports });
@@ -115,7 +126,7 @@ describe('controls', () => {
     }
   });
 
-  it('count as at least as far where the event budget ends them, and are named', async () => {
+  it('count as at least as far if the event budget ends them, and are named', async () => {
     const whole = await run(CONTROLLED);
     const groups = groupsIn(whole.conditions[0]!, 'motor');
     // More than the condition itself delivers in a trial, and less than some control does.
@@ -180,7 +191,7 @@ describe('controls', () => {
 
 describe('an answer with controls', () => {
   const MAKING = { turn: inOneGo, pieceBytes: 4000 };
-  const ORDERS: [Format, Partial<AnswerOrder>][] = [
+  const ORDERS: [Format, Partial<AnswerRequest>][] = [
     ['json', {}],
     ['json', { from: 3 }],
     ['ndjson', {}],
@@ -190,7 +201,7 @@ describe('an answer with controls', () => {
     ['arrow', {}],
     ['parquet', { from: 2 }],
   ];
-  const orderOf = ([format, more]: (typeof ORDERS)[number]): AnswerOrder => ({
+  const orderOf = ([format, more]: (typeof ORDERS)[number]): AnswerRequest => ({
     format,
     from: 0,
     truncate: false,
@@ -215,27 +226,30 @@ describe('an answer with controls', () => {
 
   /** Conditions and controls in chunks, as several processes compute them, the last ones first. */
   async function kept(plan: ExperimentPlan): Promise<ReadonlyMap<number, Buffer>> {
-    const outcomes = new Map<number, Buffer>();
-    const load = async (index: number): Promise<ConditionOutcome> => decodeOutcome(outcomes.get(index)!);
+    const results = new Map<number, Buffer>();
+    const load = async (index: number): Promise<ConditionResult> => decodeResult(results.get(index)!);
     for (const phase of phasesOf(plan.grid, 0)) {
       for (let to = phase.length; to > 0; to -= 4) {
         const chunk = phase.slice(Math.max(0, to - 4), to);
         const options = { inFlight: 3, wiringsAtOnce: () => 2 };
-        for await (const [index, outcome] of new ChunkRunner(plan).run(chunk, load, runTrial, options)) {
-          outcomes.set(index, await encodeOutcome(outcome));
+        for await (const [index, result] of new ChunkRunner(plan).run(chunk, load, runTrial, options)) {
+          results.set(index, await encodeResult(result));
         }
       }
     }
-    return outcomes;
+    return results;
   }
 
-  it('is the same for any number of workers, order of trials, and as a job', async () => {
-    const plan = planOf(measured, SWEEP);
-    const outcomes = await kept(plan);
+  it.each([
+    ['shuffled', SWEEP],
+    ['matched', MATCHED],
+  ])('is the same for any number of workers, order of trials, and as a job, if %s', async (_, document) => {
+    const plan = planOf(measured, document);
+    const results = await kept(plan);
     for (const each of ORDERS) {
-      const order = orderOf(each);
+      const wanted = orderOf(each);
       const answer = (trials: RunTrial, options: { inFlight: number; wiringsAtOnce?: () => number }) =>
-        answerOfRun(plan, trials, order, options, MAKING).then(bytesOf);
+        answerOfRun(plan, trials, wanted, options, MAKING).then(bytesOf);
       const expected = await answer(runTrial, { inFlight: 1 });
       expect(expected.length).toBeGreaterThan(400);
       for (const workers of [1, 2, 5]) {
@@ -244,16 +258,16 @@ describe('an answer with controls', () => {
       }
       const fromJob = (async function* () {
         const reports = each[1].table === 'spikes' ? plan.reports.slice(3) : plan.reports;
-        for (const index of neededIndices(plan, order.from, reports)) {
-          yield [index, await decodeOutcome(outcomes.get(index)!)] as const;
+        for (const index of neededCells(plan, wanted.from, reports)) {
+          yield [index, await decodeResult(results.get(index)!)] as const;
         }
       })();
       const options = { limitRows: plan.tableRows, isPartial: false };
-      expect(await answerOfOutcomes(plan, fromJob, order, options, MAKING).then(bytesOf)).toBe(expected);
+      expect(await answerOfResults(plan, fromJob, wanted, options, MAKING).then(bytesOf)).toBe(expected);
     }
   });
 
-  it('has the bytes of each condition that it has alone', async () => {
+  it('has the bytes of each condition in an experiment of its own', async () => {
     const swept = { ...CONTROLLED, sweep: [{ set: 'inputs.sugar.rate_hz', values: [60, 150] }] };
     const { conditions } = await run(swept);
     for (const [at, rate] of [60, 150].entries()) {
@@ -265,14 +279,14 @@ describe('an answer with controls', () => {
 
   it('leaves out conditions whose controls a job has not yet', async () => {
     const plan = planOf(measured, { ...CONTROLLED, sweep: [{ set: 'seed', values: [1, 2, 3] }] });
-    const outcomes = await kept(plan);
-    const order = orderOf(['json', {}]);
+    const results = await kept(plan);
+    const wanted = orderOf(['json', {}]);
     const some = (async function* () {
-      for (const index of neededIndices(plan, 0)) {
-        yield [index, index === 8 ? undefined : await decodeOutcome(outcomes.get(index)!)] as const;
+      for (const index of neededCells(plan, 0)) {
+        yield [index, index === 8 ? undefined : await decodeResult(results.get(index)!)] as const;
       }
     })();
-    const answer = await answerOfOutcomes(plan, some, order, { limitRows: 1000, isPartial: true }, MAKING);
+    const answer = await answerOfResults(plan, some, wanted, { limitRows: 1000, isPartial: true }, MAKING);
     const { conditions } = JSON.parse(await bytesOf(answer)) as { conditions: { index: number }[] };
     expect(conditions.map(({ index }) => index)).toEqual([0, 2]);
   });
@@ -286,7 +300,7 @@ describe('an answer with controls', () => {
     const found = new Map<number, unknown>();
     do {
       const [condition, trial] = (page ?? '0.0').split('.').map(Number) as [number, number];
-      const order = {
+      const wanted = {
         ...orderOf(['json', {}]),
         from: condition,
         ...(page !== undefined && { page: { condition, trial } }),
@@ -294,7 +308,7 @@ describe('an answer with controls', () => {
       const answer = await answerOfRun(
         plan,
         runTrial,
-        order,
+        wanted,
         { inFlight: 3, wiringsAtOnce: () => 2 },
         MAKING,
       );
@@ -313,7 +327,7 @@ describe('an answer with controls', () => {
   it('has columns and a table of its controls', async () => {
     const plan = planOf(measured, CONTROLLED);
     const { conditions } = await run(CONTROLLED);
-    const rowsIn = async (more: Partial<AnswerOrder>) => {
+    const rowsIn = async (more: Partial<AnswerRequest>) => {
       const answer = await answerOfRun(plan, runTrial, orderOf(['csv', more]), { inFlight: 2 }, MAKING);
       const [head, ...rows] = (await bytesOf(answer)).trimEnd().split('\r\n');
       return { columns: head!.split(','), rows: rows.map((row) => row.split(',')) };
@@ -336,7 +350,7 @@ describe('rewired wiring', () => {
   const warningsOf = (document: object) => planOf(measured, document).warnings.map(({ code }) => code);
 
   it('is never called measured', async () => {
-    for (const wiring of [{ shuffle: 'weights' }, { jitter: 0.2 }, { minimum_synapses: 20 }, { seed: 2 }]) {
+    for (const wiring of [{ shuffle: 'weights' }, { jitter: 0.2 }, { minimum_synapses: 20 }]) {
       const { head, totals } = await run({ ...BASE, wiring });
       expect([head.wiring, head.model]).toEqual(['rewired', expect.stringMatching(/^fafb-783-rewired-/)]);
       expect(JSON.stringify([totals, head.side_convention, head.resolved])).not.toContain('measured');
@@ -348,7 +362,23 @@ describe('rewired wiring', () => {
     expect([head.wiring, head.model]).toEqual(['measured', expect.stringMatching(/^fafb-783-measured-/)]);
   });
 
-  it('is written into the complete document only where it says something', () => {
+  it.each([{ jitter: 0 }, { seed: 2 }, { minimum_synapses: 5 }, { jitter: 0, minimum_synapses: 5, seed: 2 }])(
+    'is that of the model where nothing changes: %j',
+    async (wiring) => {
+      const sweeps = Object.entries(wiring).map(([name, value]) => [
+        { set: `wiring.${name}`, values: [value] },
+      ]);
+      const [plain] = (await run(BASE)).conditions;
+      for (const document of [{ wiring }, ...sweeps.map((sweep) => ({ sweep }))]) {
+        const { head, conditions, totals } = await run({ ...BASE, ...document });
+        expect([head.wiring, head.model]).toEqual(['measured', expect.stringMatching(/^fafb-783-measured-/)]);
+        expect(totals.warnings.map(({ code }) => code)).not.toContain('REWIRED_WIRING');
+        expect({ ...conditions[0], parameters: {} }).toEqual(plain);
+      }
+    },
+  );
+
+  it('is written into the complete document only if it says something', () => {
     const complete = (wiring?: object) =>
       planOf(measured, { ...BASE, ...(wiring && { wiring }) }).head.experiment;
     expect(complete({})).toEqual(complete());
@@ -361,7 +391,7 @@ describe('rewired wiring', () => {
     });
   });
 
-  it('has the answer of the wiring itself where a sweep leaves it as it is, and of each other alone', async () => {
+  it('has the answer of the wiring itself if a sweep leaves it as it is, and otherwise of an experiment of its own', async () => {
     const { conditions } = await run({
       ...BASE,
       wiring: { seed: 3 },
@@ -383,7 +413,7 @@ describe('rewired wiring', () => {
     }
   });
 
-  it('may have connections where the model has none: an override of none is no error then', async () => {
+  it('may have connections if the model has none: an override of none is no error then', async () => {
     const connection_overrides = { none: { source: 'S_sugar', target: 'C_walk', weight: 0 } };
     const refusal = () => planOf(measured, { ...BASE, connection_overrides });
     expect(refusal).toThrow(CodedError);
@@ -396,7 +426,7 @@ describe('rewired wiring', () => {
     expect(cut!.synaptic_events).toBeLessThan(whole!.synaptic_events);
   });
 
-  it('warns where controls are too few for any q below 0.05, and not otherwise', () => {
+  it('warns if controls are too few for any q below 0.05, and not otherwise', () => {
     const withCount = (count: number) => warningsOf({ ...BASE, controls: { shuffle: 'weights', count } });
     expect(withCount(19)).toContain('FEW_CONTROLS');
     expect(withCount(20)).not.toContain('FEW_CONTROLS');

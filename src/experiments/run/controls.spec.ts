@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { PHILOX_STREAM, PhiloxSequence } from '../../stimulus/philox.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../engine/stimulus/philox.js';
 import { countAsFar, falseDiscoveryRates } from './controls.js';
 
 const pOf = (own: number, others: readonly number[]) =>
@@ -43,7 +43,7 @@ describe('p', () => {
     expect(Math.abs(positive - 0.05 * tests)).toBeLessThan(55);
   });
 
-  it('is on the safe side where many values are equal', () => {
+  it('is on the safe side if many values are equal', () => {
     const random = new PhiloxSequence(2, 0, PHILOX_STREAM.shuffle);
     let positive = 0;
     for (let test = 0; test < 2000; test++) {
@@ -55,7 +55,7 @@ describe('p', () => {
 });
 
 describe('q', () => {
-  /** Sorted p from the highest on, each with the least of what those above it have. */
+  /** Sorted p from the highest on, each with the least value of itself and of those above. */
   function byHand(ps: readonly number[]): number[] {
     const order = [...ps.keys()].sort((a, b) => ps[b]! - ps[a]!);
     const qs = new Array<number>(ps.length);

@@ -1,15 +1,14 @@
-/** Rates beside those of controls: how far a condition is from itself in brains that were rewired by chance. */
-import { getOrInsert } from '../../get-or-insert.js';
-import { meanSd } from '../../mean-sd.js';
+/** Compares a condition with its controls: the same condition in randomly rewired brains. */
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import { meanSd, rounded } from '../kinds/mean-sd.js';
 import type { Control } from '../kinds/report-answers.js';
 import type { GroupCounts, GroupKind } from '../kinds/report-kind.js';
-import { rounded } from '../kinds/rounded.js';
-import type { Groups } from '../plan/groups.js';
+import type { Groups } from '../kinds/groups.js';
 import type { ConditionCounts } from './condition-counts.js';
 
 /**
- * The number of other values that are at least as far from the mean of all as one of them. They are whole, and
- * scaled by how many they are, so that nothing is rounded and equal distances are equal.
+ * Counts the other values that are at least as far from the mean of all values as the given one. Values are integers, and
+ * distances are multiplied by the number of values; so nothing is rounded, and equal distances are equal.
  */
 export function countAsFar(value: number, others: Float64Array): number {
   const sum = others.reduce((all, each) => all + each, value);
@@ -20,8 +19,8 @@ export function countAsFar(value: number, others: Float64Array): number {
 /**
  * The false discovery rate q of each p, after Benjamini and Hochberg (1995): the least, over all p that are not lower, of p
  * times the number of tests over the number of tests whose p is not higher.
- * @param counts how many tests have each rank: p times the highest rank, from 1 on
- * @returns q of each rank
+ * @param counts the number of tests of each rank; a rank is p times the highest rank, from 1
+ * @returns q for each rank
  */
 export function falseDiscoveryRates(counts: Uint32Array): Float64Array {
   const highest = counts.length - 1;
@@ -38,25 +37,27 @@ export function falseDiscoveryRates(counts: Uint32Array): Float64Array {
 }
 
 /**
- * Compares a report in a condition with its controls, group by group. A control in which a trial was stopped counts as one
- * that is as far from the mean: so p is never too small.
- * @param comparison of the kind of the report
- * @param counts in the condition
- * @param controls the same in its controls, in the order of their seeds, from 1 on; undefined where a trial was stopped
- * @returns what controls say of each group
+ * Compares a report in a condition with its controls, group by group. A control with a stopped trial counts as at least as far
+ * from the mean, so p is never too small.
+ * @param comparison that of the kind of the report
+ * @param counts those of the report in the condition
+ * @param controls the counts in each control, by ascending seed from 1; undefined if a trial was stopped, null if the control
+ *   has the neurons of an earlier one and is not compared
+ * @returns a function from a group to its comparison
  */
 export function compareWithControls(
   comparison: NonNullable<GroupKind['controlled']>,
   groups: Groups,
   counts: GroupCounts,
-  controls: readonly (GroupCounts | undefined)[],
+  controls: readonly (GroupCounts | undefined | null)[],
   { spikes, stoppedAtStep }: ConditionCounts,
 ): (group: number) => Control {
   const trials = spikes.length;
   const isComplete = stoppedAtStep === undefined;
   const incomplete = controls.flatMap((control, at) => (control === undefined ? [at + 1] : []));
-  const complete = controls.filter((control) => control !== undefined);
-  /** Totals of groups that spiked in the condition or in any complete control: of the condition, then of the controls. */
+  const complete = controls.filter((control) => control !== undefined && control !== null);
+  const compared = complete.length + incomplete.length;
+  /** For each group with a spike: its total in the condition, then in each complete control. */
   const totals = new Map<number, Float64Array>();
   [counts, ...complete].forEach((each, at) => {
     const ofRows = comparison.totalsOf(each, trials);
@@ -66,17 +67,17 @@ export function compareWithControls(
     });
   });
   const silent = new Float64Array(1 + complete.length);
-  const ofAll = 1 + controls.length;
+  const ofAll = 1 + compared;
   const rankOf = (ofGroup: Float64Array) =>
     1 + incomplete.length + countAsFar(ofGroup[0]!, ofGroup.subarray(1));
   const tests = new Uint32Array(1 + ofAll);
   for (const ofGroup of totals.values()) tests[rankOf(ofGroup)]!++;
-  // Groups that are silent everywhere: all totals are equally far from the mean.
+  // Groups that are silent everywhere: all their totals are equal, so they have the highest rank.
   tests[ofAll]! += groups.count - totals.size;
   const qOfRank = falseDiscoveryRates(tests);
   return (group) => {
     const ofGroup = totals.get(group) ?? silent;
-    // Divides a total to have the unit of the measure.
+    // Divides a total, to convert it into the unit of the measure.
     const unit = comparison.unitOf(groups.sizes[group]!, counts, trials);
     const inControls = ofGroup.subarray(1);
     const { mean, sd } = meanSd(inControls);
@@ -85,8 +86,9 @@ export function compareWithControls(
     return {
       mean: complete.length > 0 ? rounded(mean / unit) : null,
       sd: complete.length > 0 ? rounded(sd / unit) : null,
-      values: controls.map((control) => (control === undefined ? null : rounded(inControls[next++]! / unit))),
+      values: controls.map((control) => (control ? rounded(inControls[next++]! / unit) : null)),
       incomplete,
+      ...(compared < controls.length && { compared }),
       p: isComplete ? rank / ofAll : null,
       q: isComplete ? qOfRank[rank]! : null,
     };

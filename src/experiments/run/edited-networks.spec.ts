@@ -9,7 +9,7 @@ import {
   type Answer,
 } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
-import { encodeConnectome, openConnectome } from '../../connectome/format.js';
+import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 const runTrial = localTrials(connectome);
@@ -102,7 +102,7 @@ describe('an edited network', () => {
     expect(overridden!.spikes).toEqual(halved!.spikes);
   });
 
-  it('has a condition in a sweep as it has it alone', async () => {
+  it('has a condition in a sweep as in an experiment of its own', async () => {
     const o = cut('S_sugar', INTERNEURONS);
     const sweep = [
       { set: 'constants.synapse_mv', values: [0.2, 0.3] },
@@ -119,7 +119,7 @@ describe('an edited network', () => {
     expect(new Set(swept.map(({ events }) => events)).size).toBe(6);
   });
 
-  it('has the groups of an end as overrides alone, and none in the baseline', async () => {
+  it('has the groups of an end as single overrides, and none in the baseline', async () => {
     const overridden = (end: 'source' | 'target', each: unknown, o: object) => ({
       connection_overrides: { o },
       sweep: [{ each, group_by: ['type'], as: `connection_overrides.o.${end}` }],
@@ -172,7 +172,7 @@ describe('unchanged lesions of an edited network', () => {
     },
   };
 
-  it.each(Object.entries(edits))('are what a run of them finds: %s', async (_, edit) => {
+  it.each(Object.entries(edits))('are those that a run finds: %s', async (_, edit) => {
     const sweep = [{ each: ['S_*', 'C_*', INTERNEURONS], group_by: ['type'], as }];
     const { conditions, totals } = await run({ ...edit, sweep, trials: 1 });
     const baseline = {

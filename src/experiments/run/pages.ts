@@ -1,19 +1,20 @@
-/** The pages of an answer: whole trials whose rows of events fit into a limit. */
-import { CodedError } from '../../errors.js';
-import { firstNotBelow } from '../../connectome/sorted-array.js';
+/** Pages of an answer. A page holds whole trials, as many as fit into its limit on rows of events. */
+import { CodedError } from '../../engine/errors.js';
+import { firstNotBelow } from '../../engine/connectome/sorted-array.js';
 import type { ConditionCounts } from './condition-counts.js';
-import type { EventTable } from './result.js';
+import { PAGE } from '../document/result.js';
+import type { EventTable } from '../kinds/result-rows.js';
 
-/** Decides which rows of tables are kept. */
+/** Decides which trials keep their rows. */
 export interface RowFilter {
-  /** The first trial that did not fit, once there is one. */
+  /** The first trial that did not fit; undefined until there is one. */
   readonly next?: PageStart | undefined;
-  /** Tells whether no trial of a condition, nor of any after it, is kept. */
+  /** Tells whether all trials of a condition, and of later ones, come after the page. */
   endsBefore?(condition: number): boolean;
   /**
-   * Asked of every trial in the order of conditions and trials.
-   * @param rows of all tables of the trial
-   * @throws what ends the run
+   * Call it for every trial, in the order of conditions and trials.
+   * @param rows number of rows in all tables of the trial
+   * @throws CodedError to end the run
    */
   keeps(condition: number, trial: number, rows: number): boolean;
 }
@@ -24,10 +25,7 @@ export interface PageStart {
   readonly trial: number;
 }
 
-/** CONDITION.TRIAL */
-export const PAGE = /^(\d{1,5})\.(\d{1,3})$/;
-
-/** @returns undefined where the text names no page */
+/** @returns undefined if the text names no page */
 export function pageStartOf(text: string): PageStart | undefined {
   const found = PAGE.exec(text);
   return found === null ? undefined : { condition: Number(found[1]), trial: Number(found[2]) };
@@ -38,30 +36,30 @@ export function pageText({ condition, trial }: PageStart): string {
 }
 
 export interface PageLimit {
-  /** Rows of all tables together. */
+  /** Maximum number of rows of all tables together. */
   readonly rows: number;
-  /** The formats that have this limit, in words. */
+  /** The formats with this limit, in words. */
   readonly formats: string;
 }
 
-/** One page, while it fills. Which trials stand on it depends on its start, its limit and the rows of the trials alone. */
+/** One page while it fills. Its trials depend only on its start, its limit and the rows of the trials. */
 export class Page implements RowFilter {
   #rows = 0;
   #next: PageStart | undefined;
 
-  /** @param hasEarlierPages whether the answer began on another one */
+  /** @param hasEarlierPages whether this is not the first page of the answer */
   constructor(
     private readonly start: PageStart,
     private readonly limit: PageLimit,
     private readonly hasEarlierPages: boolean,
   ) {}
 
-  /** The first trial that did not fit: the page is full. */
+  /** The first trial that did not fit. If there is one, the page is full. */
   get next(): PageStart | undefined {
     return this.#next;
   }
 
-  /** @throws CodedError TOO_EXPENSIVE where the trial has more rows than any page may have, and the page none so far */
+  /** @throws CodedError TOO_EXPENSIVE if the page is empty and the trial still has more rows than a page may have */
   keeps(condition: number, trial: number, rows: number): boolean {
     const { start, limit } = this;
     if (condition < start.condition || (condition === start.condition && trial < start.trial)) return false;
@@ -76,8 +74,8 @@ export class Page implements RowFilter {
   }
 
   /**
-   * Cuts a finished condition to the rows of the trials that stand on the page, which follow one another.
-   * @param counts whose index is the number of the condition
+   * Cuts a finished condition to the rows of its trials on this page. These trials follow one another.
+   * @param counts those of a condition; their index is its number, not its cell
    */
   cut(counts: ConditionCounts, trials: number): ConditionCounts {
     const tables = counts.reports.filter((report) => 'table' in report);
@@ -96,7 +94,7 @@ export class Page implements RowFilter {
     );
   }
 
-  /** Tells whether the page ends before a condition; one that it ends within stands on this page and on the next. */
+  /** Tells whether the page ends before a condition. If it ends within one, that condition is on both pages. */
   endsBefore(condition: number): boolean {
     const next = this.#next;
     return (
@@ -105,8 +103,8 @@ export class Page implements RowFilter {
   }
 
   /**
-   * Tells whether a condition that was run counts in the totals. Each counts on the page on which it begins, and one before all
-   * pages on the first: so the totals of the pages add up to those of the whole answer.
+   * Tells whether a condition counts in the totals of this page. It counts on the page on which it begins, or on the first page
+   * if it comes before all of them. So the totals of all pages add up to those of the whole answer.
    */
   isInTotals(condition: number): boolean {
     if (!this.hasEarlierPages) return true;
@@ -125,7 +123,7 @@ export function tooManyRows(condition: number, trial: number, rows: number, limi
   );
 }
 
-/** Keeps the first rows of each table, which are the same however many are kept. */
+/** Cuts each table to its first rows. */
 export function firstRows(counts: ConditionCounts, rows: number): ConditionCounts {
   return withTables(counts, (table) =>
     table.steps.length <= rows ? table : { ...rowsOf(table, 0, rows), truncated: true },
@@ -136,12 +134,12 @@ function withTables(counts: ConditionCounts, cut: (table: EventTable) => EventTa
   return { ...counts, reports: counts.reports.map((report) => ('table' in report ? cut(report) : report)) };
 }
 
-/** Rows of the trials up to and including one. */
+/** Number of rows of the trials up to, and including, the given one. */
 function rowsUpTo(trials: Uint8Array, trial: number): number {
   return firstNotBelow(trials, trial + 1);
 }
 
-/** Copied where these are not all, so that the memory of the others is freed. */
+/** Copies the rows if some are left out, so that the memory of the others is freed. */
 function rowsOf(table: EventTable, from: number, to: number): EventTable {
   if (from === 0 && to === table.steps.length) return table;
   return {
@@ -153,12 +151,12 @@ function rowsOf(table: EventTable, from: number, to: number): EventTable {
   };
 }
 
-/** Keeps all rows of every condition, as a job does: its pages are made when its results are read. */
+/** For jobs: keeps the rows of all trials. A job makes pages when somebody reads its results. */
 export class WholeConditions implements RowFilter {
   #condition = -1;
   #rows = 0;
 
-  /** @param limit rows of a condition */
+  /** @param limit maximum number of rows of a condition */
   constructor(private readonly limit: number) {}
 
   /** @throws CodedError TOO_EXPENSIVE */

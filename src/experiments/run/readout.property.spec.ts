@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import type { InputEvents } from '../../stimulus/input-events.js';
-import type { SpikeRaster } from '../../simulation/simulation.js';
+import type { InputEvents } from '../../engine/stimulus/input-events.js';
+import type { SpikeRaster } from '../../engine/simulation/simulation.js';
 import { TrialReader } from './readout.js';
-import type { ReportReading } from '../kinds/report-kind.js';
+import type { ReportResult } from '../kinds/report-kind.js';
 import { binCount, type HistogramTask } from '../kinds/reports/histogram.js';
-import { isEventReading, type EventTask, rowsHere } from '../kinds/reports/event-table.js';
-import { joinedReading, type TrialTask } from '../plan/trial.js';
+import { isEventResult, type EventTask, rowsHere } from '../kinds/reports/event-table.js';
+import { joinedResult, type TrialTask } from '../plan/trial.js';
 
 const NEURONS = 40;
 const STEPS = 60;
@@ -31,12 +31,12 @@ const report: fc.Arbitrary<AnyTask> = fc
     window: fc.uniqueArray(fc.nat(STEPS), { minLength: 2, maxLength: 2 }),
     binSteps: fc.integer({ min: 1, max: STEPS }),
     everySteps: fc.integer({ min: 1, max: STEPS }),
-    maximumRows: fc.integer({ min: 1, max: 40 }),
+    maxRows: fc.integer({ min: 1, max: 40 }),
     groupSeed: fc.array(fc.nat(2), { minLength: NEURONS, maxLength: NEURONS }),
   })
   .map(({ neurons, window, groupSeed, ...others }) => {
     const [startStep, endStep] = [Math.min(...window), Math.max(...window)];
-    const groups = Uint32Array.from(neurons, (_, place) => groupSeed[place]!);
+    const groups = Uint32Array.from(neurons, (_, position) => groupSeed[position]!);
     return { ...others, neurons, startStep, endStep, groups };
   });
 
@@ -56,14 +56,14 @@ function samplesOf({ neurons, startStep, endStep, everySteps }: AnyTask, stopped
   return rows;
 }
 
-/** Reading of a report, made spike by spike. */
-function expectedReading(
+/** Result of a report, made spike by spike. */
+function expectedResult(
   task: AnyTask,
   spikes: SpikeRaster,
   inputs: readonly SpikeRaster[],
   rowsLeft: number,
   stoppedAtStep: number,
-): ReportReading {
+): ReportResult {
   const { neurons, startStep, endStep } = task;
   const isRead = ([step, neuron]: readonly number[]) =>
     step! >= startStep && step! < endStep && neurons.includes(neuron!);
@@ -78,7 +78,7 @@ function expectedReading(
       membrane: () => samplesOf(task, stoppedAtStep),
     }[task.type]!();
     const Values = task.type === 'inputs' ? Uint8Array : Float64Array;
-    const first = rows.slice(0, Math.min(task.maximumRows, rowsLeft));
+    const first = rows.slice(0, Math.min(task.maxRows, rowsLeft));
     // All samples have the same neurons, so there is one step for each of them.
     const isSample = task.type === 'membrane';
     const steps = first.map(([step]) => step!);
@@ -91,15 +91,18 @@ function expectedReading(
   }
   const rows = listOf(spikes).filter(isRead);
   const countOf = (neuron: number) => rows.filter((row) => row[1] === neuron).length;
-  const places = [...neurons.keys()].filter((place) => countOf(neurons[place]!) > 0);
+  const positions = [...neurons.keys()].filter((position) => countOf(neurons[position]!) > 0);
   const responding = {
-    places: Uint32Array.from(places),
-    spikes: Uint32Array.from(places, (place) => countOf(neurons[place]!)),
+    positions: Uint32Array.from(positions),
+    spikes: Uint32Array.from(positions, (position) => countOf(neurons[position]!)),
   };
   if (task.type === 'latency') {
     const firstStepOf = (neuron: number) => rows.find((row) => row[1] === neuron)![0];
-    const firstSpikes = Uint32Array.from(places, (place) => firstStepOf(neurons[place]!) - startStep);
-    return { places: responding.places, firstSpikes };
+    const firstSpikes = Uint32Array.from(
+      positions,
+      (position) => firstStepOf(neurons[position]!) - startStep,
+    );
+    return { positions: responding.positions, firstSpikes };
   }
   if (task.type === 'rate') return responding;
   const cellOf = ([step, neuron]: [number, number]) =>
@@ -114,7 +117,7 @@ function expectedReading(
   };
 }
 
-/** Events that are drawn of each input alone, by its one neuron: those of the test. */
+/** The events of each input, by its only neuron. */
 let drawn: readonly InputEvents[] = [];
 const reader = new TrialReader({ neuronCount: NEURONS, neuronId: String }, ({ inputs, startStep = 0 }) => {
   const events = drawn[inputs[0]!.neurons[0]!]!;
@@ -138,14 +141,14 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
       fc.option(fc.nat(60), { nil: undefined }),
       fc.option(fc.nat(STEPS - 1), { nil: undefined }),
       fc.boolean(),
-      (spikes, inputs, reports, maximumRows, stoppedAtStep, countsAll) => {
+      (spikes, inputs, reports, maxRows, stoppedAtStep, countsAll) => {
         const task: TrialTask = {
           protocol: protocolOf(inputs),
           reports,
           countsAll,
-          ...(maximumRows !== undefined && { maximumRows }),
+          ...(maxRows !== undefined && { maxRows }),
         };
-        let rowsLeft = maximumRows ?? Infinity;
+        let rowsLeft = maxRows ?? Infinity;
         const events: InputEvents = { stimulated: new Uint32Array(0), ...spikes };
         drawn = inputs.map((each) => ({ stimulated: new Uint32Array(0), ...each }));
         const membranes = reports
@@ -162,8 +165,8 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
           synapticEvents: 7,
           ...stop,
           reports: reports.map((each) => {
-            const expected = expectedReading(each, spikes, inputs, rowsLeft, stoppedAtStep ?? STEPS);
-            if (isEventReading(expected)) rowsLeft -= rowsHere(expected);
+            const expected = expectedResult(each, spikes, inputs, rowsLeft, stoppedAtStep ?? STEPS);
+            if (isEventResult(expected)) rowsLeft -= rowsHere(expected);
             return expected;
           }),
           ...(countsAll
@@ -185,13 +188,13 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
 
 it('reads the parts of a trial, joined, as it reads the whole', () => {
   const partOf = (events: SpikeRaster, startStep: number, endStep: number) => {
-    const places = [...events.steps.keys()].filter(
+    const positions = [...events.steps.keys()].filter(
       (at) => events.steps[at]! >= startStep && events.steps[at]! < endStep,
     );
     return {
       stimulated: new Uint32Array(0),
-      steps: Uint16Array.from(places, (at) => events.steps[at]!),
-      neurons: Uint32Array.from(places, (at) => events.neurons[at]!),
+      steps: Uint16Array.from(positions, (at) => events.steps[at]!),
+      neurons: Uint32Array.from(positions, (at) => events.neurons[at]!),
     };
   };
   fc.assert(
@@ -219,7 +222,7 @@ it('reads the parts of a trial, joined, as it reads the whole', () => {
         };
         const starts = [0, ...cuts.sort((a, b) => a - b)];
         const parts = starts.map((start, at) => read(start, starts[at + 1] ?? STEPS));
-        const joined = parts.reduce((first, second) => joinedReading(task, first, second));
+        const joined = parts.reduce((first, second) => joinedResult(task, first, second));
         expect(joined).toEqual(read(0, STEPS));
       },
     ),

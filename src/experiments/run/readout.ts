@@ -1,37 +1,37 @@
 /**
- * From the spikes of a trial to what its reports ask for. Reading costs what the spikes cost; tables also mark their
- * neurons.
+ * The work of a worker on a trial: draw its input events, simulate, and read the reports from the spikes. Reading takes time in
+ * proportion to the spikes; only tables also visit each of their neurons.
  */
-import type { Connectome } from '../../connectome/connectome.js';
-import { firstNotBelow } from '../../connectome/sorted-array.js';
-import { getOrInsert } from '../../get-or-insert.js';
-import type { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
-import type { SimulationEngine, SimulationOptions, Trial } from '../../simulation/simulation.js';
-import { newCursors } from '../../stimulus/compiled-drawing.js';
-import type { DrawInputEvents, InputEvents, TrainCursors } from '../../stimulus/input-events.js';
-import { type Input, MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { firstNotBelow } from '../../engine/connectome/sorted-array.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import type { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
+import type { SimulationEngine, SimulationOptions, Trial } from '../../engine/simulation/simulation.js';
+import { newCursors } from '../../engine/stimulus/compiled-drawing.js';
+import type { DrawInputEvents, InputEvents, TrainCursors } from '../../engine/stimulus/input-events.js';
+import { type Input, MAX_SEGMENT_STEPS, type Rewiring } from '../../engine/stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
+import { isEventResult, rowsHere } from '../kinds/reports/event-table.js';
 import {
-  joinedReading,
-  type PartState,
+  joinedResult,
+  type SegmentState,
   recordingsOf,
   type SessionStep,
-  type StepReading,
+  type StepResult,
   type TrialProgress,
-  type TrialReading,
+  type TrialResult,
   type TrialTask,
 } from '../plan/trial.js';
 
-/** An engine that simulates trials in parts. */
-export type PartEngine = Pick<KernelEngine, 'newState' | 'opened' | 'load' | 'advance' | 'save'>;
+/** An engine that simulates trials in segments. */
+export type SegmentEngine = Pick<KernelEngine, 'newState' | 'loaded' | 'load' | 'advance' | 'save'>;
 
-/** Work of a worker on a task: draws its input events, simulates unless that is done, reads. One trial at a time. */
+/** Draws, simulates (unless `simulated` is given) and reads a whole trial. One trial at a time. */
 export function trialOf(
   reader: TrialReader,
   engine: SimulationEngine,
-): (task: TrialTask, simulated?: Trial) => TrialReading {
+): (task: TrialTask, simulated?: Trial) => TrialResult {
   return (task, simulated) => {
     const events = reader.draw(task);
     const trial = simulated ?? engine.simulate(events, optionsOf(task));
@@ -39,84 +39,89 @@ export function trialOf(
   };
 }
 
-/** A part of a trial in steps: from startStep up to, not including, endStep. */
-export interface TrialPart {
+/** A segment of a trial in steps: from startStep up to, not including, endStep. */
+export interface TrialSegment {
   readonly startStep: number;
   readonly endStep: number;
 }
 
 /**
- * Work of a worker on a trial that is too long to be simulated whole: it goes on from part to part until its time is up.
- * @param isTimeUp is asked after each part
- * @returns the reading, or how far it is
+ * Simulates a trial that is too long for one go, segment by segment, until its time is up.
+ * @param isTimeUp called after each segment
+ * @returns the trial result; or its progress, if time was up before the end
  */
-export function trialInParts(
+export function trialInSegments(
   reader: TrialReader,
-  engineFor: (wiring: Rewiring | undefined) => PartEngine,
+  engineFor: (wiring: Rewiring | undefined) => SegmentEngine,
 ): (
   task: TrialTask,
   progress: TrialProgress | undefined,
   isTimeUp: () => boolean,
-) => TrialReading | TrialProgress {
+) => TrialResult | TrialProgress {
   return (task, progress, isTimeUp) => {
     const { durationSteps, constants, wiring, inputs } = task.protocol;
     const engine = engineFor(wiring);
     const cursors = cursorsBehind(progress?.state, progress?.spare, inputs);
-    let reading = progress?.reading;
+    let trialResult = progress?.trialResult;
     engine.load(engine.newState(constants, progress?.state.brain));
-    for (let startStep = progress?.step ?? 0; ; startStep += MAXIMUM_PART_STEPS) {
-      const endStep = Math.min(startStep + MAXIMUM_PART_STEPS, durationSteps);
-      const [ofPart] = reader.part(task, { startStep, endStep }, engine, cursors);
-      reading = reading === undefined ? ofPart : joinedReading(task, reading, ofPart);
-      if (endStep === durationSteps || reading.stoppedAtStep !== undefined) return reading;
+    for (let startStep = progress?.step ?? 0; ; startStep += MAX_SEGMENT_STEPS) {
+      const endStep = Math.min(startStep + MAX_SEGMENT_STEPS, durationSteps);
+      const [ofSegment] = reader.segment(task, { startStep, endStep }, engine, cursors);
+      trialResult = trialResult === undefined ? ofSegment : joinedResult(task, trialResult, ofSegment);
+      if (endStep === durationSteps || trialResult.stoppedAtStep !== undefined) return trialResult;
       if (isTimeUp()) {
         const state = engine.newState(constants, progress?.spare?.brain);
         engine.save(state);
-        return { step: endStep, state: { brain: state.buffer, cursors }, spare: progress?.state, reading };
+        return {
+          step: endStep,
+          state: { brain: state.memory, cursors },
+          spare: progress?.state,
+          trialResult,
+        };
       }
     }
   };
 }
 
 /**
- * Work of a worker on a step of a session. The new state is written to other memory than the old one, so that the step can
- * be repeated. The old one is loaded only if the engine no longer has it.
- * @param networks the engine of each, and whether it is prepared
- * @param onRaster is given the spikes before the next step overwrites them
+ * Computes a step of a session. The new state goes to other memory than the old state, so that the step can be repeated. The
+ * old state is loaded only if the engine no longer holds it.
+ * @param networks an engine for each network; `has` tells whether it is prepared
+ * @param onRaster gets the spikes, which the next step overwrites
  */
 export function sessionSteps(
   reader: TrialReader,
   networks: {
     has(wiring: Rewiring | undefined): boolean;
-    engineFor(wiring: Rewiring | undefined): PartEngine;
+    engineFor(wiring: Rewiring | undefined): SegmentEngine;
   },
-): (task: TrialTask, step: SessionStep, onRaster: (raster: EventsInTime) => void) => StepReading {
-  let last: { readonly number: number; readonly opened: KernelEngine['opened'] } | undefined;
+): (task: TrialTask, step: SessionStep, onRaster: (raster: EventsInTime) => void) => StepResult {
+  let last: { readonly number: number; readonly loaded: KernelEngine['loaded'] } | undefined;
   return (task, step, onRaster) => {
     const { constants, wiring, inputs } = task.protocol;
     const hadToPrepare = !networks.has(wiring);
     const engine = networks.engineFor(wiring);
     const isLoaded =
-      last !== undefined && last.number === step.previousNumber && last.opened === engine.opened;
+      last !== undefined && last.number === step.previousNumber && last.loaded === engine.loaded;
     last = undefined;
     if (!isLoaded) engine.load(engine.newState(constants, step.stateBefore?.brain));
     const cursors = cursorsBehind(step.stateBefore, step.memoryAfter, inputs);
-    const [reading, raster] = reader.part(task, step, engine, cursors);
+    const [trialResult, raster] = reader.segment(task, step, engine, cursors);
     onRaster(raster);
     const state = engine.newState(constants, step.memoryAfter?.brain);
     engine.save(state);
-    // A step that the reserved worker cut short is computed again, from the state before it.
-    if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
-    // Sessions need only the number of neurons that responded.
-    const { responders: _, ...read } = reading;
-    return { ...read, hadToPrepare, state: { brain: state.buffer, cursors } };
+    // If the reserved worker cut the step short, another one repeats it from the old state.
+    if (trialResult.stoppedAtStep === undefined) last = { number: step.number, loaded: engine.loaded };
+    // Sessions need the number of responding neurons, not the list.
+    const { responders: _, ...read } = trialResult;
+    return { ...read, hadToPrepare, state: { brain: state.memory, cursors } };
   };
 }
 
-/** Where the trains stand behind a state, copied into the memory of another one if there is one. */
+/** Copies the cursors of a state, into the memory of another state if there is one. */
 function cursorsBehind(
-  state: PartState | undefined,
-  memory: PartState | undefined,
+  state: SegmentState | undefined,
+  memory: SegmentState | undefined,
   inputs: readonly Input[],
 ): TrainCursors {
   const cursors = memory?.cursors ?? newCursors(inputs);
@@ -130,12 +135,12 @@ function optionsOf(task: TrialTask): SimulationOptions {
   return recordings.length === 0 ? task.protocol : { ...task.protocol, recordings };
 }
 
-/** Up to this share of all neurons, sorting those that spiked is quicker than looking at all. */
+/** Below this share of all neurons, sorting the neurons that spiked is faster than a scan of all. */
 const SORTED_SHARE = 1 / 64;
 
-/** Draws and reads the trials of one connectome, whole or in parts. Keeps counters between readings: one at a time. */
+/** Draws and reads trials of one connectome, whole or in segments. It reuses its counters, so use it for one trial at a time. */
 export class TrialReader {
-  /** Zero between readings, as are the marks. */
+  /** All zero between two calls, like the marks. */
   readonly #counts: Uint32Array;
   readonly #marks: Uint32Array;
   readonly #neuronId: (neuron: number) => string;
@@ -153,18 +158,18 @@ export class TrialReader {
     return this.drawEvents(protocol, this.#neuronId);
   }
 
-  /** Simulates and reads a part of the trial that the engine has loaded. */
-  part(
+  /** Simulates and reads the next segment of the trial that the engine has loaded. */
+  segment(
     task: TrialTask,
-    { startStep, endStep }: TrialPart,
-    engine: PartEngine,
+    { startStep, endStep }: TrialSegment,
+    engine: SegmentEngine,
     cursors: TrainCursors,
-  ): readonly [reading: TrialReading, raster: EventsInTime] {
-    const own = { startStep, durationSteps: endStep - startStep };
-    const events = this.drawEvents({ ...task.protocol, ...own }, this.#neuronId, cursors);
-    const trial = engine.advance(events, { ...optionsOf(task), ...own });
+  ): readonly [trialResult: TrialResult, raster: EventsInTime] {
+    const span = { startStep, durationSteps: endStep - startStep };
+    const events = this.drawEvents({ ...task.protocol, ...span }, this.#neuronId, cursors);
+    const trial = engine.advance(events, { ...optionsOf(task), ...span });
     const { stoppedAtStep = endStep - 1 } = trial;
-    // Where the budget ends the trial, nothing may tell how much longer the part would have been.
+    // If the budget ends the trial, the result must not depend on the planned length of the segment.
     const simulated = { startStep, endStep: stoppedAtStep + 1 };
     const raster = inTrial(trial, startStep);
     const before = eventsBefore(events, simulated.endStep - startStep);
@@ -172,22 +177,22 @@ export class TrialReader {
   }
 
   /**
-   * @param trial whose steps count from the start of the trial
-   * @param part that was simulated
+   * @param trial its steps count from the start of the trial
+   * @param segment the segment that was simulated; by default the whole trial
    */
   read(
     task: TrialTask,
     events: InputEvents,
     trial: Omit<Trial, 'steps'> & EventsInTime,
-    part: TrialPart = { startStep: 0, endStep: task.protocol.durationSteps },
-  ): TrialReading {
-    // Most reports read the whole trial: each window is counted once.
+    segment: TrialSegment = { startStep: 0, endStep: task.protocol.durationSteps },
+  ): TrialResult {
+    // Most reports read the same window, the whole trial, so counts of a window are remembered.
     const windows = new Map<string, SpikeCounts>();
     const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts =>
       getOrInsert(windows, `${startStep} ${endStep}`, () => this.#count(trial, startStep, endStep));
-    const all = countsIn(part);
-    const eventsOfInputs = this.#eventsOfInputs(task, part);
-    let { maximumRows: rowsLeft = Infinity } = task;
+    const all = countsIn(segment);
+    const eventsOfInputs = this.#eventsOfInputs(task, segment);
+    let { maxRows: rowsLeft = Infinity } = task;
     const recorded = trial.membranes?.values();
     return {
       spikes: trial.neurons.length,
@@ -199,22 +204,22 @@ export class TrialReader {
         const kind = kindOf(report);
         const samples = kind.recordingOf && recorded?.next().value;
         const view = {
-          ...part,
+          ...segment,
           ...{ raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn },
         };
-        const reading = kind.read(report, view);
-        if (isEventReading(reading)) rowsLeft -= rowsHere(reading);
-        return reading;
+        const result = kind.read(report, view);
+        if (isEventResult(result)) rowsLeft -= rowsHere(result);
+        return result;
       }),
       ...(task.countsAll ? { counts: all } : { responders: all.neurons }),
     };
   }
 
   /**
-   * Events do not say which input they came from. Trains do not depend on one another, so each input can be drawn alone;
-   * only trials with a report that reads them are drawn twice.
+   * Input events do not carry the name of their input. Trains are independent, so this draws each input once more by itself;
+   * it does so only if a report needs it.
    */
-  #eventsOfInputs({ protocol, reports }: TrialTask, { startStep, endStep }: TrialPart): EventsInTime[] {
+  #eventsOfInputs({ protocol, reports }: TrialTask, { startStep, endStep }: TrialSegment): EventsInTime[] {
     if (!reports.some((report) => kindOf(report).readsInputs)) return [];
     return protocol.inputs.map((input) => {
       const part = { inputs: [input], startStep, durationSteps: endStep - startStep };
@@ -239,7 +244,7 @@ export class TrialReader {
     return { neurons, spikes };
   }
 
-  /** The same without a list of those that spiked, which takes long to grow. */
+  /** The same for many spikes: scans all neurons, because a growing list of active ones would be slower. */
   #countMany(ofSpikes: Uint32Array): SpikeCounts {
     const counts = this.#counts;
     for (let spike = 0; spike < ofSpikes.length; spike++) counts[ofSpikes[spike]!]!++;
@@ -257,12 +262,12 @@ export class TrialReader {
   }
 }
 
-/** @param counts 0 but at these neurons */
+/** @param counts 0 except for these neurons */
 function inAscendingOrder(neurons: readonly number[], counts: Uint32Array): Uint32Array {
   if (neurons.length < counts.length * SORTED_SHARE) return Uint32Array.from(neurons).sort();
   const ascending = new Uint32Array(neurons.length);
-  for (let neuron = 0, place = 0; place < ascending.length; neuron++) {
-    if (counts[neuron] !== 0) ascending[place++] = neuron;
+  for (let neuron = 0, position = 0; position < ascending.length; neuron++) {
+    if (counts[neuron] !== 0) ascending[position++] = neuron;
   }
   return ascending;
 }
@@ -275,7 +280,7 @@ function eventsBefore({ background, ...events }: InputEvents, step: number): Inp
   return { ...before(events), ...(background && { background: before(background) }) };
 }
 
-/** Events whose steps count from the start of the trial, as those of a whole trial do. */
+/** Shifts steps that count from the start of a segment, so that they count from the start of the trial. */
 function inTrial({ steps, neurons }: EventsInTime, startStep: number): EventsInTime {
   return startStep === 0
     ? { steps, neurons }

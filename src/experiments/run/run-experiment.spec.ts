@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
 import { answerOf, localTrials, planOf, rowsOf, tableIn } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
-import { encodeConnectome, openConnectome } from '../../connectome/format.js';
+import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
 import { answerJson, conditionJson } from '../formats/answer-json.js';
 import type { ExperimentPlan } from '../plan/plan.js';
-import type { ConditionResult } from './result.js';
+import type { AnsweredCondition } from '../document/result.js';
 import type { ExperimentProgress, RunOptions, RunTrial } from './condition-run.js';
 import { Page } from './pages.js';
 import { ChunkRunner } from './chunk-runner.js';
 import { runExperiment } from './run-experiment.js';
-import type { TrialReading } from '../plan/trial.js';
+import type { TrialResult } from '../plan/trial.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 /** The small network with root ids. */
@@ -49,7 +49,7 @@ async function bytesOf(plan: ExperimentPlan, run: RunTrial, options: RunOptions)
   return Buffer.concat(pieces).toString();
 }
 
-function jsonOf(condition: ConditionResult): string {
+function jsonOf(condition: AnsweredCondition): string {
   return [...conditionJson(condition, connectome)].join('');
 }
 
@@ -88,7 +88,7 @@ describe('runExperiment', () => {
         4,
       );
     }
-    // Otherwise one trial would do. The baselines decide on others, and their readings have counts in place of a list.
+    // Otherwise one trial would do. The baselines decide on others, and their results have counts in place of a list.
     const more = conditions.map(
       ({ responding_any: any, responding_neurons: of }) => any! > Math.ceil(of!.mean),
     );
@@ -117,7 +117,7 @@ describe('runExperiment', () => {
     expect(plan.cost.work(9).brainMs / 1000).toBeCloseTo(6 * 3 * 0.06, 10);
   });
 
-  it('runs nothing before `from` where groups are stimulated in turn: no baseline decides on them', async () => {
+  it('runs nothing before `from` if groups are stimulated in turn: no baseline decides on them', async () => {
     const sweep = [{ each: 'S_*', group_by: ['type'], as: 'inputs.sugar' }];
     const plan = planOf(connectome, { ...SCREEN, sweep });
     const { conditions, totals } = await answerOf(plan, runTrial, { from: 1 });
@@ -138,7 +138,7 @@ describe('runExperiment', () => {
     expect(totals.unchanged.length).toBeGreaterThan(50);
     expect(conditions.length).toBeGreaterThan(20);
     const [baseline] = conditions;
-    const withoutNumber = (condition: ConditionResult) => ({ ...condition, index: 0, parameters: {} });
+    const withoutNumber = (condition: AnsweredCondition) => ({ ...condition, index: 0, parameters: {} });
     // Half of them budgets that end trials early.
     for (const limits of [{}, { synapticEventsPerTrial: 300 }]) {
       const own = await answerOf(planOf(connectome, { ...request, sweep: [] }, limits), runTrial);
@@ -176,7 +176,7 @@ describe('runExperiment', () => {
     expect(begun).toBe(0);
     await events.next();
     for (let turn = 0; turn < 50; turn++) await setImmediate();
-    // Three trials of the first condition, and at most four behind them.
+    // Three trials of the first condition, and at most four after them.
     expect(begun).toBeLessThanOrEqual(7);
     for await (const event of events) void event;
     expect(most).toBe(2);
@@ -203,7 +203,7 @@ describe('runExperiment', () => {
     const signals: AbortSignal[] = [];
     const never: RunTrial = (_task, _trial, signal) => {
       signals.push(signal);
-      return new Promise<TrialReading>(() => {});
+      return new Promise<TrialResult>(() => {});
     };
     const answer = answerOf(planOf(connectome, SCREEN), never, { inFlight: 2, signal: abort.signal });
     await setImmediate();
@@ -252,7 +252,7 @@ describe('runExperiment', () => {
     expect(most).toBe(5);
   });
 
-  it('says how far it is, and what it did not use', async () => {
+  it('reports its progress, and the work that it did not need', async () => {
     const seen: ExperimentProgress[] = [];
     const plan = planOf(connectome, SCREEN);
     const { conditions } = await answerOf(plan, runTrial, {

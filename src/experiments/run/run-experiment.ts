@@ -1,41 +1,50 @@
-/** From the outcomes of conditions to the events of an answer: the head, conditions, totals. */
-import { CodedError } from '../../errors.js';
+/** Turns results of cells into the events of an answer: the head, the conditions, the totals. */
+import { CodedError } from '../../engine/errors.js';
 import type { ConditionExtent, ExperimentPlan } from '../plan/plan.js';
+import { MAX_Q } from '../kinds/controls.js';
 import { controlledReports } from '../plan/planned-reports.js';
-import { runawayWarning, truncatedWarning } from '../plan/warnings.js';
+import { runawayWarning, truncatedWarning, widenedWarning, fewSetsWarning } from '../plan/warnings.js';
 import { Baselines } from './baselines.js';
-import { conditionResult } from './condition-result.js';
+import { answeredCondition } from './answered-condition.js';
 import { ConditionRun, type RunOptions, type RunTrial } from './condition-run.js';
-import type { ConditionOutcome, RunOutcome } from './outcomes.js';
+import type { ConditionResult, RunConditionResult } from './condition-result.js';
 import { firstRows, type Page, pageText } from './pages.js';
-import type { ConditionParameters, ExperimentEvent } from './result.js';
+import type {
+  AnsweredCondition,
+  ConditionParameters,
+  ExperimentEvent,
+  ExperimentTotals,
+} from '../document/result.js';
+import { Screen } from './screen.js';
 import { inOneGo, type Turn } from './turn.js';
 
 const MS_PER_SECOND = 1000;
 
-/** How much of an experiment an answer has. */
+/** The part of an experiment that an answer has. */
 export interface AnswerExtent extends ConditionExtent {
-  /** The first condition of the answer; before it only baselines that decide on later ones are run. */
+  /** The first condition of the answer. Of earlier ones, only baselines that decide later ones are run. */
   readonly from: number;
-  /** The trials whose rows the answer has; without it the rows of all. */
+  /** Decides which trials' rows the answer has; without it, all. */
   readonly page?: Page;
-  /** The first trial of the first condition; given where the answer has nothing but the rows of the page. */
+  /** The first trial of the first condition. Set only if the answer has nothing but the rows of the page. */
   readonly fromTrial?: number;
 }
 
 /**
- * The conditions and controls whose outcomes an answer needs, ascending.
- * @param reports of the answer
+ * The cells whose results an answer needs, ascending.
+ * @param reports those of the answer
  */
-export function neededIndices(plan: ExperimentPlan, from: number, reports = plan.reports): number[] {
+export function neededCells(plan: ExperimentPlan, from: number, reports = plan.reports): number[] {
   return plan.grid.neededFrom(from, controlledReports(reports).length > 0);
 }
 
 /**
- * Yields the head, the conditions in the order of their index, and the totals. What it yields depends on the plan and
- * on the extent alone: neither on the order in which trials end nor on how many run at once. With `from` the conditions
- * are those of the whole experiment; the totals count what this answer ran and list what is unchanged from there on.
- * @throws what a trial rejects with; no further trial is begun then
+ * Runs an experiment and yields the head, the conditions in order, and the totals.
+ *
+ * The events depend only on the plan and the extent, not on the order in which trials end or on the number that run at once.
+ * With `from`, conditions have the same numbers and results as in the whole experiment. The totals then count the cost of
+ * this answer, and list unchanged conditions only from there on.
+ * @throws the error of the first trial that rejects; no further trial begins then
  */
 export function runExperiment(
   plan: ExperimentPlan,
@@ -46,37 +55,30 @@ export function runExperiment(
   const extent = { ...options, from, reports, ...(page && { rows: page }) };
   const baselines = new Baselines(plan);
   const run = () =>
-    new ConditionRun(
-      plan,
-      baselines,
-      neededIndices(plan, from, reports),
-      runTrial,
-      options,
-      extent,
-    ).outcomes();
+    new ConditionRun(plan, baselines, neededCells(plan, from, reports), runTrial, options, extent).results();
   return eventsOf(plan, run, extent, { turn });
 }
 
 interface EventOptions {
-  /** Results are computed in turns of the thread. */
+  /** Computes results in turns of the thread. */
   readonly turn?: Turn | undefined;
-  /** Tells that some of the conditions that the answer needs may be missing. */
+  /** True if results may be missing, because the job is not finished. */
   readonly isPartial?: boolean;
-  /** Takes from an outcome what the extent has of it. */
-  readonly cut?: (outcome: RunOutcome['counts'], isOfControl: boolean) => RunOutcome['counts'];
+  /** Cuts a result to the reports and rows of the extent. */
+  readonly cut?: (result: RunConditionResult['counts'], isOfControl: boolean) => RunConditionResult['counts'];
 }
 
-type Outcomes = AsyncIterable<readonly [index: number, outcome: ConditionOutcome | undefined]>;
+type Results = AsyncIterable<readonly [cell: number, result: ConditionResult | undefined]>;
 
 /**
- * The events that runExperiment yields for the same plan, from what a job kept.
- * @param outcomes those of neededIndices, in that order; undefined is left out, in a partial answer alone
- * @param tableRows rows that each table of a condition has at most where the extent cuts tables
- * @throws CodedError NOT_FOUND where an outcome of a complete answer is missing
+ * Yields the same events as runExperiment, from the stored results of a job.
+ * @param results those of neededCells, in that order; undefined if one is missing
+ * @param extent tableRows is the maximum number of rows of a table in a condition, if cutsTables is set
+ * @throws CodedError NOT_FOUND if a result is missing and the answer is not partial
  */
-export function eventsOfOutcomes(
+export function eventsOfResults(
   plan: ExperimentPlan,
-  outcomes: Outcomes,
+  results: Results,
   extent: AnswerExtent & {
     readonly tableRows: number;
     readonly isPartial: boolean;
@@ -86,84 +88,161 @@ export function eventsOfOutcomes(
   const { reports, page, cutsTables, tableRows, isPartial, turn } = extent;
   const controlled = controlledReports(plan.reports);
   const cut: EventOptions['cut'] = (counts, isOfControl) => {
-    const kept = isOfControl ? controlled : plan.reports;
-    const read = { ...counts, reports: counts.reports.filter((_, at) => reports.includes(kept[at]!)) };
-    if (isOfControl) return read;
-    if (page !== undefined) return page.cut(read, plan.trials);
-    return cutsTables ? firstRows(read, tableRows) : read;
+    const storedReports = isOfControl ? controlled : plan.reports;
+    const wanted = {
+      ...counts,
+      reports: counts.reports.filter((_, at) => reports.includes(storedReports[at]!)),
+    };
+    if (isOfControl) return wanted;
+    if (page !== undefined) return page.cut(wanted, plan.trials);
+    return cutsTables ? firstRows(wanted, tableRows) : wanted;
   };
-  return eventsOf(plan, () => outcomes, extent, { turn, isPartial, cut });
+  return eventsOf(plan, () => results, extent, { turn, isPartial, cut });
 }
 
-/** @param begin is called when the first condition is asked for */
+/** Tells whether so many controls have the same neurons that p cannot be low, although there are enough controls. */
+function hasFewSets(controls: readonly unknown[]): boolean {
+  const sets = controls.filter((control) => control !== undefined).length;
+  return sets < controls.length && 1 + sets <= 1 / MAX_Q;
+}
+
+/** @param begin called when the reader asks for the first condition */
 async function* eventsOf(
   plan: ExperimentPlan,
-  begin: () => Outcomes,
+  begin: () => Results,
   { from, reports, page }: AnswerExtent,
   { turn = inOneGo, isPartial = false, cut = (counts) => counts }: EventOptions,
 ): AsyncGenerator<ExperimentEvent, void, void> {
   yield { kind: 'head', head: plan.head };
-  let [brainMs, inputEvents, synapticEvents] = [0, 0, 0];
   const { grid } = plan;
-  const controlsOfEach = controlledReports(reports).length > 0 ? grid.controls : 0;
-  /** A condition that was run, and its controls so far. */
-  let open:
-    { readonly measured: RunOutcome['counts']; readonly controls: RunOutcome['counts'][] } | undefined;
-  const unchanged: ConditionParameters[] = [];
-  const runaways: number[] = [];
-  const truncated: number[] = [];
-  for await (const [index, outcome] of begin()) {
-    // Counts and parameters of an answer have the number of the condition as their index.
-    const [condition, control] = [grid.conditionOf(index), grid.controlOf(index)];
-    // The job was ended, or had to make room for others, after its results began to be read.
-    if (outcome === undefined && !isPartial) {
+  const totals = new Totals(plan, page);
+  const controlled = controlledReports(reports);
+  const controlsIn = (condition: number) => (controlled.length > 0 ? grid.controlsOf(condition) : 0);
+  /** The last condition that was run and is not yet yielded, and its controls so far. */
+  let pending:
+    | {
+        readonly measured: RunConditionResult['counts'];
+        /** By the number of the control; undefined for one that has the same neurons as an earlier one. */
+        readonly controls: (RunConditionResult['counts'] | undefined)[];
+      }
+    | undefined;
+  /** Numbers of the controls that are done. Some that are not run come before their condition. */
+  const controlsDone = new Map<number, number>();
+  for await (const [cell, result] of begin()) {
+    // In an answer, the `index` of counts and parameters is the condition and not the cell.
+    const [condition, control] = [grid.conditionOf(cell), grid.controlOf(cell)];
+    // The job was ended, or was removed to make room, while its results were being read.
+    if (result === undefined && !isPartial) {
       throw new CodedError('NOT_FOUND', 'The results of the job were removed while they were being read.');
     }
     const isAnswered = condition >= from;
-    if (outcome?.kind === 'unchanged' && isAnswered) {
-      unchanged.push({ index: condition, parameters: outcome.parameters });
+    if (result?.kind === 'unchanged' && isAnswered) {
+      totals.unchanged.push({ index: condition, parameters: result.parameters });
     }
-    if (outcome?.kind !== 'run') continue;
-    const { counts, cost } = outcome;
-    if (control > 0) open?.controls.push(cut(counts, true));
-    else
-      open = isAnswered
-        ? { measured: await turn(() => cut({ ...counts, index: condition }, false)), controls: [] }
-        : undefined;
-    if (page?.endsBefore(condition) === true) break;
-    if (page?.isInTotals(condition) !== false) {
-      brainMs += cost.brainMs;
-      inputEvents += cost.inputEvents;
-      synapticEvents += cost.synapticEvents;
-      if (cost.isRunaway && isAnswered && control === 0) runaways.push(condition);
+    if (control > 0 && result !== undefined) {
+      controlsDone.set(condition, (controlsDone.get(condition) ?? 0) + 1);
     }
-    // A part of a job's results may lack controls.
-    if (open?.measured.index !== condition || open.controls.length < controlsOfEach) continue;
-    const { measured, controls } = open;
-    const result = await turn(() => conditionResult(measured, reports, controls));
-    if (Object.values(result.reports).some((report) => 'table' in report && report.truncated)) {
-      truncated.push(condition);
+    if (result?.kind === 'run') {
+      const { counts } = result;
+      if (result.matched?.isWidened && isAnswered) totals.widened.add(condition);
+      if (control === 0) {
+        const controls = new Array<undefined>(controlsIn(condition));
+        pending = isAnswered
+          ? { measured: await turn(() => cut({ ...counts, index: condition }, false)), controls }
+          : undefined;
+      } else if (pending?.measured.index === condition) pending.controls[control - 1] = cut(counts, true);
+      if (page?.endsBefore(condition) === true) break;
+      totals.addCost(cell, result, isAnswered);
     }
-    yield { kind: 'condition', condition: result };
+    // An unfinished job may lack some controls.
+    const isDone = (controlsDone.get(condition) ?? 0) >= controlsIn(condition);
+    if (pending?.measured.index !== condition || !isDone) continue;
+    const { measured, controls } = pending;
+    pending = undefined;
+    const answered = await turn(() => answeredCondition(measured, reports, controls));
+    await turn(() => totals.addAnswered(answered, controls, controlled));
+    yield { kind: 'condition', condition: answered };
     if (page?.next !== undefined) break;
   }
-  const warnings = [...plan.warnings];
-  if (runaways.length > 0) warnings.push(runawayWarning(runaways));
-  if (truncated.length > 0) warnings.push(truncatedWarning(truncated));
-  const totals = {
-    // Conditions behind the page stand on a later one.
-    unchanged: unchanged
-      .filter(({ index }) => page?.endsBefore(index) !== true)
-      .map(({ parameters }) => parameters),
-    cost: {
-      brain_seconds: brainMs / MS_PER_SECOND,
-      input_events: inputEvents,
-      synaptic_events: synapticEvents,
-    },
-    warnings,
-    cite: plan.cite,
-    ...(page?.next !== undefined && { next_page: pageText(page.next) }),
-    ...(isPartial && { partial: true as const }),
-  };
-  yield { kind: 'totals', totals };
+  yield { kind: 'totals', totals: totals.answer(isPartial) };
+}
+
+/** The totals of an answer, which grow with its cells. */
+class Totals {
+  readonly unchanged: ConditionParameters[] = [];
+  /** Conditions with controls for which too few neurons matched. */
+  readonly widened = new Set<number>();
+  /** Conditions with few different sets of matched neurons. */
+  readonly #few: number[] = [];
+  readonly #screen: Screen | undefined;
+  readonly #runaways: number[] = [];
+  readonly #truncated: number[] = [];
+  readonly #matchedSets = new Set<string>();
+  readonly #cost = { brainMs: 0, inputEvents: 0, synapticEvents: 0 };
+
+  constructor(
+    private readonly plan: ExperimentPlan,
+    private readonly page: Page | undefined,
+  ) {
+    const { matchedAxis, controls } = plan.grid;
+    if (matchedAxis >= 0 && controls > 0) this.#screen = new Screen();
+  }
+
+  /** @param isAnswered true if the answer has the condition of the cell */
+  addCost(cell: number, { cost, matched }: RunConditionResult, isAnswered: boolean): void {
+    const { grid } = this.plan;
+    const condition = grid.conditionOf(cell);
+    if (this.page?.isInTotals(condition) === false || !this.#isFirstOf(cell, matched)) return;
+    this.#cost.brainMs += cost.brainMs;
+    this.#cost.inputEvents += cost.inputEvents;
+    this.#cost.synapticEvents += cost.synapticEvents;
+    if (cost.isRunaway && isAnswered && grid.controlOf(cell) === 0) this.#runaways.push(condition);
+  }
+
+  /** @param controls of the condition  @param controlled the reports that are compared with them */
+  addAnswered(
+    answered: AnsweredCondition,
+    controls: readonly unknown[],
+    controlled: ExperimentPlan['reports'],
+  ): void {
+    const { index, reports } = answered;
+    this.#screen?.add(answered, controlled);
+    if (hasFewSets(controls)) this.#few.push(index);
+    const isTruncated = Object.values(reports).some((report) => 'table' in report && report.truncated);
+    if (isTruncated) this.#truncated.push(index);
+  }
+
+  answer(isPartial: boolean): ExperimentTotals {
+    const { plan, page, widened } = this;
+    const { brainMs, inputEvents, synapticEvents } = this.#cost;
+    return {
+      // Later pages list the conditions after this one.
+      unchanged: this.unchanged
+        .filter(({ index }) => page?.endsBefore(index) !== true)
+        .map(({ parameters }) => parameters),
+      cost: {
+        brain_seconds: brainMs / MS_PER_SECOND,
+        input_events: inputEvents,
+        synaptic_events: synapticEvents,
+      },
+      warnings: [
+        ...plan.warnings,
+        ...(widened.size > 0 ? [widenedWarning([...widened])] : []),
+        ...(this.#few.length > 0 ? [fewSetsWarning(this.#few)] : []),
+        ...(this.#runaways.length > 0 ? [runawayWarning(this.#runaways)] : []),
+        ...(this.#truncated.length > 0 ? [truncatedWarning(this.#truncated)] : []),
+      ],
+      cite: plan.cite,
+      ...(this.#screen && { screen: this.#screen.result() }),
+      ...(page?.next !== undefined && { next_page: pageText(page.next) }),
+      ...(isPartial && { partial: true as const }),
+    };
+  }
+
+  /** An answer counts the cost of one cell of those with the same neurons; a control like its baseline costs nothing. */
+  #isFirstOf(cell: number, matched: RunConditionResult['matched']): boolean {
+    if (matched?.set === undefined) return true;
+    const name = this.plan.grid.nameOfSet(cell, matched.set);
+    return matched.set !== '' && !this.#matchedSets.has(name) && this.#matchedSets.add(name) !== undefined;
+  }
 }

@@ -1,22 +1,22 @@
-import type { InParts } from '../../parts.js';
+import type { InParts } from '../../engine/parts.js';
 
 /**
- * Computes a piece of work when it is its turn. A thread that serves several clients gives each of them one piece after
- * another; a piece takes a few milliseconds and waits for nothing.
+ * Computes when its turn comes: the thread serves several clients, one turn of each after another. A turn takes a few
+ * milliseconds, about 20 at most, and must not wait for anything.
  */
-export type Turn = <T>(piece: () => T) => Promise<T>;
+export type Turn = <T>(compute: () => T) => Promise<T>;
 
-/** The turn of a thread that has one user. */
-export const inOneGo: Turn = async (piece) => piece();
+/** For a thread with one user: computes at once. */
+export const inOneGo: Turn = async (compute) => compute();
 
-/** Time after which a computation in parts pauses, so that pieces stay within some 20 ms. */
-const SLICE_MS = 10;
+/** A computation in parts ends its turn with the first part that ends after this time. */
+const TURN_MS = 10;
 
-/** Computes as many parts in each turn as take some 10 ms. */
+/** Computes in turns of about 10 ms, each of several parts. A part is the work between two pauses of the computation. */
 export async function inTurns<T>(turn: Turn, computation: InParts<T>): Promise<T> {
   for (;;) {
     const part = await turn(() => {
-      const endMs = performance.now() + SLICE_MS;
+      const endMs = performance.now() + TURN_MS;
       let next = computation.next();
       while (next.done !== true && performance.now() < endMs) next = computation.next();
       return next;

@@ -1,12 +1,13 @@
-/** Files of operations say in words what the code decides: the names and numbers in both are the same. */
+/** The YAML files of operations repeat names and numbers of the code; these tests compare them. */
 import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { FORMATS, TABLE_FORMATS } from '../../experiments/formats/formats.js';
-import { isFinished, JOB_STATUSES } from '../../jobs/job.js';
+import { isFinished, JOB_STATUSES } from '../jobs/job.js';
 import { bodyTooLargeMessage } from '../http/error-of.js';
 import { ERROR_CODES_OF_V1, PUBLIC_ERROR_CODES } from '../http/error-examples.js';
 import { IDEMPOTENCY_KEY } from '../http/request-headers.js';
 import { BODY_LIMIT_BYTES, DOCUMENT_LIMIT_BYTES } from '../limits/limits.js';
-import { CACHE_NAME } from './v1/run.api.js';
+import { CACHE_NAME } from './v1/run.controller.js';
 
 const operationsIn = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
 const v1 = operationsIn('./v1/operations.yaml');
@@ -14,31 +15,33 @@ const v2 = operationsIn('./v2/operations.yaml');
 const pathsIn = (file: string) => JSON.parse(readFileSync(file, 'utf8')).paths;
 const experiments = pathsIn('openapi-v2.json')['/api/v2/experiments'].post;
 
-/** Codes of the failures that an operation lists. */
-function failuresOf(text: string, operation: string): string[] {
-  const [, after] = text.split(`\n${operation}:\n`);
-  const [, list] = /failures:\s*\[([^\]]*)\]/.exec(after!)!;
-  return list!.split(',').flatMap((code) => code.trim() || []);
+type Operations = Readonly<Record<string, { readonly failures: readonly string[] }>>;
+
+/** Operations by their ids. */
+function operationsOf(text: string): Operations {
+  const customTags = ['!schema', '!text', '!example'].map((tag) => ({
+    tag,
+    resolve: (value: string) => value,
+  }));
+  const { shared: _, ...operations } = parse(text, { merge: true, customTags }) as Operations;
+  return operations;
 }
 
 it('names every failure that an experiment and a run can have', () => {
   const elsewhere = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
-  expect(failuresOf(v1, 'runExperiment')).toEqual(
+  expect(operationsOf(v1)['runExperiment']!.failures).toEqual(
     ERROR_CODES_OF_V1.filter((code) => !elsewhere.includes(code)),
   );
-  expect(failuresOf(v2, 'runOpenExperiment')).toEqual(
+  expect(operationsOf(v2)['runOpenExperiment']!.failures).toEqual(
     PUBLIC_ERROR_CODES.filter((code) => ![...elsewhere, 'STIMULUS_UNAVAILABLE'].includes(code)),
   );
 });
 
 it('names no failure that there is not', () => {
   const known: readonly string[] = PUBLIC_ERROR_CODES;
-  const ids = [...`${v1}${v2}`.matchAll(/^(\w+):$/gm)].map(([, id]) => id!).filter((id) => id !== 'shared');
-  expect(ids.length).toBeGreaterThan(8);
-  for (const id of ids) {
-    const text = v1.includes(`\n${id}:\n`) ? v1 : v2;
-    expect(failuresOf(text, id).filter((code) => !known.includes(code))).toEqual([]);
-  }
+  const operations = Object.values({ ...operationsOf(v1), ...operationsOf(v2) });
+  expect(operations.length).toBeGreaterThan(14);
+  expect(operations.flatMap(({ failures }) => failures).filter((code) => !known.includes(code))).toEqual([]);
 });
 
 it('has the media types, patterns and limits of the code', () => {

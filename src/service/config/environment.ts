@@ -1,13 +1,14 @@
 /**
- * The environment, read once, checked and frozen. Nothing else in the service knows a variable of process.env; the name of
- * a variable, its default, what it allows and its meaning stand here alone.
+ * The environment variables, read once, checked and frozen. Only this file reads their names, defaults, allowed
+ * values and meanings; the rest of the service uses Environment.
  */
-import { availableParallelism } from 'node:os';
 import { isIP } from 'node:net';
-import { CodedError, describeValue } from '../../errors.js';
-import { allowedBy, isAllowedBy } from '../../schema/allowed-values.js';
-import { integer, oneOf, text, type Schema, type Static } from '../../schema/json-schema.js';
-import { isRedisUrl, withoutPassword } from './redis-url.js';
+import { CodedError, describeValue } from '../../engine/errors.js';
+import { allowedBy, isAllowedBy } from '../../engine/schema/allowed-values.js';
+import { integer, oneOf, text, type Schema, type Static } from '../../engine/schema/json-schema.js';
+import { DEFAULT_WORKERS } from './default-workers.js';
+import { isRedisUrl, withoutPassword } from '../redis/redis-url.js';
+import { own } from '../../engine/own.js';
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const MEBIBYTE = 1024 * 1024;
@@ -18,7 +19,7 @@ const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 /** Schema of a variable. */
 interface Variable extends Schema {
   readonly default: string | number;
-  /** The part of a refused text that a message may show. */
+  /** Returns the part of a refused value that a message may contain. */
   readonly shown?: (text: string) => unknown;
 }
 
@@ -43,7 +44,6 @@ const WEB_URL: Partial<Variable> = {
   allowed: 'a URL that begins with http:// or https://, without user, query or fragment',
   accepts: isPublicUrl,
 };
-const CORES_BUT_ONE = Math.max(2, availableParallelism() - 1);
 
 /** Each variable and its meaning. */
 const VARIABLES = {
@@ -53,10 +53,10 @@ const VARIABLES = {
   METRICS_PORT: [whole(9464, 0, 65535), 'port of the Prometheus metrics; 0 turns them off'],
   CONNECTOME_FILE: [free('data/default.connectome'), 'connectome to serve'],
   WORKERS: [
-    whole(CORES_BUT_ONE, 1, 1024),
-    'CPU workers; by default one fewer than the cores of the machine, at least 2',
+    whole(DEFAULT_WORKERS.workers, 1, 1024),
+    'CPU workers; by default one fewer than the cores, at least 2, or as many as the memory allows',
   ],
-  BACKEND: [word('auto', ['auto', 'cpu', 'gpu']), 'simulation backend: cpu, gpu, or auto for the faster one'],
+  BACKEND: [word('cpu', ['cpu', 'gpu']), 'simulation backend; gpu needs an adapter'],
   GPU_ALLOW_SOFTWARE: [whole(0, 0, 1), '1 accepts a software GPU, for tests'],
   RATE_LIMIT: [whole(30, 0, 1_000_000), 'runs per client and minute; 0 turns the limit off'],
   TRUST_PROXY: [free('', PROXIES), 'proxies whose X-Forwarded-For, -Host and -Proto are trusted'],
@@ -86,7 +86,11 @@ const VARIABLES = {
   ],
   REDIS_JOBS_URL: [
     free('', REDIS_URL),
-    'shares jobs between replicas; without it they are held in the memory of the process',
+    'shares jobs between replicas; without it they are stored in JOBS_PATH',
+  ],
+  JOBS_PATH: [
+    free('data/jobs'),
+    'folder of jobs, of one process; its parent must exist; unused with REDIS_JOBS_URL',
   ],
   ROLE: [
     word('service', ['service', 'worker']),
@@ -98,11 +102,11 @@ const VARIABLES = {
   ],
   JOB_BRAIN_SECONDS_PER_CLIENT: [
     whole(300_000, 1, 1_000_000_000),
-    'price of what is left of the unfinished jobs of a client, in brain seconds',
+    'remaining price of the unfinished jobs of a client, in brain seconds',
   ],
   JOBS_KEPT_BYTES: [
     whole(256 * MEBIBYTE, 4_096, 64 * 1024 * MEBIBYTE),
-    'compressed results of all jobs in memory; beyond it, the oldest of the client with most is removed',
+    'compressed results of all jobs on disk; beyond it, the oldest of the client with most is removed',
   ],
   JOBS_KEPT_S: [whole(86_400, 1, 2_000_000), 'seconds for which a job is kept after its end'],
   LOG_LEVEL: [
@@ -113,7 +117,7 @@ const VARIABLES = {
 
 type Values = { readonly [Name in keyof typeof VARIABLES]: Static<(typeof VARIABLES)[Name][0]> };
 
-/** Values of all variables; a class, because Nest provides it by its constructor. */
+/** Values of all variables. It is a class because Nest identifies providers by their class. */
 export class Environment extends (Object as unknown as new () => Values) {}
 
 const entries = Object.entries<readonly [Variable, meaning: string]>(VARIABLES);
@@ -122,36 +126,23 @@ export const MEANINGS = Object.fromEntries(entries.map(([name, [, meaning]]) => 
   Record<keyof Environment, string>
 >;
 
-/** Variables of earlier versions and what holds instead: a limit that is ignored would be taken for one that holds. */
-const GONE: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    [
-      'EXPERIMENT_BODY_BYTES',
-      'EXPERIMENT_IDS',
-      'EXPERIMENT_SELECTED_NEURONS',
-      'EXPERIMENT_INPUT_EVENTS',
-      'EXPERIMENT_SYNAPTIC_EVENTS',
-      'EXPERIMENT_RATES',
-      'EXPERIMENT_JSON_SPIKES',
-      'EXPERIMENT_TABLE_SPIKES',
-      'JOBS_KEPT',
-    ].map((name) => [name, 'its limit is fixed now, and docs/operations.md lists it']),
-  ),
-  EXPERIMENTS_PER_CLIENT: 'a client may have a quarter of EXPERIMENTS_AT_ONCE',
-  JOBS_PER_CLIENT: 'a client may have a sixteenth of JOBS_AT_ONCE',
-  JOB_RESULT_BYTES: 'a job may have a quarter of JOBS_KEPT_BYTES',
-};
+const setIn = new WeakMap<Environment, ReadonlySet<string>>();
+
+/** True if a variable was set and does not have its default. */
+export function isSet(environment: Environment, name: keyof Environment): boolean {
+  return setIn.get(environment)?.has(name) === true;
+}
 
 /**
- * @param variables what is set; an empty value counts as not set
+ * @param variables the variables that are set; an empty value counts as not set
  * @throws CodedError CONFIG_INVALID that lists every variable with a value that is not allowed
  */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const problems: string[] = [];
   const environment: Record<string, string | number> = new Environment() as never;
   for (const [name, [variable]] of entries) {
-    const set = variables[name] ?? '';
-    // In decimal digits only: other forms that Number() accepts are typing errors.
+    const set = own(variables, name) ?? '';
+    // Decimal digits only: other forms that Number() accepts are probably typing errors.
     const value = variable.type === 'integer' && /^-?\d{1,16}$/.test(set) ? Number(set) : set;
     if (set === '') environment[name] = variable.default;
     else if (isAllowedBy(variable, value)) environment[name] = value;
@@ -160,20 +151,22 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
       problems.push(`${name} must be ${allowedBy(variable)}, got ${describeValue(got)}`);
     }
   }
-  for (const [name, instead] of Object.entries(GONE)) {
-    if ((variables[name] ?? '') !== '') problems.push(`${name} must not be set: ${instead}`);
-  }
   if (environment['PORT'] !== 0 && environment['PORT'] === environment['METRICS_PORT']) {
     problems.push(`METRICS_PORT must differ from PORT, got ${environment['METRICS_PORT']} for both`);
   }
   if (problems.length > 0) {
     throw new CodedError('CONFIG_INVALID', `The environment cannot be used: ${problems.join('; ')}.`);
   }
-  return Object.freeze(environment) as unknown as Environment;
+  const frozen = Object.freeze(environment) as unknown as Environment;
+  setIn.set(
+    frozen,
+    new Set(entries.map(([name]) => name).filter((name) => (own(variables, name) ?? '') !== '')),
+  );
+  return frozen;
 }
 
 function isPublicUrl(value: unknown): boolean {
-  // Parts beyond scheme, host, port and path would end up in the middle of each operation's address.
+  // A query or fragment would end up in the middle of each operation's URL.
   const url = String(value);
   return /^https?:\/\/[^\s/?#@\\]+[^\s?#@\\]*$/i.test(url) && URL.canParse(url);
 }
@@ -192,7 +185,7 @@ function isAddressOrNetwork(entry: string): boolean {
   return (
     bits > 0 &&
     rest.length === 0 &&
-    // A /0 would trust every client, so Fastify refuses it.
+    // A /0 would trust every client, and Fastify refuses it.
     (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits))
   );
 }

@@ -1,14 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 
-/** A part that works with restrictions while the service as a whole continues. */
+/** A part of the service that works with restrictions while the rest continues normally. */
 export interface Degradation {
   /** From a fixed list, because it is a label of the metrics. */
-  readonly part: 'workers' | 'rate_limit' | 'gpu' | 'jobs';
+  readonly part: 'workers' | 'rate_limit' | 'gpu' | 'jobs' | 'jobs_eviction';
   /** One sentence for operators. */
   readonly reason: string;
 }
 
-/** The degraded parts. The log has one line when a degradation begins and one when it ends. */
+/** The degraded parts. The log has one line at the beginning of each degradation and one at its end. */
 @Injectable()
 export class Degradations {
   readonly #log = new Logger(Degradations.name);

@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { Connectome } from '../../connectome/connectome.js';
-import { CodedError, ERRORS } from '../../errors.js';
-import { getOrInsert } from '../../get-or-insert.js';
-import type { ExperimentThread } from '../../scheduling/experiment-thread/experiment-thread.js';
-import type { ExperimentQueue } from '../../scheduling/experiment-queue.js';
-import type { GpuState } from '../../scheduling/gpu/gpu-stage.js';
-import type { AtlasResult, Backend } from '../../scheduling/task.js';
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { CodedError, ERRORS } from '../../engine/errors.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import type { ExperimentThread } from '../../workers/thread/experiment-thread.js';
+import type { ExperimentQueue } from '../../workers/queue/experiment-queue.js';
+import type { GpuState } from '../../workers/gpu/gpu-stage.js';
+import type { AtlasResult, Backend } from '../../workers/pool/task.js';
 
 /** The loaded model, as request handlers use it. */
 export interface LoadedModel {
   readonly id: string;
   readonly connectome: Connectome;
   readonly queue: ExperimentQueue;
-  /** Searches, plans, and writes answers of version 2. */
+  /** The thread that searches, plans and writes answers of version 2. */
   readonly experiments: ExperimentThread;
   readonly atlas: AtlasResult;
   readonly workers: WorkerCounts;
@@ -22,56 +22,54 @@ export interface LoadedModel {
 export interface WorkerCounts {
   readonly configured: number;
   readonly ready: number;
-  /** Workers, and threads of experiments, that were started to replace one that ended. */
+  /** Number of workers and experiment threads started to replace one that ended. */
   readonly restarts: number;
 }
 
 export type ModelState =
   | { readonly name: 'loading' }
-  /** Runs are accepted, but the first ones would be slow. */
-  | { readonly name: 'warming'; readonly model: LoadedModel }
   | { readonly name: 'ready'; readonly model: LoadedModel }
   | { readonly name: 'failed'; readonly error: CodedError; readonly retryAtMs: number };
 
-/** Retry-After while the model loads; how long that takes is not known. */
+/** Retry-After while the model loads; the loading time is not known. */
 const LOADING_RETRY_AFTER_S = 2;
 const DRAINING_RETRY_AFTER_S = 5;
 
-/** The state of the model. The model host sets it; all users of the model read it here. */
+/** The state of the model. The model host sets it, and all users of the model read it here. */
 @Injectable()
 export class ModelHealth {
   readonly #ending = new AbortController();
   readonly #idleListeners: (() => void)[] = [];
-  /** Aborted with DRAINING when the time to finish what was accepted is over. */
+  /** Aborted with DRAINING at the end of the time in which accepted work may finish. */
   readonly ending = this.#ending.signal;
   state: ModelState = { name: 'loading' };
-  /** Tells whether runs are refused, because the service is about to stop. */
+  /** True if runs are refused, because the service is about to stop. */
   draining = false;
-  #longTasks = 0;
+  #tasks = 0;
 
-  /** Ends what was accepted and is not finished. */
+  /** Aborts accepted work that is not finished. */
   end(): void {
     this.#ending.abort(draining());
   }
 
   /**
-   * Announces a task that gives the workers more than one thing to do, such as an experiment of many trials.
-   * @returns what ends the task
+   * Announces work that a client waits for, or a chunk of a job: a shutdown waits for it, and for nothing else.
+   * @returns a function that ends the task; further calls do nothing
    */
-  beginLongTask(): () => void {
-    this.#longTasks++;
+  beginTask(): () => void {
+    this.#tasks++;
     let isOpen = true;
     return () => {
       if (!isOpen) return;
       isOpen = false;
-      this.#longTasks--;
-      if (this.#longTasks === 0) for (const listener of this.#idleListeners.splice(0)) listener();
+      this.#tasks--;
+      if (this.#tasks === 0) for (const listener of this.#idleListeners.splice(0)) listener();
     };
   }
 
-  /** Resolves when no such task is under way. */
-  async longTasksDone(): Promise<void> {
-    if (this.#longTasks > 0) await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
+  /** Resolves when no announced task is pending. */
+  async tasksDone(): Promise<void> {
+    if (this.#tasks > 0) await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
   }
 
   /**
@@ -80,11 +78,10 @@ export class ModelHealth {
    */
   model(): LoadedModel {
     switch (this.state.name) {
-      case 'warming':
       case 'ready':
         return this.state.model;
       case 'loading':
-        throw loading('The model is still being loaded');
+        throw loading();
       case 'failed':
         throw new CodedError(
           'MODEL_FAILED',
@@ -97,33 +94,23 @@ export class ModelHealth {
   }
 
   /**
-   * @returns the model, for running an experiment
+   * @returns the model, for requests that simulate
    * @throws CodedError as model(), and DRAINING if the service is about to stop
    */
   modelForRuns(): LoadedModel {
     if (this.draining) throw draining();
     return this.model();
   }
-
-  /**
-   * @returns the model, once it is warm
-   * @throws CodedError as modelForRuns(), and MODEL_LOADING while the service warms up
-   */
-  modelWhenReady(): LoadedModel {
-    const model = this.modelForRuns();
-    if (this.state.name === 'ready') return model;
-    throw loading('The model is loaded and warming up');
-  }
 }
 
-/** Something that is made of a model when it is first asked for, and kept as long as the model. */
+/** Caches a value for each model. It is made on first use and lives as long as the model. */
 export function perModel<T>(make: (model: LoadedModel) => T): (model: LoadedModel) => T {
   const made = new WeakMap<LoadedModel, T>();
   return (model) => getOrInsert(made, model, make);
 }
 
-function loading(how: string): CodedError {
-  return new CodedError('MODEL_LOADING', `${how}; try again in a moment.`, {
+function loading(): CodedError {
+  return new CodedError('MODEL_LOADING', 'The model is still being loaded; try again in a moment.', {
     retryAfterS: LOADING_RETRY_AFTER_S,
   });
 }

@@ -1,4 +1,4 @@
-/** Decorators that describe operations for OpenAPI, with what all of them have in common. */
+/** Decorators that describe operations in OpenAPI, with the headers and failures that all operations share. */
 import { readFileSync } from 'node:fs';
 import { applyDecorators } from '@nestjs/common';
 import {
@@ -12,45 +12,45 @@ import {
   type ApiResponseOptions,
 } from '@nestjs/swagger';
 import { parse } from 'yaml';
-import { ERRORS } from '../../errors.js';
+import { ERRORS } from '../../engine/errors.js';
 import { EXAMPLE_MESSAGES, PUBLIC_ERROR_CODES, type PublicErrorCode } from './error-examples.js';
 
-export type HeaderDescriptions = NonNullable<ApiResponseOptions['headers']>;
+type HeaderDescriptions = NonNullable<ApiResponseOptions['headers']>;
 
 interface Answer {
   readonly description: string;
-  /** Its cache headers; by default an answer is not stored. */
+  /** Cache headers; by default the answer is not stored. */
   readonly caching?: HeaderDescriptions;
-  /** In addition to those of every answer. */
+  /** Headers in addition to the common ones. */
   readonly headers?: HeaderDescriptions;
   readonly content?: Readonly<Record<string, object>>;
 }
 
-/** Description of a failure in an operation, where the table of errors and its example speak of runs. */
+/** An operation's own description of a failure, if the general one speaks of runs. */
 interface FailureDescription {
   readonly meaning?: string;
   readonly example?: Readonly<Record<string, unknown>>;
 }
 
-export interface Operation {
+interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** The part of the path that varies. */
+  /** The variable part of the path. */
   readonly parameter?: ApiParamOptions;
   readonly body?: ApiBodyOptions;
   /** Optional headers of the request. */
   readonly requestHeaders?: Readonly<Record<string, ReturnType<typeof textHeader>>>;
   /** By status. */
   readonly answers: Readonly<Record<number, Answer>>;
-  /** In addition to those that any request can cause. */
+  /** Failures in addition to those that any request can cause. */
   readonly failures: readonly PublicErrorCode[];
-  /** On failures of a request that was counted. */
+  /** Headers of failures after the request was counted. */
   readonly failureHeaders?: HeaderDescriptions;
   readonly failureDescriptions?: Partial<Record<PublicErrorCode, FailureDescription>>;
 }
 
-/** Errors that any request can cause, whatever its path. */
+/** Errors that any request can cause, on any path. */
 const FAILURES_OF_ANY_REQUEST: readonly PublicErrorCode[] = [
   'MALFORMED_REQUEST',
   'REQUEST_TIMEOUT',
@@ -59,27 +59,23 @@ const FAILURES_OF_ANY_REQUEST: readonly PublicErrorCode[] = [
   'INTERNAL',
 ];
 
-/** Errors that come before a request is counted, so their answers have no headers for the rate limit. */
+/** Errors before a request is counted: their answers have no rate-limit headers. */
 const UNCOUNTED_STATUSES: readonly number[] = [408, 413, 415, 417, 431];
 
-/** On every answer, whatever its status. */
+/** Headers of every answer. */
 const COMMON_HEADERS: HeaderDescriptions = {
   'Access-Control-Allow-Origin': constantHeader('Pages of any origin may read the response.', '*'),
   'X-Request-Id': textHeader(
     'Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, ' +
       'otherwise a new one.',
   ),
-  Traceparent: textHeader(
-    'Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request.',
-    '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
-  ),
 };
 
 const NOT_STORED: HeaderDescriptions = { 'Cache-Control': constantHeader('no-store.', 'no-store') };
 
 /**
- * Content-Encoding is omitted on purpose. HTTP libraries handle it themselves, and a mock server that follows a
- * description with this header would announce gzip and send plain text.
+ * Leaves out Content-Encoding on purpose. HTTP libraries handle it themselves, and a mock server that follows this
+ * description would announce gzip and send plain text.
  */
 const VARY_HEADER: HeaderDescriptions = {
   Vary: textHeader('The body is compressed with gzip if the client accepts it.'),
@@ -90,7 +86,7 @@ const REVALIDATED: HeaderDescriptions = {
   'Cache-Control': textHeader('no-cache: revalidate with If-None-Match before using a stored copy.'),
 };
 
-export function textHeader(description: string, pattern?: string) {
+function textHeader(description: string, pattern?: string) {
   return { description, schema: { type: 'string', ...(pattern !== undefined && { pattern }) } } as const;
 }
 
@@ -102,13 +98,13 @@ function countHeader(description: string, minimum: number) {
   return { description, schema: { type: 'integer', minimum } } as const;
 }
 
-/** A schema of the description by its name, for operations. */
-export function component(name: string): { readonly $ref: string } {
+/** Refers to a schema of the description by its name. */
+function component(name: string): { readonly $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
 
 /** Documents an operation. */
-export function ApiEndpoint({
+function ApiEndpoint({
   operationId,
   summary,
   description,
@@ -139,7 +135,7 @@ export function ApiEndpoint({
   );
 }
 
-/** Operation of a JSON body that rarely changes and supports If-None-Match. */
+/** An operation that answers with JSON that rarely changes, and supports If-None-Match. */
 interface RevalidatedOperation extends Omit<Operation, 'answers'> {
   readonly schema: object;
 }
@@ -161,11 +157,12 @@ function ApiRevalidated({ schema, ...operation }: RevalidatedOperation): MethodD
 }
 
 /**
- * Reads descriptions of operations by their ids, and parts that they share, in the words of OpenAPI. Beside those of YAML
- * the file has three tags: `!schema` refers to a schema by its name, `!text` is a header that holds text, `!example` a
- * value by its path in the examples. An operation with a `schema` and no answers is revalidated.
+ * Reads a YAML file that describes operations by their ids, and parts that they share, in OpenAPI's terms. The file
+ * may use three tags: `!schema` refers to a schema by name, `!text` is a header with text, `!example` is a value by
+ * its path in the examples. An operation with a `schema` and no answers supports If-None-Match.
+ * @returns a decorator that documents the operation with the given id
  */
-export function readOperations<Shared>(file: URL, examples: object = {}) {
+export function readOperations(file: URL, examples: object = {}): (operationId: string) => MethodDecorator {
   const exampleAt = (path: string) =>
     path.split('.').reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>>)[key], examples);
   const customTags = [
@@ -173,20 +170,16 @@ export function readOperations<Shared>(file: URL, examples: object = {}) {
     { tag: '!text', resolve: (text: string) => textHeader(text) },
     { tag: '!example', resolve: exampleAt },
   ];
-  type Described = Readonly<Record<string, Operation | RevalidatedOperation>>;
-  const { shared, ...described } = parse(readFileSync(file, 'utf8'), {
-    merge: true,
-    customTags,
-  }) as Described & { readonly shared: Shared };
-  /** Documents an operation with its description in the file. */
-  function ApiOperationOf(operationId: string): MethodDecorator {
+  const described = parse(readFileSync(file, 'utf8'), { merge: true, customTags }) as Readonly<
+    Record<string, Operation | RevalidatedOperation>
+  >;
+  return (operationId) => {
     const operation = { ...described[operationId]!, operationId };
     return 'schema' in operation ? ApiRevalidated(operation) : ApiEndpoint(operation);
-  }
-  return { shared, ApiOperationOf };
+  };
 }
 
-/** Describes the failures of each status in the order of their examples. */
+/** Describes the failures of each status, in the order of PUBLIC_ERROR_CODES. */
 function describeFailures(
   codes: readonly PublicErrorCode[],
   headers: HeaderDescriptions,

@@ -1,6 +1,6 @@
 import { type VersioningOptions, VersioningType } from '@nestjs/common';
 
-/** Every version of the API that is served. A controller names the one that it belongs to. */
+/** All served versions of the API. A controller names its version. */
 export const API_VERSIONS = ['1', '2'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
 

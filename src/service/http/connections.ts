@@ -1,6 +1,6 @@
 /**
- * Handles connections below the router: clients that disconnect or never wait, bytes that are not HTTP, requests that
- * leave HTTP. No hook sees these answers, so each one is complete and is logged here.
+ * Handles connections below the router: clients that disconnect or flood, bytes that are not HTTP, and requests that
+ * leave HTTP. No hook sees these answers, so this module completes and logs each one itself.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -15,14 +15,15 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CodedError } from '../../errors.js';
-import { getOrInsert } from '../../get-or-insert.js';
+import { CodedError } from '../../engine/errors.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
 import { clientKey } from '../limits/client-address.js';
 import { RAW_CORS_HEADERS } from './response-headers.js';
-import { errorBody, expectedErrorOf, internalError } from './error-of.js';
+import { errorBody } from '../../engine/errors.js';
+import { expectedErrorOf, internalError } from './error-of.js';
 import { RAW_ANSWER_TIMEOUT_MS, UNANSWERED_REQUESTS_LIMIT } from '../limits/limits.js';
 
-/** To accept a connection, to read its first request, and one in reserve. */
+/** Turns of the event loop: one to accept a connection, one to read its first request, one in reserve. */
 const TURNS_TO_READ = 3;
 
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -31,11 +32,11 @@ const log = new Logger('http');
 
 interface Connection {
   unanswered: number;
-  /** Serve the requests that were read before the one ahead of them was answered. */
+  /** Functions that serve the requests that were pipelined, in order. */
   readonly ahead: (() => void)[];
-  /** Response to the request that was read last. */
+  /** Response to the newest request. */
   newest?: ServerResponse;
-  /** It no longer belongs to Node's HTTP server. */
+  /** True after this module took the connection over from Node's HTTP server. */
   isTakenOver: boolean;
 }
 
@@ -43,27 +44,31 @@ export class Connections {
   readonly #open = new Set<Socket>();
   #admitted = 0;
   readonly #connections = new WeakMap<Duplex, Connection>();
-  /** Replies to requests whose head has arrived: the headers that the hooks have set stand on the answer to a broken body too. */
+  /**
+   * Replies to requests whose head has arrived. The answer to a broken body needs the headers that hooks have set.
+   */
   readonly #replies = new WeakMap<IncomingMessage, FastifyReply>();
 
-  /** To be called before the server listens, and after every listener for requests was added. */
+  /** Call this before the server listens and after all request listeners were added. */
   watch(server: Server): void {
     server.on('connection', (socket) => this.#admit(socket));
     server.on('connect', (_request, socket) => this.#refuseConnect(socket));
     this.#limitUnanswered(server);
   }
 
-  /** To be called when the head of a request has arrived, before a hook refuses it. */
+  /** Call this when the head of a request has arrived, before a hook can refuse it. */
   arrived(request: IncomingMessage, reply: FastifyReply): void {
     this.#replies.set(request, reply);
   }
 
-  /** Tells whether nothing was read on the connection after the request of this response. */
+  /** True if no request arrived on the connection after the one of this response. */
   isNewest(response: ServerResponse): boolean {
     return this.#connectionOf(response.req.socket).newest === response;
   }
 
-  /** Answers what the HTTP parser refuses, once: after the answers to what came before it on its connection. */
+  /**
+   * Answers a request that the HTTP parser refuses, once, after the answers to earlier requests on its connection.
+   */
   answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
     const { isTakenOver, newest } = this.#connectionOf(socket);
     if (isTakenOver) return;
@@ -73,15 +78,15 @@ export class Connections {
     } else if (newest?.req.complete === false) {
       void this.#answerBrokenBody(socket, known, newest);
     } else {
-      // This one has no request object, and no hook has seen it.
+      // The refused request has no request object, so no hook has seen it.
       this.#answerRaw(socket, known);
     }
   }
 
   /**
-   * Resolves when what clients have sent by now was read: a server that closes resets the connections whose requests it
-   * has not read. Node accepts one connection each turn of its loop.
-   * @param withinMs where clients connect faster than that
+   * Resolves after all bytes that clients have sent by now were read. A server that closes resets connections with
+   * unread requests. Node accepts one connection in each turn of its event loop.
+   * @param withinMs limit of the wait if clients connect faster than that
    */
   async arrivalsRead(withinMs: number): Promise<void> {
     const startedMs = performance.now();
@@ -101,8 +106,8 @@ export class Connections {
   }
 
   #admit(socket: Socket): void {
-    // Reset before it was accepted: its address is no longer known, and there is nobody to respond to. For every other
-    // connection Node keeps the address after it was first read, even when the connection has closed.
+    // The connection was reset before Node accepted it: its address is unknown, and no client waits. For every other
+    // connection Node keeps the address after its first use, even if the connection has closed.
     if (socket.remoteAddress === undefined) {
       socket.destroy();
       return;
@@ -110,21 +115,21 @@ export class Connections {
     this.#admitted++;
     this.#open.add(socket);
     socket.once('close', () => this.#open.delete(socket));
-    // Each request watches for the end of its connection, some for several reasons.
+    // Each request adds a few listeners for the end of its connection.
     socket.setMaxListeners(3 * UNANSWERED_REQUESTS_LIMIT);
   }
 
   /**
-   * Serves the requests of a connection one after another, as they are answered: what one connection has sent ahead
-   * takes no more of the thread than one request. A connection on which many arrive without waiting for answers is
-   * closed: Node reads 64 kB of them at once, and 1,600 requests in these take 16 MB before the first is answered.
+   * Serves the requests of a connection one at a time, so that a client that pipelines gets no more of the thread
+   * than another one. Closes a connection with too many unanswered requests. Node reads 64 kB at once, and the 1,600
+   * requests in it take 16 MB before the first is answered.
    */
   #limitUnanswered(server: Server): void {
     const listeners = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
       const { socket } = request;
-      // Requests read before the connection was closed still arrive.
+      // Node still emits requests that it read before the connection closed.
       if (socket.destroyed) return;
       const connection = this.#connectionOf(socket);
       connection.unanswered++;
@@ -136,7 +141,7 @@ export class Connections {
       }
       connection.newest = response;
       const serve = () => {
-        // Its body may have been broken, and it was answered so.
+        // The request may already have been answered because its body was broken.
         if (!socket.destroyed && !response.writableEnded) {
           for (const listener of listeners) listener(request, response);
         }
@@ -150,7 +155,7 @@ export class Connections {
     });
   }
 
-  /** Bytes after a CONNECT are not parsed as requests. */
+  /** Answers raw, because Node does not parse the bytes after a CONNECT. */
   #refuseConnect(socket: Duplex): void {
     this.#answerRaw(
       socket,
@@ -158,9 +163,9 @@ export class Connections {
     );
   }
 
-  /** @param response to the request whose body is broken */
+  /** @param response response to the request with the broken body */
   async #answerBrokenBody(socket: Duplex, error: CodedError, response: ServerResponse): Promise<void> {
-    // A broken body may have come together with its head, which is still on its way through the hooks.
+    // The head may have arrived together with the broken body and may still be in the hooks.
     await setImmediate();
     const reply = this.#replies.get(response.req);
     if (response.headersSent) {
@@ -185,9 +190,9 @@ export class Connections {
   }
 
   /**
-   * Makes the connection ours. Node takes its listeners off one that leaves HTTP, and from then on an error without a
-   * listener would end the process, unread data would keep the end of the client from arriving, and no time limit of
-   * Node's holds. One that was refused Node would go on to parse.
+   * Takes a connection over from Node. If a request leaves HTTP, Node removes its listeners. Then an error would end
+   * the process, unread data would hide the client's end, and none of Node's timeouts would apply. After a refused
+   * request, Node would continue to parse the connection.
    */
   #takeOver(socket: Duplex): void {
     this.#connectionOf(socket).isTakenOver = true;
@@ -203,7 +208,7 @@ function onceAnswered(response: ServerResponse | undefined, then: () => void): v
   else response.once('finish', then);
 }
 
-/** No hook sees this answer, so it is logged here, with its request id. */
+/** Builds and logs the answer to a refused request that no hook sees. */
 export function refusal(
   error: CodedError,
   requestId: string,

@@ -1,8 +1,8 @@
-import { ERRORS, type ErrorCode } from '../../errors.js';
+import { ERRORS, type ErrorCode } from '../../engine/errors.js';
 import { bodyTooLargeMessage } from './error-of.js';
 import { BODY_LIMIT_BYTES } from '../limits/limits.js';
 
-/** The errors that an HTTP client can receive, each with a message as the service writes it. */
+/** The errors that an HTTP client can receive, each with an example message. */
 export const EXAMPLE_MESSAGES = {
   INVALID_PARAMETER: 'duration_ms must be one of 50, 100, 150, 200, got 75.',
   STIMULUS_UNAVAILABLE:
@@ -12,6 +12,9 @@ export const EXAMPLE_MESSAGES = {
     'The selector at /silence/0 must select at least one neuron, got none with {"type":"DNp01","side":"center"}.',
   NO_CONNECTION:
     'connection_overrides.direct must have a connection from one of its 104 source neurons to one of its 4 target neurons, found none.',
+  NO_SIGN_PROBABILITIES:
+    'wiring.signs needs the probabilities of transmitters, which FlyWire FAFB 783, synthetic wiring lacks. A model that ' +
+    'is compiled with --sign-probabilities has them, if its tables do.',
   MALFORMED_REQUEST: 'The body is not valid JSON: "{\\"stimulus\\": loom}".',
   NOT_FOUND: 'There is nothing at "/api/v2/run".',
   SESSION_ENDED:
@@ -51,11 +54,12 @@ export const EXAMPLE_MESSAGES = {
 export type PublicErrorCode = keyof typeof EXAMPLE_MESSAGES;
 export const PUBLIC_ERROR_CODES = Object.keys(EXAMPLE_MESSAGES) as PublicErrorCode[];
 
-/** Failures that version 1 has not, and never will: its answers keep their shape. */
+/** Errors that version 1 does not have and will never get: its answers keep their shape. */
 const SINCE_VERSION_2: readonly PublicErrorCode[] = [
   'UNKNOWN_NEURONS',
   'EMPTY_NODE_SET',
   'NO_CONNECTION',
+  'NO_SIGN_PROBABILITIES',
   'NOT_ACCEPTABLE',
   'TOO_EXPENSIVE',
   'IDEMPOTENCY_KEY_REUSED',

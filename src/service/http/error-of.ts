@@ -1,15 +1,8 @@
 import { HttpException } from '@nestjs/common';
-import {
-  CodedError,
-  describeValue,
-  ERRORS,
-  type ErrorCode,
-  type FaultPlace,
-  faultPlaceOf,
-} from '../../errors.js';
+import { CodedError, describeValue, ERRORS, type ErrorCode } from '../../engine/errors.js';
 import { BODY_LIMIT_BYTES } from '../limits/limits.js';
 
-/** Codes of Fastify and Node for requests that fail before any code of this project runs, and what we say of them. */
+/** Codes of Fastify and Node for requests that fail before our code runs, with our code and message. */
 const KNOWN_CODES: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'MALFORMED_REQUEST',
@@ -29,11 +22,11 @@ const KNOWN_CODES: Readonly<Record<string, readonly [code: ErrorCode, message: s
 const TOO_LARGE_CODE = 'FST_ERR_CTP_BODY_TOO_LARGE';
 
 /**
- * Finds the entry of the error table for a thrown value; undefined if it is a bug.
- * @param bodyLimitBytes what the route allows, if the request has come that far
+ * Turns a thrown value into a coded error; undefined if it is a bug.
+ * @param bodyLimitBytes the route's limit, if the request has reached a route
  */
 export function expectedErrorOf(thrown: unknown, bodyLimitBytes = BODY_LIMIT_BYTES): CodedError | undefined {
-  // A bug in a worker arrives as INTERNAL, with a message for the log.
+  // A bug in a worker has the code INTERNAL, and its message is for the log.
   if (thrown instanceof CodedError) return thrown.code === 'INTERNAL' ? undefined : thrown;
   const code = (thrown as { code?: unknown } | null)?.code;
   if (code === TOO_LARGE_CODE) return bodyTooLarge(bodyLimitBytes, thrown);
@@ -65,7 +58,7 @@ function fromNest(thrown: HttpException, bodyLimitBytes: number): CodedError | u
   }
 }
 
-/** @param limitBytes what the route allows */
+/** @param limitBytes the route's limit */
 export function bodyTooLargeMessage(limitBytes: number): string {
   return `The request body is larger than ${limitBytes} bytes, the maximum.`;
 }
@@ -79,17 +72,7 @@ function known(name: keyof typeof KNOWN_CODES, cause: unknown): CodedError {
   return new CodedError(code, message, { cause });
 }
 
-/** The body of every error response; `path` and `suggestions` stand in it where they are known. */
-export interface ErrorBody extends FaultPlace {
-  readonly error: string;
-  readonly code: ErrorCode;
-}
-
-export function errorBody(error: CodedError): ErrorBody {
-  return { error: error.message, code: error.code, ...faultPlaceOf(error) };
-}
-
-/** The response to a bug: it must not reveal internals. */
+/** The response to a bug, which must not reveal internals. */
 export function internalError(cause: unknown): CodedError {
   return new CodedError('INTERNAL', ERRORS.INTERNAL.meaning, { cause });
 }

@@ -1,21 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError, describeValue } from '../../errors.js';
-import { parseJson } from '../../json-text.js';
-import { refuseRepeatedMember } from '../../repeated-member.js';
+import { CodedError, describeValue } from '../../engine/errors.js';
+import { parseJson, refuseRepeatedMember } from '../../engine/schema/json-text.js';
 
 /** The grammar of a media type: RFC 9110, sections 5.6.2, 5.6.4, 5.6.6 and 8.3.1. */
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const VALUE = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`;
 /**
- * Blanks before a semicolon and those before a parameter are each matched in one place. If they could be matched in two,
- * every semicolon would double the time to refuse a header.
+ * Only one part of the pattern matches blanks before a semicolon, and one those before a parameter. If two parts
+ * could match them, each semicolon would double the time to refuse a header.
  */
 const MEDIA_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:[ \\t]*;(?:[ \\t]*${TOKEN}=${VALUE})?)*)[ \\t]*$`);
 const PARAMETER = new RegExp(`;[ \\t]*(${TOKEN})=(${VALUE})`, 'g');
 
 /**
- * Config of a route whose body is a document: it may be larger, arrives as text, failures say where in it the fault is,
- * and no member may stand in it twice.
+ * Config of a route whose body is a document: a larger limit, passed on as text, with paths in failures and no
+ * repeated members.
  */
 export const DOCUMENT_ROUTE = { isDocumentRoute: true } as const;
 
@@ -23,14 +22,14 @@ export function isDocumentRoute(config: object | undefined): boolean {
   return config !== undefined && 'isDocumentRoute' in config;
 }
 
-/** Config of another route in whose body no member may stand twice. */
+/** Config of another route whose body must not repeat a member. */
 export const EACH_MEMBER_ONCE = { hasEachMemberOnce: true } as const;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads every body in one place, regardless of its declared type. An empty body means all defaults; any other body has
- * to be JSON in UTF-8. A byte order mark is skipped. A document stays a text, which another thread reads.
+ * Installs the only body parser, for every declared type. An empty body means all defaults; any other body must be
+ * JSON in UTF-8. A byte order mark is skipped. A document stays text, because another thread parses it.
  */
 export function acceptJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
@@ -77,14 +76,14 @@ function checkType(contentType: string | undefined): void {
   );
 }
 
-/** The whole header must be understood: a part that is skipped may be the one that says otherwise. */
+/** Parses the whole header, because a skipped part could name another charset. */
 function isJsonInUtf8(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const [, type = '', parameters = ''] = MEDIA_TYPE.exec(contentType) ?? [];
   const charsets = [...parameters.matchAll(PARAMETER)]
     .filter(([, name]) => /^charset(\*|$)/i.test(name!))
     .map(([, , value]) => value!.replace(/^"(.*)"$/, '$1').toLowerCase());
-  // It is undefined which of two would count (RFC 6838, section 4.3 calls it an error).
+  // RFC 6838, section 4.3 calls two charsets an error and does not say which one counts.
   return (
     type.toLowerCase() === 'application/json' &&
     charsets.length <= 1 &&
@@ -92,12 +91,12 @@ function isJsonInUtf8(contentType: string): boolean {
   );
 }
 
-/** @throws CodedError UNSUPPORTED_MEDIA_TYPE for a compressed body, which is none of the types accepted */
+/** @throws CodedError UNSUPPORTED_MEDIA_TYPE for a compressed body */
 export function refuseCompressedBodies(request: FastifyRequest, reply: FastifyReply): void {
   const { 'content-encoding': encoding, 'transfer-encoding': transfer } = request.headers;
-  // Node removes the chunked encoding and would pass on a body that is still compressed.
+  // Node decodes only chunked and would pass on a body that is still compressed.
   if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
-    // Unless chunked comes last, the end of the body and the start of the next request are unknown.
+    // Unless chunked comes last, the boundary between this body and the next request is unknown.
     reply.header('connection', 'close');
     throw new CodedError(
       'UNSUPPORTED_MEDIA_TYPE',

@@ -7,20 +7,20 @@ import {
 } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { getMetadataStorage, ValidateBy, ValidateIf, validateSync } from 'class-validator';
-import { CodedError, describeValue } from '../../errors.js';
-import { allowedBy, isAllowedBy } from '../../schema/allowed-values.js';
-import { isObject } from '../../schema/forms.js';
-import { published, type Schema, type Static } from '../../schema/json-schema.js';
-import { getOrInsert } from '../../get-or-insert.js';
+import { BODY, notAllowed, notObject, QUERY, unknownField } from '../../engine/schema/checked-fields.js';
+import { allowedBy, isAllowedBy } from '../../engine/schema/allowed-values.js';
+import { isObject } from '../../engine/schema/forms.js';
+import { published, type Schema, type Static } from '../../engine/schema/json-schema.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
 
 type Fields = Readonly<Record<string, Schema>>;
 
-/** Name of the rule of a field in class-validator. */
+/** The rule's name in class-validator. */
 const ALLOWED = 'allowed';
 
 /**
- * An optional field of a body or a query: its place in the OpenAPI description, its rule and its message. Only
- * undefined counts as absent; null is a value, and a wrong one.
+ * Declares an optional field of a body or query: its OpenAPI description, its rule and its message. Only undefined
+ * counts as absent; null is a wrong value.
  */
 export function OptionalField(schema: Schema): PropertyDecorator {
   const { examples, ...others } = published(schema);
@@ -28,7 +28,7 @@ export function OptionalField(schema: Schema): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ ...others, example, required: false } as ApiPropertyOptions),
     ValidateIf((_, value) => value !== undefined),
-    // The value is no part of the message: class-validator replaces placeholders in messages, also those that came with it.
+    // The message leaves out the value, because class-validator would replace placeholders inside of it.
     ValidateBy(
       { name: ALLOWED, validator: { validate: (value) => isAllowedBy(schema, value) } },
       { message: allowedBy(schema)! },
@@ -36,13 +36,13 @@ export function OptionalField(schema: Schema): PropertyDecorator {
   );
 }
 
-/** Makes a DTO of the schemas of its fields, all of which are optional. */
+/** Makes a DTO class from the schemas of its fields, which are all optional. */
 export function dtoOf<const F extends Fields>(
   fields: F,
 ): new () => { readonly [Name in keyof F]?: Static<F[Name]> } {
   const absent = Object.fromEntries(Object.keys(fields).map((name) => [name, undefined]));
   class Dto {
-    /** Members stand in the order of the fields, whatever order they are sent in. */
+    /** Fixes the order of the members, whatever the order of the request. */
     constructor() {
       Object.assign(this, absent);
     }
@@ -52,30 +52,27 @@ export function dtoOf<const F extends Fields>(
 }
 
 /**
- * Turns a body or a query into its DTO. Stricter than the pipe of Nest: types are not converted, and only a plain
- * object with fields of the DTO is accepted (names of a prototype are unknown fields). Nothing sent means that every
- * field takes its default.
+ * Turns a body or a query into its DTO. It is stricter than Nest's pipe: it converts no types and accepts only a
+ * plain object with the DTO's fields. Names of a prototype are unknown fields. Without a body, every field takes its
+ * default.
  */
 @Injectable()
 export class StrictValidationPipe implements PipeTransform {
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     if (metatype === undefined || (type !== 'body' && type !== 'query')) return value;
     const sent = value === undefined ? {} : value;
-    if (!isObject(sent)) throw invalid(`The ${type} must be a JSON object, got ${describeValue(sent)}.`);
+    const { whole, field } = type === 'body' ? BODY : QUERY;
+    if (!isObject(sent)) throw notObject(whole, sent);
     const allowed = fieldsOf(metatype as Type);
-    for (const field of Object.keys(sent)) {
-      if (!allowed.includes(field)) {
-        const what = type === 'body' ? 'field' : 'query parameter';
-        throw invalid(`${describeValue(field)} is not a ${what}; allowed: ${allowed.join(', ') || 'none'}.`);
-      }
-    }
-    // The fields of a DTO are plain values. class-transformer would look into what was sent in their place, as deep as
-    // it goes and whatever its `constructor` is.
+    for (const name of Object.keys(sent))
+      if (!allowed.includes(name)) throw unknownField(name, allowed, field);
+    // Copies the plain values directly. class-transformer would walk through whatever was sent, however deep, and use
+    // its `constructor`.
     const dto: object = Object.assign(new (metatype as Type<object>)(), sent);
     const [problem] = validateSync(dto, { stopAtFirstError: true });
     if (problem !== undefined) {
       const { property, value: got, constraints } = problem;
-      throw invalid(`${property} must be ${constraints![ALLOWED]}, got ${describeValue(got)}.`);
+      throw notAllowed(property, constraints![ALLOWED]!, got);
     }
     return dto;
   }
@@ -83,14 +80,10 @@ export class StrictValidationPipe implements PipeTransform {
 
 const fieldsOfDtos = new Map<Type, readonly string[]>();
 
-/** A DTO's fields are those that it validates; there is no other list. */
+/** Derives the fields of a DTO from its validation rules, which are the only list. */
 function fieldsOf(dto: Type): readonly string[] {
   return getOrInsert(fieldsOfDtos, dto, () => {
     const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
     return [...new Set(rules.map(({ propertyName }) => propertyName))];
   });
-}
-
-function invalid(message: string): CodedError {
-  return new CodedError('INVALID_PARAMETER', message);
 }

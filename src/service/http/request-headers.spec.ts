@@ -22,7 +22,7 @@ describe('Prefer', () => {
   });
 
   // If the end of a quote were looked for from each quote, this would take minutes.
-  it.each(['', '\\'])('is read once where a quote has no end, but "%s"', (end) => {
+  it.each(['', '\\'])('is read once if a quote has no end, but "%s"', (end) => {
     expect(prefersAsync({ headers: { prefer: `"${'\\"'.repeat(200_000)}${end}` } })).toBe(false);
   });
 });

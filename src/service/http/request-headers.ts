@@ -1,23 +1,23 @@
-/** Headers with which a client says how it wants to be answered. */
+/** Headers with which a client chooses the form of its answer. */
 import Negotiator from 'negotiator';
 import type { FastifyRequest } from 'fastify';
-import { CodedError, describeValue } from '../../errors.js';
+import { CodedError, describeValue } from '../../engine/errors.js';
 
 type WithHeaders = Pick<FastifyRequest, 'headers'>;
 
 /**
- * A string of RFC 9651 without escapes, or the same without its quotes, as many clients send it. A short one would be
- * chosen twice.
+ * A string of RFC 9651 without escapes, or without its quotes too, as many clients send it. The minimum length makes
+ * accidental repetitions unlikely.
  */
 export const IDEMPOTENCY_KEY = /^("[ !#-\x5b\x5d-~]{16,128}"|[!#-\x5b\x5d-~]{16,128})$/;
 
 /**
- * A token in quotes may have commas and semicolons. One without its end goes on to the end of the header: to look for
- * that end from every quote would take time that follows the square of the length.
+ * A quoted token may contain commas and semicolons. An unclosed one runs to the end of the header. Searching for the
+ * closing quote from every quote would take quadratic time.
  */
 const PREFERENCE_PARTS = /"(?:[^"\\]|\\.?)*"?|[^",;]+|[,;]/g;
 
-/** Tells whether the client accepts gzip at all, however it words it. */
+/** True if the client accepts gzip in any form. */
 export function acceptsGzip({ headers }: WithHeaders): boolean {
   return (
     headers['accept-encoding'] !== undefined &&
@@ -26,7 +26,7 @@ export function acceptsGzip({ headers }: WithHeaders): boolean {
 }
 
 /**
- * Name that a client gives its request, and gives again when it repeats it (draft-ietf-httpapi-idempotency-key-header).
+ * The client's name for its request, which it repeats on a retry (draft-ietf-httpapi-idempotency-key-header).
  * @throws CodedError INVALID_PARAMETER
  */
 export function idempotencyKeyOf({ headers }: WithHeaders): string | undefined {
@@ -42,12 +42,12 @@ export function idempotencyKeyOf({ headers }: WithHeaders): string | undefined {
 }
 
 /**
- * Tells whether a request prefers to be answered before its work is done (RFC 7240, section 4.1). Preferences that are
- * not known are passed over, as that document asks for.
+ * True if the client prefers an answer before the work is done (RFC 7240, section 4.1). Unknown preferences are
+ * ignored, as the RFC requires.
  */
 export function prefersAsync({ headers }: WithHeaders): boolean {
   const header = [headers['prefer'] ?? []].flat().join(',');
-  // The first part of each preference is its name; what follows a semicolon are parameters.
+  // The first part of a preference is its name; parameters follow after semicolons.
   let isName = true;
   for (const part of header.match(PREFERENCE_PARTS) ?? []) {
     if (part === ',') isName = true;

@@ -1,13 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { filter, firstValueFrom, Subject } from 'rxjs';
-import { getOrInsert } from '../../get-or-insert.js';
-import { CodedError } from '../../errors.js';
-import { isWarmUp } from '../limits/client-address.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import { CodedError } from '../../engine/errors.js';
 
-/** The status that nginx logs if the client disconnected before the response; no response has it. */
+/** The status that nginx logs if a client disconnects early. No response has it. */
 export const CLIENT_GONE_STATUS = 499;
 
-/** Ends work that nobody waits for any more. */
+/** The reason that ends the work of a client that has disconnected. */
 export function clientGone(): CodedError {
   return new CodedError('RUN_CANCELLED', 'The client has gone.');
 }
@@ -16,75 +15,77 @@ export interface FinishedRequest {
   readonly request: FastifyRequest;
   /** Status of the response, or CLIENT_GONE_STATUS if it was not sent completely. */
   readonly status: number;
-  /** From the arrival of the headers to the last byte passed to the operating system. */
+  /** Time from the arrival of the headers until the operating system took the last byte. */
   readonly elapsedMs: number;
 }
 
-/** Who is to be told. An AbortController each would make an exception, with its stack, at the end of every request. */
+/**
+ * Listeners of each request. An AbortController for each request would create an exception with a stack at every end.
+ */
 const listeners = new WeakMap<FastifyRequest, Set<() => void>>();
 
 /**
- * Calls the listener when a request has ended, at once if its client has gone already: the last byte of its response
- * has left, or its connection has closed.
- * @returns what stops listening, for whoever waits no longer
+ * Calls the listener when a request ends: its last byte was sent, or its connection closed. If the client has already
+ * disconnected, it is called at once.
+ * @returns a function that removes the listener
  */
 export function whenEnded(request: FastifyRequest, listener: () => void): () => void {
-  const own = getOrInsert(listeners, request, () => new Set());
+  const listenersOfRequest = getOrInsert(listeners, request, () => new Set());
   if (request.raw.socket.destroyed) listener();
-  else own.add(listener);
-  return () => own.delete(listener);
+  else listenersOfRequest.add(listener);
+  return () => listenersOfRequest.delete(listener);
 }
 
 /**
- * Reports the end of every request, however it ends, and counts the open ones. Preflights are answered earlier and not
- * reported.
+ * Reports the end of every request, for any reason, and counts the pending ones. Preflights are answered earlier and
+ * are not reported.
  */
 export class RequestWatch {
   readonly finished = new Subject<FinishedRequest>();
-  #open = 0;
+  #pending = 0;
 
   get open(): number {
-    return this.#open;
+    return this.#pending;
   }
 
-  /** Has to be called before any other hook is added, so that requests rejected by a hook are reported as well. */
+  /** Call this before any other hook is added, so that requests that a hook rejects are reported too. */
   attach(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, next) => {
-      if (!isWarmUp(request)) this.#watch(request, reply);
+      this.#watch(request, reply);
       next();
     });
   }
 
-  /** Resolves when no request is open. */
+  /** Resolves when no request is pending. */
   async quiet(): Promise<void> {
-    if (this.#open > 0) await firstValueFrom(this.finished.pipe(filter(() => this.#open === 0)));
+    if (this.#pending > 0) await firstValueFrom(this.finished.pipe(filter(() => this.#pending === 0)));
   }
 
   #watch(request: FastifyRequest, reply: FastifyReply): void {
-    this.#open++;
+    this.#pending++;
     const { socket } = request.raw;
     let isOpen = true;
     const finish = () => {
       socket.off('close', finish);
-      // The response may close while listeners of its connection are called, of which this is one.
+      // The response may close while the listeners of its connection run, and this is one of them.
       if (isOpen) this.#finish(request, reply);
       isOpen = false;
     };
-    // Unlike Fastify's onResponse, the `close` event of a response also fires if the connection breaks, except for a
-    // response that waits behind others on its connection. So the connection is monitored as well.
+    // Unlike Fastify's onResponse, a response's `close` event also fires if the connection breaks. The exception is a
+    // response that waits for earlier ones on its connection, so this watches the connection too.
     reply.raw.once('close', finish);
     socket.once('close', finish);
   }
 
   #finish(request: FastifyRequest, reply: FastifyReply): void {
-    this.#open--;
+    this.#pending--;
     const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE_STATUS;
     this.finished.next({ request, status, elapsedMs: reply.elapsedTime });
     for (const listener of listeners.get(request) ?? []) listener();
   }
 }
 
-/** While the work is under way, the connection of a request may be silent for as long as it takes. */
+/** Suspends the idle timeout of the connection during work that may take long without traffic. */
 export async function withoutIdleLimit<T>(
   { raw: { socket }, server }: FastifyRequest,
   work: () => Promise<T>,
@@ -93,14 +94,14 @@ export async function withoutIdleLimit<T>(
   try {
     return await work();
   } finally {
-    // Not that of the socket: another request on this connection may have suspended it.
+    // Uses the server's value, because another request on this connection may have set the socket's to 0.
     socket.setTimeout(server.server.timeout);
   }
 }
 
 /**
- * The same of an answer in pieces, while a piece is made. While nobody asks for the next one the limit holds, for a
- * client that does not read.
+ * Suspends the idle timeout while each piece of an answer is made. Between pieces it applies, for a client that does
+ * not read.
  */
 export async function* piecesWithoutIdleLimit<T>(
   request: FastifyRequest,

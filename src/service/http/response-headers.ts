@@ -1,6 +1,6 @@
 import type { FastifyCorsOptions } from '@fastify/cors';
 
-/** Headers beyond the plain ones that a page of another origin may read. */
+/** Headers, beyond the safelisted ones, that pages of other origins may read. */
 const EXPOSED_HEADERS = [
   'RateLimit-Limit',
   'RateLimit-Remaining',
@@ -10,7 +10,6 @@ const EXPOSED_HEADERS = [
   'Cache-Status',
   'X-Backend',
   'X-Request-Id',
-  'Traceparent',
   'ETag',
   'Allow',
   'Location',
@@ -21,28 +20,28 @@ const EXPOSED_HEADERS = [
 ];
 
 /**
- * Every origin may call everything: there are no credentials, so there is nothing to protect from a page. Without a list
- * of allowed headers the plugin allows those that a preflight asks for: tracing and generated clients add their own.
+ * Every origin may call everything: there are no credentials to protect. Without a list of allowed headers, the
+ * plugin allows those of the preflight, because tracing and generated clients add their own.
  */
 export const CORS: FastifyCorsOptions = {
   origin: '*',
   methods: ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'],
   exposedHeaders: EXPOSED_HEADERS,
   maxAge: 86_400,
-  // A plain OPTIONS, without the headers of a preflight, gets the same answer.
+  // An OPTIONS request without the headers of a preflight gets the same answer.
   strictPreflight: false,
 };
 
-/** The same for answers that are written before a request exists that a plugin could see. */
+/** CORS headers of answers that are written before a request object exists. */
 export const RAW_CORS_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
 };
 
 /**
- * Headers that helmet advises, on every answer, without those that break a service on plain HTTP
- * (upgrade-insecure-requests, HSTS: the proxy that ends TLS sets them), those that browsers complain about there
- * (Cross-Origin-Opener-Policy, Origin-Agent-Cluster), and with reading by other origins.
+ * Security headers that helmet advises, on every answer. Left out are those that break plain HTTP, which the TLS
+ * proxy sets (upgrade-insecure-requests, HSTS), and those about which browsers complain there
+ * (Cross-Origin-Opener-Policy, Origin-Agent-Cluster). Other origins may read the answers.
  */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
@@ -52,7 +51,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
     "frame-ancestors 'none'",
     "object-src 'none'",
     "img-src 'self' data: blob:",
-    // The page's worker and its styles in attributes.
+    // For the worker of the page and for its inline styles.
     "worker-src 'self' blob:",
     "style-src 'self' 'unsafe-inline'",
   ].join(';'),
@@ -61,7 +60,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-dns-prefetch-control': 'off',
   'x-download-options': 'noopen',
-  // As frame-ancestors above, for browsers that do not know that.
+  // For browsers that do not know frame-ancestors.
   'x-frame-options': 'DENY',
   'x-permitted-cross-domain-policies': 'none',
   'x-xss-protection': '0',

@@ -1,27 +1,26 @@
 /**
- * Everything between the parsed request and the controller: what all requests and answers have in common.
- * connections.ts handles what happens before there is a request.
+ * Configures the HTTP server: the steps between a parsed request and its controller, and the headers of all answers.
+ * connections.ts handles the time before there is a request.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { Readable, type Duplex } from 'node:stream';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Environment } from '../config/environment.js';
-import { CodedError, describeValue } from '../../errors.js';
-import { getOrInsert } from '../../get-or-insert.js';
-import { ArrivingDocuments } from '../limits/admission.js';
+import { CodedError, describeValue, ERRORS } from '../../engine/errors.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import { ArrivingDocuments, LeavingAnswers } from '../limits/admission.js';
 import { refusal, type Connections } from './connections.js';
 import { CORS, SECURITY_HEADERS } from './response-headers.js';
 import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import * as limits from '../limits/limits.js';
 import { acceptJsonBodies, isDocumentRoute, refuseCompressedBodies } from './request-body.js';
-import { traceparentOf, traceSpanOf } from './trace-context.js';
 import { StrictValidationPipe } from './request-fields.js';
 
-/** Longest time that a timer of Node can hold. */
-const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
+/** The longest delay of a timer in Node. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 export function createAdapter(
   { TRUST_PROXY, RUN_TIMEOUT_MS }: Environment,
@@ -30,25 +29,26 @@ export function createAdapter(
 ): FastifyAdapter {
   return new FastifyAdapter({
     trustProxy: TRUST_PROXY === '' ? false : TRUST_PROXY.split(',').map((entry) => entry.trim()),
-    // While the service stops, Fastify would send error responses in its own format; ModelHealth rejects runs by then.
+    // During shutdown Fastify would send errors in its own format; ModelHealth rejects runs by then.
     return503OnClosing: false,
     bodyLimit: limits.BODY_LIMIT_BYTES,
     requestTimeout: requestTimeoutMs,
-    // Time without traffic in either direction: a client that does not read its answer would keep its connection open for ever.
-    connectionTimeout: Math.min(RUN_TIMEOUT_MS + requestTimeoutMs, LARGEST_TIMEOUT_MS),
+    // Limits the time without traffic in either direction: a client that does not read its answer would otherwise
+    // keep its connection open forever.
+    connectionTimeout: Math.min(RUN_TIMEOUT_MS + requestTimeoutMs, MAX_TIMEOUT_MS),
     keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT_MS,
     routerOptions: { maxParamLength: limits.PARAMETER_LIMIT_CHARACTERS },
     http: {
       maxHeaderSize: limits.HEADER_LIMIT_BYTES,
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
-      // Node would answer a missing Host itself, with no body; see checkHost.
+      // Node would answer a missing Host itself, without a body; see checkHost.
       requireHostHeader: false,
-      // Node would take the first of two and drop the other, such as a second Content-Type.
+      // Node would use the first of two headers and drop the second, for example a second Content-Type.
       joinDuplicateHeaders: true,
     },
     genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers['x-request-id']),
-    // For paths that cannot be decoded; no hook runs for them.
+    // Answers paths that cannot be decoded; no hook runs for them.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const known = expectedErrorOf(error) ?? internalError(error);
       const { headers, body } = refusal(known, request.id);
@@ -59,9 +59,9 @@ export function createAdapter(
 }
 
 /**
- * Adds what all requests share to an application that was just created.
+ * Adds the hooks, filters and parsers that all requests share to a new application.
  * @param connections the same as the adapter's
- * @param isEnding tells whether the service is stopping
+ * @param isEnding returns true if the service is stopping
  */
 export function configureServer(
   app: NestFastifyApplication,
@@ -71,6 +71,7 @@ export function configureServer(
   const fastify = app.getHttpAdapter().getInstance();
   const routes = new KnownRoutes();
   const documents = new ArrivingDocuments();
+  const answers = new LeavingAnswers();
   fastify.addHook('onRoute', (route) => {
     routes.add(route);
     if (isDocumentRoute(route.config)) route.bodyLimit = limits.DOCUMENT_LIMIT_BYTES;
@@ -79,8 +80,6 @@ export function configureServer(
   app.enableCors(CORS);
   fastify.addHook('onRequest', (request, reply, next) => {
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
-    const span = traceSpanOf(request);
-    if (span !== undefined) reply.header('traceparent', traceparentOf(span));
     connections.arrived(request.raw, reply);
     checkHost(request);
     refuseExpectation(request, reply);
@@ -89,29 +88,68 @@ export function configureServer(
     if (isDocumentRoute(request.routeOptions.config)) documents.admit(request, reply);
     next();
   });
-  fastify.addHook('onSend', (_request, reply, _payload, next) => {
-    // So that the client asks elsewhere next. What came after this request on its connection is answered as well.
+  fastify.addHook('onSend', (request, reply, payload, next) => {
+    if (reply.statusCode === ERRORS.BODY_TOO_LARGE.status) dropBody(request, reply);
+    let turn: Promise<void> | undefined;
+    try {
+      turn = answers.admit(request, reply, payload);
+    } catch (error) {
+      for (const header of HEADERS_OF_BODY) reply.removeHeader(header);
+      if (payload instanceof Readable) payload.destroy();
+      next(error as Error);
+      return;
+    }
+    // Closes the connection, so that the client's next request goes elsewhere. Requests that already arrived on it
+    // are answered first.
     if (isEnding() && connections.isNewest(reply.raw)) reply.header('connection', 'close');
-    next();
+    if (turn === undefined) next();
+    else void turn.then(() => next());
   });
   app.useGlobalPipes(new StrictValidationPipe());
   app.useGlobalFilters(new ErrorFilter());
   const server = app.getHttpServer() as Server;
-  // Bounded by the size of the headers. Node would leave out those beyond the 2,000th, such as a proxy adds.
+  // The size of the headers limits their number. Node would drop those after the 2,000th, perhaps one from a proxy.
   server.maxHeadersCount = 0;
-  // Node would answer itself, past the rate limit, the log and the headers of every other answer.
+  // Node would answer itself and bypass the rate limit, the log and the common headers.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response),
   );
   connections.watch(server);
 }
 
-/** Ids of others are taken over only where they cannot be mistaken for anything else in a log. */
+/** Headers of a body; they do not fit the error that replaces it. */
+const HEADERS_OF_BODY = ['content-type', 'content-encoding', 'content-length', 'etag', 'link'];
+
+/**
+ * Reads and drops the rest of a body that is too large. Otherwise a client that sends all of it before it reads would
+ * see a broken connection and no answer.
+ */
+function dropBody({ raw }: FastifyRequest, reply: FastifyReply): void {
+  const { raw: response } = reply;
+  if (raw.complete || Number(raw.headers['content-length'] ?? 0) > limits.DROPPED_BODY_BYTES) return;
+  reply.removeHeader('connection');
+  // If a client asks to close the connection, Node would close it right after the answer.
+  const isLast = !response.shouldKeepAlive;
+  response.shouldKeepAlive = true;
+  if (isLast) {
+    raw.once('end', () => {
+      if (response.writableFinished) raw.socket.end();
+      else response.once('finish', () => raw.socket.end());
+    });
+  }
+  let dropped = 0;
+  raw.on('data', ({ length }: Buffer) => {
+    dropped += length;
+    if (dropped > limits.DROPPED_BODY_BYTES) raw.socket.destroy();
+  });
+}
+
+/** Accepts a client's request id only if it cannot be mistaken for anything else in a log. */
 function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.:-]{1,64}$/.test(header) ? header : randomUUID();
 }
 
-/** A name or an address, with a port or without (RFC 9112, section 3.2). */
+/** A name or an address, with an optional port (RFC 9112, section 3.2). */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/i;
 
 function checkHost({ raw }: FastifyRequest): void {
@@ -140,7 +178,7 @@ function refuseUnknown(routes: KnownRoutes, request: FastifyRequest, reply: Fast
 
 function refuseExpectation({ headers: { expect } }: FastifyRequest, reply: FastifyReply): void {
   if (expect === undefined || expect.toLowerCase() === '100-continue') return;
-  // It is unknown whether the body will follow, so it could not be distinguished from the next request.
+  // The body may or may not follow, so it could not be distinguished from the next request.
   reply.header('connection', 'close');
   throw new CodedError(
     'EXPECTATION_FAILED',
@@ -148,19 +186,19 @@ function refuseExpectation({ headers: { expect } }: FastifyRequest, reply: Fasti
   );
 }
 
-/** The existing paths and their methods: the router alone does not distinguish 404 from 405. */
+/** The existing paths with their methods; the router itself cannot distinguish 404 from 405. */
 export class KnownRoutes {
-  /** By the path of the router, such as `/a/:name`. */
+  /** Methods by the router's path, such as `/a/:name`. */
   readonly #methods = new Map<string, Set<string>>();
 
   add({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void {
-    // The one of CORS, which answers preflights at every path and makes none of them exist.
+    // The route of CORS answers preflights on every path, even on those that do not exist.
     if ([method].flat().every((each) => each === 'OPTIONS')) return;
     const methods = getOrInsert(this.#methods, url, () => new Set(['OPTIONS']));
     for (const each of [method].flat()) methods.add(each);
   }
 
-  /** @returns what Allow says about a path, empty where nothing is */
+  /** @returns the methods for the Allow header; empty if the path does not exist */
   methodsOf(path: string): string[] {
     const known = [...this.#methods.keys()].find((url) => isPathOf(url, path));
     return [...(this.#methods.get(known ?? '') ?? [])].sort();

@@ -1,15 +1,25 @@
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../config/environment.js';
-import { queueFull } from '../../errors.js';
-import { ClientShares, placesFor } from '../../scheduling/client-shares.js';
-import { Limits, ARRIVING_DOCUMENTS, ARRIVING_DOCUMENTS_PER_CLIENT, DOCUMENT_LIMIT_BYTES } from './limits.js';
+import { queueFull } from '../../engine/errors.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import { ClientShares, limitFor } from '../../workers/queue/client-shares.js';
+import {
+  Limits,
+  ARRIVING_DOCUMENTS,
+  ARRIVING_DOCUMENTS_PER_CLIENT,
+  DOCUMENT_LIMIT_BYTES,
+  LEAVING_BYTES,
+  LEAVING_BYTES_PER_CLIENT,
+} from './limits.js';
 import { siteOf } from './client-address.js';
+import { SendingTurns } from './sending-turns.js';
 
-/** An experiment, or a document that arrives at all, takes seconds; asking more often does not help. */
+/** An experiment or the upload of a document takes seconds, so asking more often does not help. */
 const RETRY_AFTER_S = 5;
 
-/** How many experiments are under way at once, of one client and of all: each holds memory until it is answered. */
+/** Limits pending experiments, of one client and in total, because each one holds memory until it is answered. */
 @Injectable()
 export class Admission {
   readonly #shares = new ClientShares();
@@ -24,18 +34,17 @@ export class Admission {
   }
 
   /**
-   * @param client whose place it is
-   * @returns what ends the experiment; may be called more than once
+   * @returns a function that ends the experiment; further calls do nothing
    * @throws CodedError QUEUE_FULL
    */
   admit(client: string): () => void {
     const { EXPERIMENTS_AT_ONCE } = this.environment;
     const { experimentsPerClient } = this.limits;
-    const own = this.#shares.of(client);
-    if (own >= experimentsPerClient) {
+    const underWay = this.#shares.of(client);
+    if (underWay >= experimentsPerClient) {
       throw queueFull(`${experimentsPerClient} experiments of this client are under way`, RETRY_AFTER_S);
     }
-    if (this.#shares.ofAll >= placesFor(own, EXPERIMENTS_AT_ONCE)) {
+    if (this.#shares.ofAll >= limitFor(underWay, EXPERIMENTS_AT_ONCE)) {
       throw queueFull(`${this.#shares.ofAll} experiments are under way`, RETRY_AFTER_S);
     }
     return this.#shares.take(client, 1);
@@ -43,14 +52,14 @@ export class Admission {
 }
 
 /**
- * Bounds the memory of documents that have begun to arrive: each may take its time, and nothing else limits how many
- * connections a client opens. What a request announces is counted, in bytes, so that it is refused before it is read.
+ * Limits the memory of documents that are arriving. An upload may be slow, and the number of a client's connections
+ * is not limited. A request is counted with its announced length, so it is refused before it is read.
  */
 export class ArrivingDocuments {
   readonly #shares = new ClientShares();
 
   /**
-   * @param request for a route whose body is a document
+   * @param request a request whose body is a document
    * @throws CodedError QUEUE_FULL
    */
   admit(request: FastifyRequest, reply: FastifyReply): void {
@@ -59,20 +68,75 @@ export class ArrivingDocuments {
     const client = siteOf(request);
     const isOwn = this.#shares.of(client) + bytes > ARRIVING_DOCUMENTS_PER_CLIENT * DOCUMENT_LIMIT_BYTES;
     if (isOwn || this.#shares.ofAll + bytes > ARRIVING_DOCUMENTS * DOCUMENT_LIMIT_BYTES) {
-      // The body is not read, so nothing after it can be.
+      // The body stays unread, so the connection cannot be used again.
       reply.header('connection', 'close');
       const whose = isOwn ? ' of this client' : '';
       throw queueFull(`too many documents${whose} are arriving`, RETRY_AFTER_S);
     }
     const leave = this.#shares.take(client, bytes);
-    // A body that was read has ended; one that was refused or cut off closes with its connection.
+    // A body that was read ends; one that was refused or cut off closes with its connection.
     request.raw.once('end', leave);
     request.raw.once('close', leave);
     reply.raw.once('close', leave);
   }
 }
 
-/** The parser has checked Content-Length; what is larger than the limit is refused before it is read. */
+interface Leaving {
+  answers: number;
+  readonly leave: () => void;
+}
+
+/**
+ * Limits the memory of answers that clients do not read. Bytes count until the operating system has taken them. If
+ * several answers of a client share a buffer, it counts once; of a text, each answer has a copy.
+ */
+export class LeavingAnswers {
+  readonly #shares = new ClientShares();
+  /** By client and payload. */
+  readonly #answers = new Map<string, Map<unknown, Leaving>>();
+  readonly #turns = new SendingTurns();
+
+  /**
+   * @param payload buffer, text or stream; a stream counts with the most that it may buffer
+   * @returns undefined if the answer may be sent now, else a promise that resolves when it may
+   * @throws CodedError QUEUE_FULL
+   */
+  admit(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> | undefined {
+    const bytes = bytesHeld(payload);
+    if (bytes < COUNTED_FROM_BYTES || reply.raw.closed) return undefined;
+    const client = siteOf(request);
+    const ofClient = getOrInsert(this.#answers, client, () => new Map<unknown, Leaving>());
+    const held = typeof payload === 'string' ? reply : payload;
+    const known = ofClient.get(held);
+    const added = known === undefined ? bytes : 0;
+    const isOwn = this.#shares.of(client) + added > LEAVING_BYTES_PER_CLIENT;
+    if (isOwn || this.#shares.ofAll + added > LEAVING_BYTES) {
+      throw queueFull(`too many answers${isOwn ? ' of this client' : ''} are not read`, RETRY_AFTER_S);
+    }
+    const leaving = known ?? { answers: 0, leave: this.#shares.take(client, bytes) };
+    ofClient.set(held, leaving);
+    leaving.answers++;
+    reply.raw.once('close', () => {
+      if (--leaving.answers > 0) return;
+      leaving.leave();
+      ofClient.delete(held);
+      if (ofClient.size === 0) this.#answers.delete(client);
+    });
+    return this.#turns.take(client, bytes);
+  }
+}
+
+/** Smaller answers fit into the socket's buffer and are not counted. */
+const COUNTED_FROM_BYTES = 16 * 1024;
+/** Memory of a stream: its first part, which waits in memory, and its compressor. */
+const STREAM_BYTES = 2 * 1024 * 1024;
+
+function bytesHeld(payload: unknown): number {
+  if (typeof payload === 'string' || payload instanceof Uint8Array) return payload.length;
+  return payload instanceof Readable ? STREAM_BYTES : 0;
+}
+
+/** The parser has checked Content-Length. A longer body is refused before it is read, so it counts as 0. */
 function announcedBytes({ headers }: FastifyRequest): number {
   if (headers['transfer-encoding'] !== undefined) return DOCUMENT_LIMIT_BYTES;
   const length = Number(headers['content-length'] ?? 0);

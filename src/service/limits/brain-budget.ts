@@ -1,22 +1,23 @@
 import type { FastifyReply } from 'fastify';
-import { CodedError } from '../../errors.js';
+import { CodedError } from '../../engine/errors.js';
 import { sendWindow } from './run-limit.guard.js';
-import type { SlidingWindow, WindowReading } from './sliding-window.js';
+import type { SlidingWindow, WindowResult } from './sliding-window.js';
+import { finite } from '../../engine/finite.js';
 
-/** A charge that was made in advance. */
+/** A charge made in advance. */
 export interface Charge {
-  /** Replaces what was charged by what it came to, in ms; to be called once. */
-  readonly settle: NonNullable<WindowReading['settle']>;
+  /** Replaces the charge by the real price, in ms. Call it once. */
+  readonly settle: NonNullable<WindowResult['settle']>;
 }
 
 /**
- * Budget of each client for any minute in brain seconds: simulated time, or more where experiments/plan/prices.ts says that
- * computing takes longer. Counted in whole milliseconds.
+ * Budget of each client in brain seconds per minute: simulated time, or more if computing takes longer (see
+ * experiments/plan/prices.ts). Counted in whole milliseconds.
  */
 export class BrainBudget {
   /**
    * @param perMinuteS 0 for no limit
-   * @param window the sliding window that counts it, with the same limit
+   * @param window the sliding window that counts, with the same limit
    */
   constructor(
     private readonly perMinuteS: number,
@@ -24,14 +25,22 @@ export class BrainBudget {
   ) {}
 
   /**
-   * Charges work before it begins, and sets the headers that tell the client what is left.
-   * @param brainMs price of what is known of the work
-   * @throws CodedError RATE_LIMITED where the client has less than that left, TOO_EXPENSIVE where it never has so much
+   * Charges work whose price is not known yet; see charge.
+   * @param brainMs the upper bound of its price; if it exceeds a minute's budget, that budget is charged
+   */
+  reserve(client: string, brainMs: number, reply: FastifyReply): Promise<Charge> {
+    return this.charge(client, Math.min(brainMs, 1000 * this.perMinuteS), reply);
+  }
+
+  /**
+   * Charges work before it begins, and sets the headers that tell the client its remaining budget.
+   * @param brainMs estimated price
+   * @throws CodedError RATE_LIMITED if the client has less left; TOO_EXPENSIVE if it exceeds a minute's budget
    */
   async charge(client: string, brainMs: number, reply: FastifyReply): Promise<Charge> {
     const { perMinuteS } = this;
     if (perMinuteS === 0) return { settle: () => undefined };
-    const priceS = brainMs / 1000;
+    const priceS = finite(brainMs) / 1000;
     if (priceS > perMinuteS) {
       throw new CodedError(
         'TOO_EXPENSIVE',
@@ -42,10 +51,10 @@ export class BrainBudget {
       );
     }
     const { allowed, remaining, resetMs, settle } = await this.window.spend(client, brainMs);
-    // Less than nothing is left where experiments took more than was estimated.
+    // Negative if experiments took more than estimated.
     const leftMs = Math.max(0, remaining);
     const resetS = sendWindow(reply, perMinuteS, Math.floor(leftMs / 1000), resetMs);
-    if (allowed) return { settle: settle! };
+    if (allowed) return { settle: (cameToMs) => settle!(finite(cameToMs)) };
     throw new CodedError(
       'RATE_LIMITED',
       `At most ${perMinuteS} brain seconds a minute are allowed for each client; this experiment needs ` +

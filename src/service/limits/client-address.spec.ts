@@ -31,7 +31,7 @@ describe('clientKey', () => {
     expect(clientKey(address)).toBe(key);
   });
 
-  it('takes the places of its /48, or of its IPv4 address', () => {
+  it('shares the limits of its /48, or of its IPv4 address', () => {
     expect(clientKey('2001:db8:1:2::1', 48)).toBe('2001:db8:1::/48');
     expect(clientKey('2001:db8:1:ffff::1', 48)).toBe('2001:db8:1::/48');
     expect(clientKey('2001:db8:2:2::1', 48)).toBe('2001:db8:2::/48');

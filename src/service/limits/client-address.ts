@@ -1,43 +1,40 @@
-import { isIPv4, Socket } from 'node:net';
+import { isIPv4 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import { getOrInsert } from '../../get-or-insert.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
 
-/** Prefix that identifies a client: providers assign at least a /64 to each customer. */
+/** Prefix that identifies a client. Providers assign at least a /64 to each customer. */
 const CLIENT_BITS = 64;
-/** The largest network that providers assign as a rule (RFC 6177): whoever has one could be 65,536 clients. */
+/**
+ * Prefix of a site: the largest network that providers usually assign (RFC 6177). Its owner could appear as 65,536
+ * clients.
+ */
 const SITE_BITS = 48;
 /**
- * Offset of the IPv4 address that is embedded in IPv6 addresses of these ranges. By its IPv6 address alone, one 6to4
- * host could use 65,536 networks (RFC 3056) and one Teredo host a /64 of every Teredo server (RFC 4380), while all
- * clients behind a translator (RFC 6052, RFC 7915, RFC 8215) would share one /64.
+ * Offset of the IPv4 address that these kinds of IPv6 addresses embed. Without it, one 6to4 host could use 65,536
+ * networks (RFC 3056), and one Teredo host a /64 of every Teredo server (RFC 4380). All clients of a translator (RFC
+ * 6052, RFC 7915, RFC 8215) would share one /64.
  */
 const IPV4_AT_BYTE: Readonly<Record<string, number>> = { '6to4': 2, teredo: 12, rfc6052: 12, rfc6145: 12 };
-/** Teredo inverts the bits of the address, so that no translator rewrites it. */
+/** Teredo inverts the bits of the address, so that no translator on the way rewrites it. */
 const INVERTED_RANGE = 'teredo';
-/** An address with the port of the connection, as some proxies send it: 192.0.2.1:80, [2001:db8::1]:80. */
+/** An address with a port, as some proxies send it: 192.0.2.1:80, [2001:db8::1]:80. */
 const WITH_PORT = /^(?:\[([\da-f:.]+)\](?::\d{1,5})?|(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})$/i;
-/** Shared by all clients without a valid address, for example behind a trusted proxy that does not send addresses. */
+/** Key of all clients without a valid address, for example if a trusted proxy sends none. */
 const UNKNOWN = 'unknown';
 
 const keys = new WeakMap<FastifyRequest, { readonly client: string; readonly site: string }>();
 
-/** The client of a request. connections.ts ensures that it is known even after the connection has closed. */
+/** Returns the client of a request. connections.ts makes it available even after the connection has closed. */
 export function clientOf(request: FastifyRequest): string {
   return keysOf(request).client;
 }
 
-/** Site whose places and turns a request takes: its client, or all clients of its /48 where the address is an IPv6 one. */
+/**
+ * Returns the site of a request, to which shared resources are counted: its client, or the /48 of an IPv6 address.
+ */
 export function siteOf(request: FastifyRequest): string {
   return keysOf(request).site;
-}
-
-/**
- * Tells whether the service sent this request itself, to be warm before anybody else asks (api/v1/warm-up.ts). Such a request
- * comes over no socket, so nobody else can send one. It is not counted, limited, logged or remembered.
- */
-export function isWarmUp({ raw }: FastifyRequest): boolean {
-  return !(raw.socket instanceof Socket);
 }
 
 function keysOf(request: FastifyRequest) {
@@ -45,13 +42,14 @@ function keysOf(request: FastifyRequest) {
 }
 
 /**
- * The key that identifies a client: an IPv4 address, or a prefix of an IPv6 address. An IPv6 address that embeds an IPv4
- * address (mapped, translated, 6to4, Teredo) gives that IPv4 address. All other values share one key, so that clients control neither the length nor the number of keys.
- * @param address as Fastify determines it, behind the trusted proxies
- * @param ipv6Bits of the prefix, whole bytes
+ * Returns the key of a client: an IPv4 address, or a prefix of an IPv6 address. If an IPv6 address embeds an IPv4
+ * address (mapped, translated, 6to4, Teredo), the key is that IPv4 address. All other values share one key, so
+ * clients control neither the length nor the number of keys.
+ * @param address as Fastify determines it from the trusted proxies
+ * @param ipv6Bits length of the prefix, in whole bytes
  */
 export function clientKey(address: string | undefined, ipv6Bits = CLIENT_BITS): string {
-  // Most addresses are such, and reading one takes as long as a query of the cache.
+  // Shortcut for most addresses: parsing one takes as long as a cache lookup.
   if (address !== undefined && isIPv4(address)) return address;
   const [, bracketed, ipv4] = WITH_PORT.exec(address ?? '') ?? [];
   const bare = bracketed ?? ipv4 ?? address ?? '';

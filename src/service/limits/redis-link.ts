@@ -1,17 +1,17 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { luaScript } from '../../lua-script.js';
-import { FAILING_AT_ONCE, RedisPresence, type PresenceListener } from '../../redis-presence.js';
+import { luaScript } from '../redis/lua-script.js';
+import { FAILING_AT_ONCE, RedisPresence, type PresenceListener } from '../redis/redis-presence.js';
 
-/** A limit that takes longer than this to ask is not worth waiting for. */
+/** A request shall not wait longer than this for its limit. */
 const ANSWER_WITHIN_MS = 250;
 
-/** Runs a script on one key. */
+/** Calls a Lua script on one key. */
 export type Script<Reply> = (key: string, ...args: readonly number[]) => Promise<Reply>;
 
 /**
- * The connection to Redis that all limits share. A Redis that cannot count because it is full, read-only or denies us
- * access is treated as unavailable, and so for all of them until each can count again.
+ * The connection to Redis that all limits share. A Redis counts as unavailable also if it cannot count because it is
+ * full, read-only or denies access. It then stays unavailable for all limits until each can count again.
  */
 export class RedisLink implements OnApplicationShutdown {
   readonly #redis: Redis;
@@ -20,7 +20,7 @@ export class RedisLink implements OnApplicationShutdown {
 
   constructor(url: string, listener: PresenceListener) {
     this.#redis = new Redis(url, {
-      // Without a connection the decision is made here.
+      // Without a connection, this process decides itself.
       ...FAILING_AT_ONCE,
       commandTimeout: ANSWER_WITHIN_MS,
       disconnectTimeout: ANSWER_WITHIN_MS,
@@ -41,14 +41,14 @@ export class RedisLink implements OnApplicationShutdown {
   }
 
   /**
-   * Adds a condition for Redis to count as available again. A connection and a PING prove nothing: they also work when
-   * Redis is full or read-only. Only counting does.
+   * Adds a check that must succeed before Redis counts as available again. A connection and a PING prove nothing,
+   * because they also work if Redis is full or read-only. Only counting proves it.
    */
   addProbe(probe: () => Promise<unknown>): void {
     this.#probes.push(probe);
   }
 
-  /** Asks Redis, or decides here while Redis is unavailable. */
+  /** Asks Redis, or decides locally while Redis is unavailable. */
   async withFallback<T>(remote: () => Promise<T>, local: () => T | Promise<T>): Promise<T> {
     if (this.#presence.isAway) return local();
     try {
@@ -59,7 +59,10 @@ export class RedisLink implements OnApplicationShutdown {
     }
   }
 
-  /** For what may fail: an entry that stays expires with its window, and the next count shows whether Redis is there. */
+  /**
+   * Runs a command that may fail: an entry that stays expires with its window, and the next count shows whether Redis
+   * works.
+   */
   async bestEffort(command: () => Promise<unknown>): Promise<void> {
     if (!this.#presence.isAway) await command().catch(() => undefined);
   }

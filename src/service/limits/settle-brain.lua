@@ -1,10 +1,10 @@
 --[[
-  Replaces an amount that was spent by what it came to. More counts from now on. Less of a slot that has left is nothing
-  to take back, and no key must be made that never expires.
+  Replaces a charge by the real amount. A deficit counts from now on. A surplus is given back only if its slot is still
+  stored: otherwise the script would create a key that never expires.
 
   KEYS[1]  spending of the client by slot
-  ARGV[1]  slot in which was spent
-  ARGV[2]  change of the amount
+  ARGV[1]  slot of the charge
+  ARGV[2]  real amount minus charge
   ARGV[3]  length of the window, in ms
   ARGV[4]  length of a slot, in ms
 ]]

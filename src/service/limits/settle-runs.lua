@@ -1,7 +1,7 @@
 --[[
   Takes back a run that was counted.
 
-  KEYS[1]  moments of the client, in ms
-  ARGV[1]  moment of the run
+  KEYS[1]  times of the client's runs, in ms
+  ARGV[1]  time of the run
 ]]
 return redis.call('LREM', KEYS[1], -1, ARGV[1])

@@ -9,8 +9,8 @@ const LIMIT = 600;
 
 describe('MemoryWindow of runs', () => {
   let nowMs: number;
-  const windowOf = (limit: number, windowMs: number, maximumClients = 10) =>
-    new MemoryWindow({ limit, windowMs, slotMs: 0, maximumClients, nowMs: () => nowMs });
+  const windowOf = (limit: number, windowMs: number, maxClients = 10) =>
+    new MemoryWindow({ limit, windowMs, slotMs: 0, maxClients, nowMs: () => nowMs });
   beforeEach(() => {
     nowMs = 0;
   });
@@ -55,7 +55,7 @@ describe('MemoryWindow of runs', () => {
     ]);
   });
 
-  it('takes back what is given back, as if it had not been asked for', () => {
+  it('takes back an amount, as if it had not been asked for', () => {
     const window = windowOf(2, 1_000);
     const first = window.spend('a', 1);
     nowMs = 400;
@@ -114,7 +114,7 @@ describe('MemoryWindow of runs', () => {
     }
     collectGarbage();
     expect(passed).toBe(flood);
-    // 20 MB where this was written.
+    // Measured: 20 MB.
     expect(process.memoryUsage().heapUsed - beforeBytes).toBeLessThan(40e6);
     // It came a hundred times, and was not forgotten among the others.
     expect(window.spend('regular', 1).allowed).toBe(false);
@@ -123,17 +123,17 @@ describe('MemoryWindow of runs', () => {
 
 describe('MemoryWindow of brain time', () => {
   let nowMs: number;
-  const log = (maximumClients = 10) =>
+  const log = (maxClients = 10) =>
     new MemoryWindow({
       limit: LIMIT,
       windowMs: RATE_WINDOW_MS,
       slotMs: SPENDING_SLOT_MS,
-      maximumClients,
+      maxClients,
       nowMs: () => nowMs,
     });
   beforeEach(() => (nowMs = 0));
 
-  it('sums up what a client spends, refuses what goes beyond, and tells clients apart', () => {
+  it('sums up the spending of a client, refuses more than the limit, and tells clients apart', () => {
     const window = log();
     expect(window.spend('a', 400)).toMatchObject({ allowed: true, remaining: 200 });
     expect(window.spend('a', 201)).toMatchObject({ allowed: false, remaining: 200 });

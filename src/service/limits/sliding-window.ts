@@ -1,65 +1,69 @@
 import { LRUCache } from 'lru-cache';
+import { finite } from '../../engine/finite.js';
 
-export interface WindowReading {
+export interface WindowResult {
   readonly allowed: boolean;
-  /** Amount that is left. Below zero where settling found more than was spent. */
+  /** Remaining amount; negative if settling found more than was charged. */
   readonly remaining: number;
-  /** Where refused: until the same amount is allowed. Else until the oldest amount leaves the window. */
+  /** If refused: time until the same amount is allowed. Otherwise: time until the oldest amount leaves the window. */
   readonly resetMs: number;
   /**
-   * Present if the amount was spent: replaces it by what it came to. What was not needed is free again at once; what was
-   * needed beyond it is spent at this moment, also where the client has less left.
+   * Present if the amount was charged: replaces it by the real one. A surplus is free again at once. A deficit is
+   * charged now, even if the client has less left.
    */
   readonly settle?: (amount: number) => void | Promise<void>;
 }
 
-/** Sums up what clients spend, runs or brain time; in memory, or shared between replicas. Amounts are whole numbers. */
+/**
+ * Counts the runs or brain time that clients spend, in memory or shared between replicas. Amounts are whole numbers.
+ */
 export interface SlidingWindow {
   /**
-   * Spends an amount if it is allowed; what is refused is not spent, so that waiting always helps.
+   * Charges an amount if it is allowed. A refused amount is not charged, so waiting always helps.
    * @param amount at most the limit
    */
-  spend(client: string, amount: number): WindowReading | Promise<WindowReading>;
+  spend(client: string, amount: number): WindowResult | Promise<WindowResult>;
 }
 
 export interface WindowOptions {
   readonly limit: number;
   readonly windowMs: number;
   /**
-   * Amounts within a slot of time are summed up and leave together, a window after its end: they count for a slot longer
-   * at most, and neither the number nor the pace of requests costs memory. With 0 each counts for exactly a window.
+   * Amounts in the same slot of time are added up and leave the window together, one window after the slot's end. So
+   * memory does not grow with the number of requests, and an amount counts for one slot longer at most. With 0, each
+   * amount counts for exactly one window.
    */
   readonly slotMs: number;
 }
 
 export interface MemoryWindowOptions extends WindowOptions {
-  /** Beyond this, the clients idle longest are dropped: a flood of addresses cannot fill memory. */
-  readonly maximumClients: number;
+  /** If there are more clients, the longest idle ones are dropped, so a flood of addresses cannot fill memory. */
+  readonly maxClients: number;
   readonly nowMs: () => number;
 }
 
-/** Amounts that count, oldest first: the start of each one's slot, and the amount. */
+/** Counted amounts, oldest first: the start of each slot, and the amount in it. */
 interface Spending {
   readonly startsMs: number[];
   readonly amounts: number[];
   total: number;
 }
 
-/** The window of one process. */
+/** The window of a single process. */
 export class MemoryWindow implements SlidingWindow {
   readonly #spendingOf: LRUCache<string, Spending>;
 
   constructor(private readonly options: MemoryWindowOptions) {
     this.#spendingOf = new LRUCache({
-      max: options.maximumClients,
+      max: options.maxClients,
       memoMethod: (): Spending => ({ startsMs: [], amounts: [], total: 0 }),
     });
   }
 
-  spend(client: string, amount: number): WindowReading {
+  spend(client: string, amount: number): WindowResult {
     const { limit, windowMs, slotMs } = this.options;
     const nowMs = this.options.nowMs();
-    // In this order, since the sum of a moment and the window may be rounded up to a little more than the window.
+    // The order matters: start + window may be rounded up to slightly more than the window.
     const leavesInMs = (startMs: number) => windowMs + slotMs - (nowMs - startMs);
     const spending = this.#spendingOf.memo(client);
     const { startsMs, amounts } = spending;
@@ -68,8 +72,8 @@ export class MemoryWindow implements SlidingWindow {
     startsMs.splice(0, expired);
     for (const spent of amounts.splice(0, expired)) spending.total -= spent;
     const free = limit - spending.total;
-    if (amount > free) {
-      // It fits once so many of the oldest amounts have left.
+    if (finite(amount) > free) {
+      // The amount fits after this many of the oldest amounts have left.
       let leaving = 0;
       for (let room = free; room < amount; leaving++) room += amounts[leaving]!;
       return { allowed: false, remaining: free, resetMs: leavesInMs(startsMs[leaving - 1]!) };
@@ -91,12 +95,12 @@ export class MemoryWindow implements SlidingWindow {
 
   #settle(client: string, spentAtMs: number, change: number): void {
     const spending = this.#spendingOf.memo(client);
-    if (change > 0) {
+    if (finite(change) > 0) {
       add(spending, this.#slotAt(this.options.nowMs()), change);
       return;
     }
     const at = spending.startsMs.lastIndexOf(spentAtMs);
-    // An amount that has left the window cannot be taken back.
+    // An amount outside of the window cannot be taken back.
     if (at < 0) return;
     spending.total += change;
     spending.amounts[at]! += change;
@@ -107,7 +111,7 @@ export class MemoryWindow implements SlidingWindow {
   }
 }
 
-/** Adds an amount to the newest slot, or opens a newer one. */
+/** Adds an amount to the newest slot, or appends a new slot. */
 function add(spending: Spending, startMs: number, amount: number): void {
   spending.total += amount;
   const newest = spending.startsMs.length - 1;

@@ -1,15 +1,16 @@
 --[[
-  Spends an amount of a client if it is allowed. The key is a hash of what it spent by slots of time, as in MemoryWindow.
-  The clock is that of Redis and may be set back: slots later than now no longer count. A key or a field that holds
-  anything else is removed.
+  Charges an amount to a client if it is allowed. The key is a hash from slots of time to charged amounts, as in
+  MemoryWindow. The clock is that of Redis and may be set back, so slots in the future do not count. Any other key or
+  field is removed.
 
   KEYS[1]  spending of the client by slot
-  ARGV[1]  amount that is allowed within the window
+  ARGV[1]  limit of the window
   ARGV[2]  length of the window, in ms
   ARGV[3]  length of a slot, in ms
-  ARGV[4]  amount to spend
+  ARGV[4]  amount to charge
 
-  Returns whether it is allowed (1 or 0), what is left, ms until the same is allowed or the oldest leaves, the slot.
+  Returns 1 if it is allowed and 0 if not; the remaining amount; ms until the same amount is allowed, or until the
+  oldest slot leaves; the current slot.
 ]]
 local key = KEYS[1]
 local limit = tonumber(ARGV[1])

@@ -1,15 +1,17 @@
 --[[
-  Counts a run of a client if it is allowed. The key is the list of the moments of its last runs, oldest first, as in
-  MemoryWindow. Redis runs a script as a whole, so no two replicas can let the same last run pass; the clock is that of
-  Redis, so replicas need not agree on theirs. That clock may be set back, or be another one after a failover: moments
-  later than now no longer count, or a client would be refused until the clock has caught up. A key that holds anything
-  but such a list is replaced; keys with our prefix are ours.
+  Counts a run of a client if it is allowed. The key is the list of the times of its last runs, oldest first, as in
+  MemoryWindow. Redis runs a script atomically, so two replicas cannot both allow the last run. The clock is that of
+  Redis, so replicas need not agree on theirs.
 
-  KEYS[1]  moments of the client, in ms
-  ARGV[1]  runs that are allowed within the window
+  That clock may be set back, or change after a failover. So times in the future do not count: otherwise a client would
+  be refused until the clock has caught up. A key of another type is replaced, because keys with our prefix are ours.
+
+  KEYS[1]  times of the client's runs, in ms
+  ARGV[1]  limit of runs in the window
   ARGV[2]  length of the window, in ms
 
-  Returns whether it is allowed (1 or 0), how many more are, ms until the oldest leaves the window, the moment counted.
+  Returns 1 if it is allowed and 0 if not; the number of remaining runs; ms until the oldest run leaves the window; the
+  counted time.
 ]]
 local key = KEYS[1]
 local limit = tonumber(ARGV[1])

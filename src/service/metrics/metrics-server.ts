@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { Environment } from '../config/environment.js';
-import { CodedError } from '../../errors.js';
+import { Environment, isSet } from '../config/environment.js';
+import { CodedError } from '../../engine/errors.js';
 import { Metrics } from './metrics.js';
 
 /**
- * GET /metrics on a separate port, which need not be public; on the loopback interface unless METRICS_HOST is set.
+ * Serves GET /metrics on a separate port, which need not be public. It listens on the loopback interface unless
+ * METRICS_HOST is set.
  */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap {
@@ -22,15 +24,30 @@ export class MetricsServer implements OnApplicationBootstrap {
   async onApplicationBootstrap(): Promise<void> {
     const { METRICS_HOST, METRICS_PORT } = this.environment;
     if (METRICS_PORT === 0) return;
-    this.#server.listen(METRICS_PORT, METRICS_HOST);
-    await once(this.#server, 'listening').catch((cause: Error) => {
+    try {
+      await this.#listen(METRICS_PORT);
+    } catch (error) {
+      const cause = error as NodeJS.ErrnoException;
+      if (cause.code === 'EADDRINUSE' && !isSet(this.environment, 'METRICS_PORT')) {
+        await this.#listen(0);
+        const { port } = this.#server.address() as AddressInfo;
+        this.#log.warn(
+          `The port of the metrics, ${METRICS_PORT}, is taken, so they are at port ${port}; METRICS_PORT chooses one.`,
+        );
+        return;
+      }
       throw new CodedError(
         'CONFIG_INVALID',
         `METRICS_HOST and METRICS_PORT must be free to listen on, or METRICS_PORT 0 for no metrics, ` +
           `got ${METRICS_HOST} and ${METRICS_PORT}: ${cause.message}.`,
         { cause },
       );
-    });
+    }
+  }
+
+  async #listen(port: number): Promise<void> {
+    this.#server.listen(port, this.environment.METRICS_HOST);
+    await once(this.#server, 'listening');
     this.#server.on('error', (error) => this.#log.error(`The metrics server failed: ${error.message}`));
   }
 

@@ -7,28 +7,28 @@ import { apiPath } from '../http/api-versions.js';
 import type { FinishedRequest } from '../http/request-watch.js';
 import { Admission } from '../limits/admission.js';
 import { experimentReports, outcomeOf } from '../api/v2/experiment-report.js';
-import { Sessions } from '../../sessions/sessions.js';
-import { CHUNK_OUTCOMES, ChunkWorker } from '../../jobs/chunk-worker.js';
-import { JobsService } from '../../jobs/jobs-service.js';
+import { Sessions } from '../sessions/sessions.js';
+import { CHUNK_OUTCOMES, ChunkWorker } from '../jobs/chunk-worker.js';
+import { JobsService } from '../jobs/jobs-service.js';
 import { ModelLoader } from '../model-host/model-loader.js';
 import { runReports, RunService, type CacheStatus, type Timings } from '../api/v1/run.service.js';
 
-/** From 0.1 ms, for a small brain, to the default time limit of a run. */
+/** Buckets from 0.1 ms, for a small brain, to the default timeout of a run. */
 const STEP_BUCKETS_S = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const TOTAL_BUCKETS_S = STEP_BUCKETS_S.filter((bound) => bound >= 0.001);
 const CHUNK_BUCKETS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const RUN_PATH = apiPath('1', 'run');
 const EXPERIMENTS_PATH = apiPath('2', 'experiments');
-/** Source of a response; `shared` is the simulation of an equal request in progress. */
+/** Source of a response; `shared` means that it waited for an equal run in progress. */
 const SOURCES: Readonly<Record<CacheStatus, string>> = {
   hit: 'cache',
   'fwd=miss': 'simulation',
   'fwd=miss; stored': 'simulation',
   'fwd=miss; collapsed': 'shared',
 };
-const MODEL_STATES = ['loading', 'warming', 'ready', 'failed', 'draining'] as const;
+const MODEL_STATES = ['loading', 'ready', 'failed', 'draining'] as const;
 
-/** Counters by their names: what is counted, and the labels. */
+/** Counters by name: help text and labels. */
 const COUNTERS = {
   nes_runs_total: ['Run requests by stimulus, view and status', 'stimulus', 'view', 'status'],
   nes_rate_limited_total: ['Run requests refused by the rate limit'],
@@ -54,10 +54,10 @@ const COUNTERS = {
   ],
 } as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
 
-/** Histograms of durations by their names: what is measured, the bounds of the buckets, and the labels. */
+/** Histograms of durations by name: help text, bucket bounds and labels. */
 const DURATIONS = {
   nes_job_chunk_duration_seconds: [
-    'Time from the beginning of a chunk to its end, including what its trials waited for workers',
+    'Time from the beginning of a chunk to its end, including the time that its trials waited for workers',
     CHUNK_BUCKETS_S,
   ],
   nes_session_step_duration_seconds: ['Time from the arrival of a step to its answer', STEP_BUCKETS_S],
@@ -74,11 +74,11 @@ const DURATIONS = {
   nes_run_serialise_seconds: ['Time for readout, body and compression', STEP_BUCKETS_S],
 } as const satisfies Record<string, readonly [help: string, buckets: number[], ...labels: string[]]>;
 
-/** A value, or rows of the values of the labels and the value. */
-type Reading = number | readonly (readonly [...labels: string[], value: number])[];
+/** A value, or rows that consist of label values and a value. */
+type Result = number | readonly (readonly [...labels: string[], value: number])[];
 
-/** Metric that is read whenever metrics are asked for: its meaning, how it is read, and its labels. */
-type Read = readonly [help: string, read: () => Reading | Promise<Reading>, ...labels: string[]];
+/** A metric that is read on each request for metrics: help text, function that reads it, and labels. */
+type Read = readonly [help: string, read: () => Result | Promise<Result>, ...labels: string[]];
 
 /**
  * All metrics. Names begin with nes_ (Neural Experiment Service) and end with their unit. Label values come from fixed
@@ -116,14 +116,14 @@ export class Metrics {
       this.#durations.nes_session_step_duration_seconds.observe(tookMs / 1000);
     });
     runs.simulated.subscribe((simulation) => this.#countSimulation(simulation));
-    // Zero from the start: a rate needs a first value.
+    // Starts at zero, because a rate needs a first value.
     for (const outcome of CHUNK_OUTCOMES) this.#counters.nes_job_chunks_total.inc({ outcome }, 0);
     chunks.reports.subscribe(({ outcome, ms, trials }) => {
       this.#counters.nes_job_chunks_total.inc({ outcome });
       this.#counters.nes_job_trials_total.inc(trials);
       if (outcome === 'done') this.#durations.nes_job_chunk_duration_seconds.observe(ms / 1000);
     });
-    this.#addReadings();
+    this.#addResults();
     collectDefaultMetrics({ register: this.registry });
   }
 
@@ -134,7 +134,7 @@ export class Metrics {
     if (route === EXPERIMENTS_PATH) this.#countExperiment(request, status);
     if (route !== RUN_PATH) return;
     const report = runReports.get(request);
-    // A request rejected before its parameters were known is counted with empty labels.
+    // A request that was rejected before its fields were checked has empty labels.
     this.#counters.nes_runs_total.inc({
       stimulus: report?.experiment.stimulus ?? '',
       view: report?.view ?? '',
@@ -148,7 +148,7 @@ export class Metrics {
 
   #countExperiment(request: FastifyRequest, status: number): void {
     const report = experimentReports.get(request);
-    // An experiment that was refused before its format was known is counted under an empty one.
+    // An experiment that was refused before its format was known has an empty format.
     const outcome = report === undefined ? 'refused' : outcomeOf(report, status);
     this.#counters.nes_experiments_total.inc({ format: report?.format ?? '', outcome, status });
     this.#counters.nes_experiment_trials_total.inc(report?.trials ?? 0);
@@ -163,34 +163,33 @@ export class Metrics {
     this.#durations.nes_run_serialise_seconds.observe(timings.serialiseMs / 1000);
   }
 
-  /** Adds what is read from the parts of the service. A name that ends with _total is that of a counter. */
-  #addReadings(): void {
+  /** Registers the metrics that are read from components. A name with the suffix _total is a counter. */
+  #addResults(): void {
     const { registry } = this;
-    for (const [name, [help, read, ...labelNames]] of Object.entries(this.#readings())) {
+    const reads = { ...this.#readsOfModel(), ...this.#readsOfService() };
+    for (const [name, [help, read, ...labelNames]] of Object.entries(reads)) {
       new (name.endsWith('_total') ? Counter : Gauge)({
         name,
         help,
         labelNames,
         registers: [registry],
         async collect() {
-          const reading = await read();
+          const result = await read();
           this.reset();
-          if (typeof reading === 'number') this.inc(reading);
+          if (typeof result === 'number') this.inc(result);
           else
-            for (const row of reading)
+            for (const row of result)
               this.labels(...(row.slice(0, -1) as string[])).inc(row.at(-1) as number);
         },
       });
     }
   }
 
-  #readings(): Readonly<Record<string, Read>> {
-    const { health, loader, runs } = this;
+  #readsOfModel(): Readonly<Record<string, Read>> {
+    const { health, loader } = this;
     const models = () => (health.state.name === 'ready' ? [health.state.model] : []);
     const state = () => (health.draining ? 'draining' : health.state.name);
     const queued = () => models()[0]?.queue ?? { waiting: 0, running: 0 };
-    // While the jobs cannot be reached, nes_degraded says so.
-    const load = () => this.jobs.load().catch(() => ({ unfinished: 0, chunksWaiting: 0 }));
     return {
       nes_model_state: [
         'State of the model: 1 for the current state, 0 for the others',
@@ -232,6 +231,14 @@ export class Metrics {
         ],
         'state',
       ],
+    };
+  }
+
+  #readsOfService(): Readonly<Record<string, Read>> {
+    const { runs } = this;
+    // If jobs are unavailable, nes_degraded reports it.
+    const load = () => this.jobs.load().catch(() => ({ unfinished: 0, chunksWaiting: 0 }));
+    return {
       nes_job_chunks_computing: ['Chunks of jobs that this process computes', () => this.chunks.computing],
       nes_jobs_unfinished: [
         'Jobs that are waiting or running, of all processes that share them',

@@ -1,24 +1,22 @@
 import { Logger } from '@nestjs/common';
 import type { Environment } from '../config/environment.js';
-import { DEFAULT_EXPERIMENT, type Experiment } from '../../presets/experiment.js';
-import { availableStimuli, protocolOf } from '../../presets/presets.js';
-import type { Connectome } from '../../connectome/connectome.js';
-import { messageWithCause } from '../../errors.js';
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { messageWithCause } from '../../engine/errors.js';
 import type { Degradations } from '../health/degradations.js';
-import type { ExperimentPool } from '../../scheduling/experiment-pool.js';
-import type { BatchTask } from '../../scheduling/gpu/gpu-stage.js';
-import { GpuStage, type GpuState } from '../../scheduling/gpu/gpu-stage.js';
+import { GpuStage, type GpuState } from '../../workers/gpu/gpu-stage.js';
 
 const LOG = new Logger('Gpu');
-/** Share of the time that a run may take: the CPU has to repeat a lost batch before its clients give up. */
+/**
+ * The share of a run's timeout that a batch may take. If the batch is lost, the CPU needs the rest of the time to
+ * repeat it.
+ */
 const SHARE_OF_TIMEOUT = 1 / 3;
 
 /**
- * The GPU that helps a pool of workers, not yet started; undefined where gpuRefusal says why not.
- * @param connectome held by the workers
+ * Creates the GPU stage, not yet started; undefined for the reason of gpuRefusal.
+ * @param connectome the connectome of the workers
  */
 export function gpuBeside(
-  pool: ExperimentPool,
   connectome: Connectome,
   environment: Environment,
   degradations: Degradations,
@@ -30,26 +28,13 @@ export function gpuBeside(
     if (BACKEND !== 'cpu') LOG.log(`Simulating on the CPU only: ${refusal}`);
     return undefined;
   }
-  const stimuli = availableStimuli(connectome.metadata);
   return new GpuStage({
     opening: {
       connectomeFile: CONNECTOME_FILE,
       digest: connectome.digest,
       allowSoftware: GPU_ALLOW_SOFTWARE === 1,
     },
-    gpuRequired: BACKEND === 'gpu',
     batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * SHARE_OF_TIMEOUT),
-    samples: (stimuli.length > 0 ? stimuli : (['none'] as const)).map((stimulus) => {
-      const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
-      return {
-        ...batchTaskOf(connectome, experiment),
-        simulateOnCpu: async () => {
-          const { timings } = await pool.run({ kind: 'v1-run', experiment, view: 'drive', gzip: false });
-          return timings.simulateMs;
-        },
-      };
-    }),
-    cpuWorkers: pool.workers,
     onChange: (state) => {
       report(state, degradations);
       onChange();
@@ -57,7 +42,7 @@ export function gpuBeside(
   });
 }
 
-/** Says why no GPU is looked for; undefined where one is. */
+/** Returns the reason not to use a GPU; undefined if there is none. */
 export function gpuRefusal({ BACKEND }: Environment, { metadata }: Connectome): string | undefined {
   if (BACKEND === 'cpu') return 'BACKEND=cpu';
   const synapseMv = metadata.synapseMv;
@@ -66,20 +51,11 @@ export function gpuRefusal({ BACKEND }: Environment, { metadata }: Connectome): 
     : `a GPU knows no gain but the usual one, and this model has ${synapseMv} mV`;
 }
 
-/** Task that the queue offers to the GPU of a run of version 1. */
-export function batchTaskOf(connectome: Connectome, experiment: Experiment): BatchTask {
-  return { protocol: protocolOf(connectome, experiment), group: experiment.stimulus };
-}
-
 function report(state: GpuState, degradations: Degradations): void {
   switch (state.name) {
-    case 'off':
-      degradations.end('gpu');
-      LOG.log(`Simulating on the CPU only: ${state.reason}`);
-      break;
     case 'ready':
       degradations.end('gpu');
-      LOG.log(`Also simulating on ${state.adapter}, in batches of ${state.batchFrom} or more`);
+      LOG.log(`Simulating on ${state.adapter}`);
       break;
     case 'lost':
       LOG.warn(`The GPU was lost: ${messageWithCause(state.error)}`);

@@ -5,27 +5,25 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import type { Environment } from '../config/environment.js';
-import { CodedError } from '../../errors.js';
+import { CodedError } from '../../engine/errors.js';
 import type { Degradations } from '../health/degradations.js';
-import type { LoadedModel, ModelHealth, WorkerCounts } from '../health/model-health.js';
+import type { ModelHealth, WorkerCounts } from '../health/model-health.js';
 import type { Limits } from '../limits/limits.js';
-import { withTimeout } from '../../with-timeout.js';
-import type { GpuStage } from '../../scheduling/gpu/gpu-stage.js';
-import { WORKER_FILE } from '../../scheduling/worker-file.js';
+import { withTimeout } from '../../workers/pool/with-timeout.js';
+import type { GpuStage } from '../../workers/gpu/gpu-stage.js';
+import { WORKER_FILE } from '../../workers/pool/worker-file.js';
 import { ServedModel } from './served-model.js';
 
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 30_000;
-/** Reserved from SHUTDOWN_MS for the answers to abandoned runs. */
-const LONGEST_FAREWELL_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
+/** Part of SHUTDOWN_MS that is reserved for answering abandoned runs. */
+const MAX_FAREWELL_MS = 1_000;
 
 /**
- * Loads the model in the background, so that the service answers from the start, and reports to ModelHealth. A model
- * that fails is loaded again, with growing pauses, until it can be served. Stops it when the service stops.
+ * Loads the model in the background, so that the service answers from the start, and reports to ModelHealth. If the
+ * model fails, it is loaded again after growing pauses. The loader also stops the model with the service.
  */
 export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
-  /** Called once a model is loaded and before it is called ready. */
-  warmUp: (model: LoadedModel) => Promise<void> = async () => {};
   readonly #log = new Logger(ModelLoader.name);
   #served: ServedModel | undefined;
   #attempt: Promise<void> = Promise.resolve();
@@ -46,7 +44,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     return this.#served?.workers ?? none;
   }
 
-  /** Protocols that the GPU was given, by outcome. */
+  /** Numbers of protocols that the GPU received, by result. */
   get gpuRuns(): GpuStage['runs'] {
     return this.#served?.gpuStage?.runs ?? { certified: 0, repeated: 0, lost: 0 };
   }
@@ -62,10 +60,10 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     if (served === undefined) return;
     served.watch.end();
     const { SHUTDOWN_MS } = this.environment;
-    const farewellMs = Math.min(LONGEST_FAREWELL_MS, SHUTDOWN_MS / 10);
-    const finished = this.health.longTasksDone().then(() => served.queue.idle());
-    await withTimeout(SHUTDOWN_MS - farewellMs, finished, () => undefined);
-    // Waiting clients get an answer instead of a closed connection.
+    const farewellMs = Math.min(MAX_FAREWELL_MS, SHUTDOWN_MS / 10);
+    // Not until the queue is empty: workers may compute for clients that have gone.
+    await withTimeout(SHUTDOWN_MS - farewellMs, this.health.tasksDone(), () => undefined);
+    // Clients that still wait get an answer and not a closed connection.
     this.health.end();
     await this.stop();
   }
@@ -77,7 +75,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     await this.stop();
   }
 
-  /** Ends workers and GPU at once, even during a run; resolves when their threads have ended. */
+  /** Ends workers and GPU at once, even during a run; resolves after their threads have ended. */
   async stop(): Promise<void> {
     await this.#served?.close();
   }
@@ -96,12 +94,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
         },
       }));
       if (this.health.draining) return;
-      this.health.state = { name: 'warming', model: served };
       served.gpuStage?.start();
-      // A service that is stopping refuses its own requests too, and then needs no warm-up.
-      await this.warmUp(served).catch((error: unknown) => this.#log.warn(`Warm-up failed: ${String(error)}`));
-      // Its workers may have ended meanwhile.
-      if (this.#served !== served) return;
       this.health.state = { name: 'ready', model: served };
       this.#retryMs = FIRST_RETRY_MS;
       this.degradations.end('workers');
@@ -131,6 +124,6 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     this.#retryTimer = setTimeout(() => {
       this.#attempt = this.#load();
     }, this.#retryMs);
-    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
+    this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
   }
 }

@@ -1,23 +1,23 @@
 import { Logger } from '@nestjs/common';
-import { trialExperiment } from '../../presets/presets.js';
+import { protocolOf, trialExperiment } from '../../experiments/presets/experiment.js';
 import type { Environment } from '../config/environment.js';
-import type { Connectome } from '../../connectome/connectome.js';
-import { readConnectomeFile } from '../../connectome/connectome-file.js';
-import { openConnectome } from '../../connectome/format.js';
-import { modelId } from '../../connectome/model-id.js';
-import type { CodedError } from '../../errors.js';
-import { ExperimentThread } from '../../scheduling/experiment-thread/experiment-thread.js';
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import { readConnectomeFile } from '../../workers/pool/connectome-file.js';
+import { openConnectome } from '../../engine/connectome/format.js';
+import { modelId } from '../../engine/connectome/model-id.js';
+import type { CodedError } from '../../engine/errors.js';
+import { ExperimentThread } from '../../workers/thread/experiment-thread.js';
 import type { Limits } from '../limits/limits.js';
 import type { Degradations } from '../health/degradations.js';
 import type { LoadedModel, WorkerCounts } from '../health/model-health.js';
-import { ExperimentPool } from '../../scheduling/experiment-pool.js';
-import { ExperimentQueue } from '../../scheduling/experiment-queue.js';
-import type { GpuStage, GpuState } from '../../scheduling/gpu/gpu-stage.js';
-import type { AtlasResult } from '../../scheduling/task.js';
-import { batchTaskOf, gpuBeside, gpuRefusal } from './gpu-beside.js';
+import { ExperimentPool } from '../../workers/pool/experiment-pool.js';
+import { ExperimentQueue } from '../../workers/queue/experiment-queue.js';
+import type { GpuStage, GpuState } from '../../workers/gpu/gpu-stage.js';
+import type { AtlasResult } from '../../workers/pool/task.js';
+import { gpuBeside, gpuRefusal } from './gpu-beside.js';
 import { WorkerWatch } from './worker-watch.js';
 
-/** Parts with which a model is opened. */
+/** Arguments for opening a model. */
 interface Opening {
   readonly environment: Environment;
   readonly limits: Limits;
@@ -28,7 +28,7 @@ interface Opening {
   readonly onLost: (model: ServedModel, error: CodedError) => void;
 }
 
-/** A connectome with the workers that hold it, the GPU beside them, and the queue in front of both. */
+/** A connectome with its workers, the GPU, the queue before both, and the experiment thread. */
 export class ServedModel implements LoadedModel {
   readonly id: string;
   readonly watch: WorkerWatch;
@@ -58,7 +58,7 @@ export class ServedModel implements LoadedModel {
     const { environment, limits, workerFile, degradations } = options;
     const buffer = await readConnectomeFile(environment.CONNECTOME_FILE);
     const connectome = openConnectome(buffer);
-    // Workers start and end before there is a listener.
+    // Workers may report changes before the model exists.
     let model = undefined as ServedModel | undefined;
     const starting = [
       ExperimentPool.start({
@@ -78,20 +78,26 @@ export class ServedModel implements LoadedModel {
     ] as const;
     try {
       const [pool, experiments] = await Promise.all(starting);
-      const gpu = gpuBeside(pool, connectome, environment, degradations, () => model?.queue.dispatch());
+      const gpu = gpuBeside(connectome, environment, degradations, () => model?.queue.dispatch());
       const queue = new ExperimentQueue(pool.members, {
         limit: environment.QUEUE_LIMIT,
         runTimeoutMs: environment.RUN_TIMEOUT_MS,
         keepsWorkerForRuns: environment.ROLE === 'service',
         ...(gpu && {
-          batches: { stage: gpu, taskOf: ({ experiment }) => batchTaskOf(connectome, experiment) },
+          batches: { stage: gpu, protocolOf: ({ experiment }) => protocolOf(connectome, experiment) },
         }),
       });
+      // Workers that start but end with every run are not ready.
+      const experiment = trialExperiment(connectome.metadata);
+      await pool.tryOut(
+        { kind: 'v1-run', experiment, view: 'drive', gzip: false },
+        environment.RUN_TIMEOUT_MS,
+      );
       const atlas = await pool.run({ kind: 'atlas' });
       model = new ServedModel(options, connectome, pool, gpu, queue, experiments, atlas);
       return model;
     } catch (error) {
-      // Both have ended before the failure is reported, so that no worker is left behind.
+      // Ends both before the failure is reported, so that no thread is left.
       const started = await Promise.allSettled<{ close(): Promise<void> }>(starting);
       for (const part of started) if (part.status === 'fulfilled') await part.value.close();
       throw error;
@@ -109,7 +115,7 @@ export class ServedModel implements LoadedModel {
     return this.gpuStage?.state ?? { name: 'off', reason: gpuRefusal(environment, this.connectome) ?? '' };
   }
 
-  /** Ends the workers and the GPU at once; tasks that are still running are rejected. */
+  /** Ends the workers and the GPU at once; unfinished tasks are rejected. */
   async close(): Promise<void> {
     this.watch.end();
     await this.pool.close();

@@ -1,17 +1,17 @@
-import type { Experiment } from '../../presets/experiment.js';
-import { CodedError } from '../../errors.js';
+import type { Experiment } from '../../experiments/presets/experiment.js';
+import { CodedError } from '../../engine/errors.js';
 import type { Degradations } from '../health/degradations.js';
-import type { ExperimentPool } from '../../scheduling/experiment-pool.js';
-import type { ExperimentQueue } from '../../scheduling/experiment-queue.js';
+import type { ExperimentPool } from '../../workers/pool/experiment-pool.js';
+import type { ExperimentQueue } from '../../workers/queue/experiment-queue.js';
 
-/** How often idle workers are asked whether they still answer, and missing ones are started again. */
+/** Interval at which idle workers are probed and missing ones are started again. */
 const WATCH_INTERVAL_MS = 5_000;
-/** Per worker: this many runs in a row may end their worker before a probe looks for the cause. */
+/** If more runs in a row than this times the number of workers end their worker, a harmless run is tried. */
 const LOST_RUNS_PER_WORKER = 2;
 
 /** Detects workers that are missing, do not answer or keep ending. */
 export class WorkerWatch {
-  /** Why a worker may have ended or not have started. */
+  /** The last known reason why a worker ended or did not start. */
   lastStrayError = 'no reason was given';
   #timer: NodeJS.Timeout | undefined;
   #isTryingOut = false;
@@ -19,7 +19,7 @@ export class WorkerWatch {
 
   /**
    * @param trial a harmless run
-   * @param onDead called when the pool as a whole has failed
+   * @param onDead called if the whole pool has failed
    */
   constructor(
     private readonly pool: ExperimentPool,
@@ -39,7 +39,7 @@ export class WorkerWatch {
     clearTimeout(this.#timer);
   }
 
-  /** To be called after workers have ended or come. */
+  /** Call this after workers ended or started. */
   count(): void {
     if (this.#ended) return;
     const { present, ready, workers, lostInARow } = this.pool;
@@ -56,7 +56,9 @@ export class WorkerWatch {
     }
   }
 
-  /** If run after run ends its worker, the runs or the workers are at fault: a harmless run shows which. */
+  /**
+   * If many runs in a row end their workers, either the runs or the workers are at fault. A harmless run shows which.
+   */
   async #tryOut(): Promise<void> {
     if (this.#isTryingOut) return;
     this.#isTryingOut = true;
@@ -70,14 +72,14 @@ export class WorkerWatch {
     }
   }
 
-  /** A job's time limit detects a worker that hangs over it; this detects one while none computes. */
+  /** Probes workers while none computes. During a task, its timeout detects a worker that hangs. */
   async #probe(): Promise<void> {
     const isShort = this.pool.present < this.pool.workers;
     if (!this.queue.isComputing || isShort) {
       try {
         await this.pool.probe(this.runTimeoutMs);
       } catch (cause) {
-        // A worker that ended is counted elsewhere, and the others may go on; silence is of all of them.
+        // count() handles a worker that ended, and the others may continue. A timeout concerns all of them.
         const isSilent = cause instanceof CodedError && cause.code === 'DEADLINE_PASSED';
         if (isSilent) this.#giveUp('The workers have stopped answering.', cause);
       }

@@ -6,14 +6,14 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Environment } from '../config/environment.js';
-import { CodedError, describeValue } from '../../errors.js';
-import { getOrInsert } from '../../get-or-insert.js';
+import { CodedError, describeValue } from '../../engine/errors.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
 import { ModelHealth } from '../health/model-health.js';
-import { atlasStartUrl } from '../api/atlas/atlas.controller.js';
+import { atlasStartUrl } from '../../engine/connectome/atlas.js';
 import { publicAddress, SAME_ORIGIN } from '../http/public-address.js';
 import { StaticBody, IMMUTABLE, REVALIDATE } from '../http/static-body.js';
 
-/** Stricter than what holds for the rest of the service: nothing inline, nothing from anywhere else. */
+/** Stricter than the policy of the rest of the service: no inline code, no other origins. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,7 +25,11 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page as Vite builds it; from a source file, as in tests, the way leads to what was built. */
+/** The worker of a brain in the tab compiles kernels and the checks of documents. It has no document of its own. */
+const TAB_POLICY =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-eval'; connect-src 'self'";
+
+/** The pages that Vite built. Tests run the source files, so this leads from there to the built pages. */
 const PAGE_DIRECTORY = new URL(
   import.meta.url.endsWith('.ts') ? '../../../dist/pages/' : '../../pages/',
   import.meta.url,
@@ -39,26 +43,29 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 };
 
-/** The pages by the name of their file, as they are linked: the brain, the laboratory, and the API. */
-const PAGES = ['index', 'laboratory', 'docs'] as const;
+/** Names of the pages and of their files: the brain, the laboratory, the lesson, and the API. */
+const PAGES = ['index', 'laboratory', 'lesson', 'docs'] as const;
 type PageName = (typeof PAGES)[number];
 
-/** Pages and addresses for which the document is kept. */
+/** Number of rendered pages in the cache; each combination of page and origin is one. */
 const MAX_DOCUMENTS = 32;
-/** Address of the picture: who shows a link with it asks for an absolute one. */
+/** Matches the URL of the preview picture, which must be absolute for sites that show it beside a link. */
 const PREVIEW = /(<meta property="og:image" content=")(?=\/)/;
 
-/** The last of the head: links to what the browser shall ask for before the script does stand there. */
+/** End of the head, before which links for preloading are inserted. */
 const HEAD_END = '</head>';
 
-/** The pages for people. Their files are few and small, some 4 MB: they are read and compressed once. */
+/** Serves the pages for people. Their files take about 4 MB, so they are read and compressed once. */
 @ApiExcludeController()
 @Controller()
 export class PagesController {
-  /** Empty where the pages were not built. */
+  /** Empty if the pages were not built. */
   readonly #html = new Map(PAGES.filter(isBuilt).map((page) => [page, readFileSync(fileOf(page), 'utf8')]));
-  readonly #assets = readAssets();
-  /** By page, origin and what is asked for ahead. */
+  // File names contain a hash of the content, so files never change.
+  readonly #assets = readFolder('assets/', IMMUTABLE);
+  /** The files of a brain in the tab; see clients/tab. */
+  readonly #tab = readFolder('tab/', REVALIDATE);
+  /** Rendered pages by page, origin and preload link. */
   readonly #documents = new LRUCache<string, StaticBody>({ max: MAX_DOCUMENTS });
 
   constructor(
@@ -66,8 +73,8 @@ export class PagesController {
     private readonly health: ModelHealth,
   ) {}
 
-  /** With the origin that the reader used, without a slash at its end, where it is known. */
-  @Get(['', 'laboratory', 'docs'])
+  /** Inserts the reader's origin, without a final slash, if it is known. */
+  @Get(['', 'laboratory', 'lesson', 'docs'])
   page(@Res() reply: FastifyReply): void {
     const page = PAGES.find((name) => reply.request.routeOptions.url === `/${name}`) ?? 'index';
     const address = publicAddress(reply.request, this.environment.PUBLIC_URL);
@@ -92,15 +99,17 @@ export class PagesController {
 
   @Get('assets/:file')
   asset(@Param('file') file: string, @Res() reply: FastifyReply): void {
-    const asset = this.#assets.get(file);
-    if (asset === undefined) {
-      throw new CodedError('NOT_FOUND', `The page has no file ${describeValue(file)}.`);
-    }
-    send(asset, reply);
+    send(found(this.#assets, file), reply);
+  }
+
+  @Get('tab/:file')
+  tab(@Param('file') file: string, @Res() reply: FastifyReply): void {
+    send(found(this.#tab, file), reply, TAB_POLICY);
   }
 
   /**
-   * A link to the first part of the brain, which the page needs before anything else is drawn; none until it is ready.
+   * Returns a link that preloads the first part of the atlas, which the page draws first; empty until the model is
+   * ready.
    */
   #ahead(): string {
     const { state } = this.health;
@@ -118,13 +127,19 @@ function isBuilt(page: PageName): boolean {
   return existsSync(fileOf(page));
 }
 
-function readAssets(): Map<string, StaticBody> {
-  const folder = new URL('assets/', PAGE_DIRECTORY);
+function readFolder(path: string, cacheControl: string): Map<string, StaticBody> {
+  const folder = new URL(path, PAGE_DIRECTORY);
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  // Their names hold a hash of their content.
   return new Map(
-    names.map((name) => [name, bodyOf(readFileSync(new URL(name, folder)), extname(name), IMMUTABLE)]),
+    names.map((name) => [name, bodyOf(readFileSync(new URL(name, folder)), extname(name), cacheControl)]),
   );
+}
+
+/** @throws CodedError NOT_FOUND */
+function found(files: ReadonlyMap<string, StaticBody>, name: string): StaticBody {
+  const file = files.get(name);
+  if (file === undefined) throw new CodedError('NOT_FOUND', `The page has no file ${describeValue(name)}.`);
+  return file;
 }
 
 function bodyOf(content: Uint8Array, extension: string, cacheControl: string): StaticBody {
@@ -132,7 +147,7 @@ function bodyOf(content: Uint8Array, extension: string, cacheControl: string): S
   return new StaticBody(content, gzipSync(content), contentType, cacheControl);
 }
 
-function send(body: StaticBody, reply: FastifyReply): void {
-  reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+function send(body: StaticBody, reply: FastifyReply, policy = CONTENT_SECURITY_POLICY): void {
+  reply.header('content-security-policy', policy);
   body.send(reply);
 }

@@ -1,11 +1,11 @@
-import { MAXIMUM_LABEL_LENGTH, selector } from '../../../connectome/selector-schema.js';
-import { refused } from '../../../schema/json-path.js';
-import { anyOf, integer, object, oneOf, printable, type Static } from '../../../schema/json-schema.js';
-import { groupBy } from '../../document/fields.js';
-import { groupsOf, labelMember } from '../../plan/groups.js';
-import type { AxisKind } from '../axis-kinds.js';
-import { sweptGroups } from '../edit-kinds.js';
-import type { ParameterColumn } from '../table-column.js';
+import { MAX_LABEL_LENGTH, selector } from '../../../engine/connectome/selector-schema.js';
+import { refused } from '../../../engine/schema/json-path.js';
+import { anyOf, integer, object, oneOf, printable, type Static } from '../../../engine/schema/json-schema.js';
+import { groupBy } from '../fields.js';
+import { groupsOf, labelMember } from '../groups.js';
+import type { AxisKind } from '../axis-kind.js';
+import { editKindOf, sweptGroups } from '../edit-kinds.js';
+import type { ParameterColumn } from '../result-rows.js';
 
 const RESPONDERS = object('The groups that responded in the baseline, the most active first.', {
   responders_of: oneOf('The condition without any group.', ['baseline']),
@@ -20,12 +20,13 @@ const SCHEMA = object(
       [RESPONDERS, selector()],
       { examples: ['CB*'] },
     ),
-    group_by: groupBy('What makes a group; empty: all neurons are one. By default each neuron is a group.', [
-      'neuron',
-    ]),
+    group_by: groupBy(
+      'Labels that make a group; empty: all neurons are one. By default each neuron is a group.',
+      ['neuron'],
+    ),
     as: printable(
       `${sweptGroups().join(', ')} or inputs.NAME: each group takes the place of the neurons of that override or input.`,
-      MAXIMUM_LABEL_LENGTH,
+      MAX_LABEL_LENGTH,
       { examples: ['silence'] },
     ),
   },
@@ -33,18 +34,20 @@ const SCHEMA = object(
 
 export type EachAxis = Static<typeof SCHEMA>;
 
-/** The value of the axis in its baseline, in a table. No cell type has this name. */
+/** Tables show this for the baseline. No cell type has this name. */
 const NO_GROUP = 'none';
 const ONE_GROUP = 'all';
 
-/** Groups of neurons that something is done to in turn, after a condition without any. */
+/** An axis of groups: first a baseline without any group, then one group after the other is edited or stimulated. */
 export const each = {
   schema: SCHEMA,
   parameter: 'as',
   selectorOf: ({ each }) => (isResponders(each) ? undefined : each),
   planned(connectome, { each, group_by: groupBy, as: name }, neurons, path) {
-    if (!isResponders(each)) return { kind: 'groups', name, groups: groupsOf(connectome, neurons!, groupBy) };
-    if (groupBy.length > 0) return { kind: 'responders', name, top: each.top, groupBy };
+    const sparesSilent = editKindOf(name)?.groups?.sparesSilent === true;
+    if (!isResponders(each))
+      return { kind: 'groups', name, groups: groupsOf(connectome, neurons!, groupBy), sparesSilent };
+    if (groupBy.length > 0) return { kind: 'responders', name, top: each.top, groupBy, sparesSilent };
     throw refused(
       [...path, 'group_by'],
       groupBy,

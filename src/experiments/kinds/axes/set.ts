@@ -1,7 +1,7 @@
-import { MAXIMUM_LABEL_LENGTH } from '../../../connectome/selector-schema.js';
-import { listOf, number, object, printable, type Static } from '../../../schema/json-schema.js';
-import { SWEPT_OF_DOCUMENT } from '../../document/fields.js';
-import type { AxisKind } from '../axis-kinds.js';
+import { MAX_LABEL_LENGTH } from '../../../engine/connectome/selector-schema.js';
+import { listOf, number, object, printable, type Static } from '../../../engine/schema/json-schema.js';
+import { SWEPT_OF_DOCUMENT } from '../fields.js';
+import type { AxisKind } from '../axis-kind.js';
 import { sweptNumbers } from '../edit-kinds.js';
 import { SWEPT_MEMBERS } from '../input-kinds.js';
 
@@ -9,7 +9,7 @@ function sweptNumber(description: string, ...examples: number[]) {
   return number(description, examples.length > 0 ? { examples } : {});
 }
 
-/** Names of all parameters; NAME stands for any name of the document. */
+/** All parameters that a sweep may set, for messages. NAME is a name of the document. */
 export const SWEPT_PARAMETERS = [
   ...Object.keys(SWEPT_OF_DOCUMENT),
   ...Object.keys(SWEPT_MEMBERS).map((member) => `inputs.NAME.${member}`),
@@ -17,7 +17,7 @@ export const SWEPT_PARAMETERS = [
 ].join(', ');
 
 const SCHEMA = object('A parameter that takes several values in turn: either values, or from, to and step.', {
-  set: printable(`One of ${SWEPT_PARAMETERS}.`, MAXIMUM_LABEL_LENGTH, {
+  set: printable(`One of ${SWEPT_PARAMETERS}.`, MAX_LABEL_LENGTH, {
     examples: ['inputs.sugar.rate_hz'],
   }),
   'values?': listOf(
@@ -32,13 +32,13 @@ const SCHEMA = object('A parameter that takes several values in turn: either val
 
 export type GivenSetAxis = Static<typeof SCHEMA>;
 
-/** A parameter with the values that it takes in turn; `from`, `to` and `step` are written out. */
+/** A complete axis: `from`, `to` and `step` have become values. */
 export interface SetAxis {
   readonly set: string;
   readonly values: readonly number[];
 }
 
-/** A number of the document that takes values in turn. */
+/** An axis of values: a number of the document takes one value after the other. */
 export const set = {
   schema: SCHEMA,
   parameter: 'set',

@@ -1,18 +1,19 @@
-import type { Connectome } from '../../../connectome/connectome.js';
-import { listed, selectorWords } from '../../../connectome/set-selector.js';
-import { CodedError } from '../../../errors.js';
-import { getOrInsert } from '../../../get-or-insert.js';
-import type { InParts } from '../../../parts.js';
-import { nameOf, pointerTo, refused } from '../../../schema/json-path.js';
-import { count, mapOf, number, object, type Static } from '../../../schema/json-schema.js';
-import type { ConnectionOverride } from '../../../stimulus/protocol.js';
-import { INPUT_NAME, NODE_SET } from '../../document/fields.js';
-import { allGroups, allNeurons, groupsOf } from '../../plan/groups.js';
-import type { AxisValue, GroupAxis, ResponderAxis, SweptGroup } from '../../plan/sweep.js';
-import type { ConditionEdits, EditContext, EditKind } from '../edit-kinds.js';
+import type { Connectome } from '../../../engine/connectome/connectome.js';
+import { listed, selectorWords } from '../../../engine/connectome/set-selector.js';
+import { CodedError } from '../../../engine/errors.js';
+import { getOrInsert } from '../../../engine/get-or-insert.js';
+import type { InParts } from '../../../engine/parts.js';
+import { nameOf, pointerTo, refused } from '../../../engine/schema/json-path.js';
+import { count, mapOf, number, object, type Static } from '../../../engine/schema/json-schema.js';
+import type { ConnectionOverride } from '../../../engine/stimulus/protocol.js';
+import { INPUT_NAME, NODE_SET } from '../fields.js';
+import type { ExperimentWarning } from '../warning.js';
+import { allGroups, allNeurons, groupsOf } from '../groups.js';
+import type { AxisValue, GroupAxis, ResponderAxis, SweptGroup } from '../grid.js';
+import type { ConditionEdits, EditContext, EditKind } from '../edit-kind.js';
 import { sharedArray } from '../shared-array.js';
 
-/** Rows of the wiring that are read without a pause: less than 10 ms, also of those with most connections. */
+/** Number of neurons whose connections are read without a pause. That takes less than 10 ms even for the largest ones. */
 const ROWS_AT_ONCE = 4096;
 
 const WEIGHT = number(
@@ -35,18 +36,18 @@ const ENDS = ['source', 'target'] as const;
 type EndName = (typeof ENDS)[number];
 
 const COUNTS = object(
-  'The connections of an override in the wiring of the model; where a sweep takes groups in turn, of all together.',
+  'The connections of an override in the wiring of the model; if a sweep takes groups in turn, of all together.',
   {
     pairs: count('Connections: ordered pairs of neurons.'),
     synapses: count('Their synapses.'),
   },
 );
 
-/** Weights of connections between sets of neurons. */
+/** Multiplies the weights of connections between sets of neurons. */
 export const connectionOverrides = {
   schema: SCHEMA,
   resolved: {
-    schema: mapOf('The connections of each override, where there are overrides.', COUNTS),
+    schema: mapOf('The connections of each override, if there are overrides.', COUNTS),
     linesOf: (overrides: Readonly<Record<string, Static<typeof COUNTS>>>) =>
       Object.entries(overrides).map(
         ([name, { pairs, synapses }]) =>
@@ -66,7 +67,7 @@ export const connectionOverrides = {
     done: 'at one end of the override',
     unchanged: 'a group without a connection has none to change',
   },
-  // Their order is that of their names, so equal overrides are equal documents.
+  // Sorted by name, so that equal overrides give equal documents.
   parsed(overrides) {
     const names = Object.keys(overrides).sort();
     return names.length > 0 ? Object.fromEntries(names.map((name) => [name, overrides[name]!])) : undefined;
@@ -88,6 +89,7 @@ export const connectionOverrides = {
     }
     if (overrides.length === 0) return {};
     return {
+      warnings: overrides.flatMap(({ warning }) => warning ?? []),
       resolved: {
         connection_overrides: Object.fromEntries(overrides.map(({ name, counts }) => [name, counts])),
       },
@@ -95,11 +97,14 @@ export const connectionOverrides = {
         const own = overrides.flatMap((override) => override.in(condition));
         return own.length > 0 ? { overrides: own } : {};
       },
-      pairsAt: (places) => overrides.reduce((sum, override) => sum + override.pairsAt(places), 0),
-      // Rewired, they may have connections that the model lacks.
-      isIdleAt: (places, values) =>
+      pairsAt: (coordinates) =>
+        overrides.reduce((sum, override) => sum + override.mostPairsAt(coordinates), 0),
+      // A rewired network may have connections that the model lacks.
+      isIdleAt: (coordinates, values) =>
         !context.isRewired &&
-        overrides.some(({ hasGroupAt, pairsAt }) => hasGroupAt(places) && pairsAt(places, values) === 0),
+        overrides.some(
+          ({ hasGroupAt, pairsAt }) => hasGroupAt(coordinates) && pairsAt(coordinates, values) === 0,
+        ),
     };
   },
 } satisfies EditKind<Static<typeof SCHEMA>>;
@@ -108,20 +113,20 @@ function parameterOf(name: string, member: EndName | 'weight'): string {
   return `connection_overrides.${name}.${member}`;
 }
 
-/** Neurons at one end of an override, in parts: its own are one, those of an axis one for each group. */
+/** The neurons at one end of an override, in parts. An end that an axis sweeps has a part for each group; others have one part. */
 interface End {
   readonly parameter: string;
-  /** Its own neurons, in shared memory. */
+  /** The neurons that the override names, in shared memory. */
   readonly neurons: Uint32Array;
   readonly axis: number;
-  /** The axis whose groups take their place. */
+  /** The axis whose groups replace them, if there is one. */
   readonly swept: GroupAxis | ResponderAxis | undefined;
   readonly parts: number;
-  /** The part of each neuron of the connectome, from 1; 0 where it is in none. */
+  /** The part of each neuron of the connectome, from 1; 0 if it is in none. */
   readonly partOf: Uint32Array;
 }
 
-/** @param shared the neurons of each selector that was seen before: equal selectors share one array */
+/** @param shared the neurons of earlier selectors: equal selectors share one array */
 function endOf(
   { connectome, grid, neurons: resolved }: EditContext,
   parameter: string,
@@ -131,7 +136,7 @@ function endOf(
   const neurons = getOrInsert(shared, JSON.stringify(selector), () => sharedArray(resolved.get(parameter)!));
   const axis = grid.axisOf(parameter);
   const swept = grid.axes[axis] as End['swept'];
-  // Which groups respond is not known yet: each neuron is a part.
+  // The responding groups are not known yet, so each neuron is a part.
   if (swept?.kind === 'responders') {
     const partOf = allNeurons(connectome).map((neuron) => neuron + 1);
     return { parameter, neurons, axis, swept, parts: partOf.length, partOf };
@@ -142,19 +147,21 @@ function endOf(
   return { parameter, neurons, axis, swept, parts: parts.length, partOf };
 }
 
-/** Connections between the parts of two ends. */
+/** Numbers of connections between the parts of two ends. */
 interface CountedPairs extends Static<typeof COUNTS> {
-  /** Number from part s to part t, at s times the parts of the target, plus t. */
+  /** The number from part s to part t is at s * (parts of the target) + t. */
   readonly ofParts: Uint32Array;
+  /** Connections that deliver something, because their source has a sign. */
+  readonly signedPairs: number;
 }
 
 function* countedPairs(
-  { neuronCount, rowStart, targets, synapseCounts }: Connectome,
+  { neuronCount, rowStart, targets, synapseCounts, signs }: Connectome,
   source: End,
   target: End,
 ): InParts<CountedPairs> {
   const ofParts = new Uint32Array(source.parts * target.parts);
-  let [pairs, synapses] = [0, 0];
+  let [pairs, synapses, signedPairs] = [0, 0, 0];
   for (let neuron = 0; neuron < neuronCount; neuron++) {
     if (neuron % ROWS_AT_ONCE === 0) yield;
     const from = source.partOf[neuron]!;
@@ -164,26 +171,30 @@ function* countedPairs(
       if (to === 0) continue;
       ofParts[(from - 1) * target.parts + to - 1]!++;
       pairs++;
+      if (signs[neuron] !== 0) signedPairs++;
       synapses += synapseCounts[at]!;
     }
   }
-  return { ofParts, pairs, synapses };
+  return { ofParts, pairs, synapses, signedPairs };
 }
 
 interface PlannedOverride {
   readonly name: string;
   readonly counts: Static<typeof COUNTS>;
-  /** The override of a condition, where it changes anything there. */
+  readonly warning?: ExperimentWarning;
+  /** The override in a condition; empty if it changes nothing there. */
   in(condition: ConditionEdits): ConnectionOverride[];
-  /** Tells whether a group takes the place of an end. */
-  hasGroupAt(places: readonly number[]): boolean;
-  /** Connections in a condition, the most that there can be where groups are not known. */
-  pairsAt(places: readonly number[], values?: readonly AxisValue[]): number;
+  /** Tells whether a group replaces one of the ends. */
+  hasGroupAt(coordinates: readonly number[]): boolean;
+  /** Number of connections in a condition; an upper bound if groups are not known yet. */
+  pairsAt(coordinates: readonly number[], values?: readonly AxisValue[]): number;
+  /** An upper bound for the condition and its matched controls. */
+  mostPairsAt(coordinates: readonly number[]): number;
 }
 
 /** @throws CodedError INVALID_PARAMETER, NO_CONNECTION */
 function* plannedOverride(
-  { connectome, isRewired }: EditContext,
+  { connectome, grid, skipsMissing, isRewired }: EditContext,
   name: string,
   weight: number,
   ends: readonly [source: End, target: End],
@@ -196,8 +207,9 @@ function* plannedOverride(
     const allowed = 'an end whose other end no axis sweeps, as its groups are responders';
     throw refused(path, responders.parameter, allowed);
   }
-  const { ofParts, ...counts } = yield* countedPairs(connectome, source, target);
-  if (swept.length === 0 && counts.pairs === 0 && !isRewired) {
+  const { ofParts, signedPairs, ...counts } = yield* countedPairs(connectome, source, target);
+  const isUnconnected = swept.length === 0 && counts.pairs === 0 && !isRewired;
+  if (isUnconnected && !skipsMissing) {
     const path = ['connection_overrides', name];
     throw new CodedError(
       'NO_CONNECTION',
@@ -207,9 +219,21 @@ function* plannedOverride(
     );
   }
   const mostPairs = responders === undefined ? 0 : largestGroup(connectome, responders, ofParts);
+  const matched = swept.find((end) => end.axis === grid.matchedAxis);
+  const mostDrawn = matched === undefined ? 0 : mostOfSet(connectome, matched, matched === source);
+  const pairsAt: PlannedOverride['pairsAt'] = (coordinates, values) => {
+    const [from, to] = ends.map((end) => partsAt(end, coordinates, values));
+    if (from === undefined || to === undefined) return mostPairs;
+    let pairs = 0;
+    for (const part of from) for (const other of to) pairs += ofParts[part * target.parts + other]!;
+    return pairs;
+  };
+  const isEmpty = ends.some(({ neurons }) => neurons.length === 0);
+  const isSilent = counts.pairs > 0 && signedPairs === 0 && !isRewired;
   return {
     name,
     counts,
+    ...((isSilent || (isUnconnected && !isEmpty)) && { warning: withoutEffect(name, counts.pairs) }),
     in({ valueOf, groupOf }) {
       const ownWeight = valueOf(parameterOf(name, 'weight')) ?? weight;
       const [sources, targets] = ends.map(({ parameter, neurons }) => {
@@ -219,30 +243,51 @@ function* plannedOverride(
       if (sources === undefined || targets === undefined || ownWeight === 1) return [];
       return [{ sources, targets, weight: ownWeight }];
     },
-    hasGroupAt: (places) => swept.some(({ axis }) => places[axis]! > 0),
-    pairsAt(places, values) {
-      const [from, to] = ends.map((end) => partsAt(end, places, values));
-      if (from === undefined || to === undefined) return mostPairs;
-      let pairs = 0;
-      for (const part of from) for (const other of to) pairs += ofParts[part * target.parts + other]!;
-      return pairs;
-    },
+    hasGroupAt: (coordinates) => swept.some(({ axis }) => coordinates[axis]! > 0),
+    pairsAt,
+    mostPairsAt: (coordinates) =>
+      Math.max(pairsAt(coordinates), matched !== undefined && coordinates[matched.axis]! > 0 ? mostDrawn : 0),
   };
 }
 
-/** @returns the parts of an end in a condition; undefined for a group of responders that is not known yet */
-function partsAt({ axis, swept }: End, places: readonly number[], values?: readonly AxisValue[]) {
-  if (swept === undefined) return [0];
-  const place = places[axis]!;
-  if (place === 0) return [];
-  return swept.kind === 'groups' ? [place - 1] : (values?.[axis] as SweptGroup | undefined)?.neurons;
+function withoutEffect(name: string, pairs: number): ExperimentWarning {
+  const reason =
+    pairs === 0
+      ? 'the model has no connection from one of its sources to one of its targets.'
+      : `the sources of its ${pairs === 1 ? 'one connection' : `${pairs} connections`} have the sign 0 in the model, so ` +
+        'they deliver nothing with any weight.';
+  return { code: 'NO_EFFECT', message: `The override ${name} changes nothing: ${reason}` };
 }
 
-/** Connections of the largest group of responders that there can be. @param ofNeurons connections of each neuron */
+/** @returns the parts of an end in a condition; undefined if its group of responders is not known yet */
+function partsAt({ axis, swept }: End, coordinates: readonly number[], values?: readonly AxisValue[]) {
+  if (swept === undefined) return [0];
+  const coordinate = coordinates[axis]!;
+  if (coordinate === 0) return [];
+  return swept.kind === 'groups' ? [coordinate - 1] : (values?.[axis] as SweptGroup | undefined)?.neurons;
+}
+
+/** The most connections that matched neurons can have in the place of a group. */
+function mostOfSet(connectome: Connectome, { swept }: End, isSource: boolean): number {
+  const { sizes } =
+    swept!.kind === 'groups' ? swept!.groups : groupsOf(connectome, allNeurons(connectome), swept!.groupBy);
+  const { rowStart, targets, neuronCount } = connectome;
+  const ofNeurons = new Uint32Array(neuronCount);
+  if (isSource)
+    ofNeurons.forEach((_, neuron) => (ofNeurons[neuron] = rowStart[neuron + 1]! - rowStart[neuron]!));
+  else for (let at = 0; at < targets.length; at++) ofNeurons[targets[at]!]!++;
+  const largest = sizes.reduce((a, b) => Math.max(a, b), 0);
+  return ofNeurons
+    .sort()
+    .subarray(-largest)
+    .reduce((sum, pairs) => sum + pairs, 0);
+}
+
+/** The most connections that one group of responders can have. @param ofNeurons connections of each neuron */
 function largestGroup(connectome: Connectome, { swept }: End, ofNeurons: Uint32Array): number {
   const { groupBy } = swept as ResponderAxis;
-  const { count: groups, ofPlaces } = groupsOf(connectome, allNeurons(connectome), groupBy);
+  const { count: groups, groupOfPosition } = groupsOf(connectome, allNeurons(connectome), groupBy);
   const pairs = new Uint32Array(groups);
-  ofPlaces.forEach((group, neuron) => (pairs[group]! += ofNeurons[neuron]!));
+  groupOfPosition.forEach((group, neuron) => (pairs[group]! += ofNeurons[neuron]!));
   return pairs.reduce((a, b) => Math.max(a, b), 0);
 }

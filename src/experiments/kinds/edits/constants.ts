@@ -1,8 +1,8 @@
-import { number, object, type Static } from '../../../schema/json-schema.js';
-import { USUAL_CONSTANTS } from '../../../simulation/network.js';
-import { type NetworkConstants, STEPS_PER_MS } from '../../../stimulus/protocol.js';
-import { stepsOf, TIME_STEP_MS } from '../../document/fields.js';
-import type { EditKind } from '../edit-kinds.js';
+import { number, object, type Static } from '../../../engine/schema/json-schema.js';
+import { DEFAULT_CONSTANTS } from '../../../engine/simulation/network.js';
+import { type NetworkConstants, STEPS_PER_MS } from '../../../engine/stimulus/protocol.js';
+import { stepsOf, TIME_STEP_MS } from '../fields.js';
+import type { EditKind } from '../edit-kind.js';
 
 const SCALE = { minimum: 0, maximum: 10 };
 
@@ -48,7 +48,7 @@ type Constants = Readonly<Record<Member, number>>;
 
 const NAMES = Object.keys(MEMBERS) as Member[];
 
-/** The constant of a protocol that each sets: times in steps, all else in the same unit. */
+/** The constant of a protocol that each member sets. Times there are in steps; all other units are the same. */
 const OF_PROTOCOL: Readonly<Record<Member, keyof NetworkConstants>> = {
   synapse_mv: 'synapseMv',
   excitatory_scale: 'excitatoryScale',
@@ -59,9 +59,9 @@ const OF_PROTOCOL: Readonly<Record<Member, keyof NetworkConstants>> = {
   input_event_mv: 'inputEventMv',
 };
 
-/** The values that an engine takes for those that a protocol does not name. */
-const USUAL = Object.fromEntries(
-  NAMES.map((name) => [name, USUAL_CONSTANTS[OF_PROTOCOL[name]] / (isTime(name) ? STEPS_PER_MS : 1)]),
+/** The values that an engine uses if a protocol names none. */
+export const USUAL_CONSTANTS = Object.fromEntries(
+  NAMES.map((name) => [name, DEFAULT_CONSTANTS[OF_PROTOCOL[name]] / (isTime(name) ? STEPS_PER_MS : 1)]),
 ) as Constants;
 
 function isTime(name: Member): boolean {
@@ -83,12 +83,12 @@ const SCHEMA = object(
   },
 );
 
-/** Constants of the network. */
+/** Changes constants of the network. */
 export const constants = {
   schema: SCHEMA,
   resolved: {
     schema: object(
-      'All constants in force, where the experiment or the model changes one; of one that a sweep sets the parameters of each ' +
+      'All constants in force, if the experiment or the model changes one; of one that a sweep sets the parameters of each ' +
         'condition say more.',
       MEMBERS,
     ),
@@ -106,13 +106,17 @@ export const constants = {
     const isSwept = NAMES.some((name) => grid.axisOf(parameterOf(name)) >= 0);
     const gainMv = connectome.metadata.synapseMv;
     if (given === undefined && !isSwept && gainMv === undefined) return {};
-    const inForce: Constants = { ...USUAL, ...(gainMv !== undefined && { synapse_mv: gainMv }), ...given };
+    const inForce: Constants = {
+      ...USUAL_CONSTANTS,
+      ...(gainMv !== undefined && { synapse_mv: gainMv }),
+      ...given,
+    };
     return {
       resolved: { constants: inForce },
       networkIn(valueOf) {
         const changed = NAMES.flatMap((name) => {
           const value = valueOf(parameterOf(name)) ?? inForce[name];
-          if (value === USUAL[name]) return [];
+          if (value === USUAL_CONSTANTS[name]) return [];
           return [[OF_PROTOCOL[name], isTime(name) ? stepsOf(value) : value] as const];
         });
         return changed.length > 0 ? { constants: Object.fromEntries(changed) } : {};

@@ -1,8 +1,8 @@
 /** Documents that are refused for an edit of the network, each beside a neighbour that is taken. */
 import { planOf, refusalOf } from '../../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../../test/support/small-connectome.js';
-import { encodeConnectome, openConnectome } from '../../../connectome/format.js';
-import type { CodedError } from '../../../errors.js';
+import { encodeConnectome, openConnectome } from '../../../engine/connectome/format.js';
+import type { CodedError } from '../../../engine/errors.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 const plan = (document: object) => planOf(connectome, document, { conditions: 100 });
@@ -537,7 +537,7 @@ it.each<[what: string, taken: object, refused: object, code: Code, path: string,
     /weights, targets, targets_within_super_class, got "target"/,
   ],
   [
-    'a shuffle of validation alone',
+    'a shuffle that only validation uses',
     wiring({ shuffle: 'targets' }),
     wiring({ shuffle: 'targets_and_weights' }),
     INVALID,
@@ -601,7 +601,7 @@ it.each<[what: string, taken: object, refused: object, code: Code, path: string,
     { controls: { count: 2 } },
     INVALID,
     '/controls/shuffle',
-    /must have the member shuffle/,
+    /must have one of shuffle, counts, signs, silence, inputs and connection_overrides/,
   ],
   [
     'more controls than conditions',

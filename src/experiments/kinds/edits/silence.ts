@@ -1,9 +1,9 @@
-import { unionOf } from '../../../connectome/neuron-set.js';
-import { listed, type SetSelector, selectorWords } from '../../../connectome/set-selector.js';
-import { isObject } from '../../../schema/forms.js';
-import { anyOf, listOf, object, type Static } from '../../../schema/json-schema.js';
-import { NODE_SET, startMs, stepsOf, untilEndMs } from '../../document/fields.js';
-import type { EditKind } from '../edit-kinds.js';
+import { unionOf } from '../../../engine/connectome/neuron-set.js';
+import { listed, type SetSelector, selectorWords } from '../../../engine/connectome/set-selector.js';
+import { isObject } from '../../../engine/schema/forms.js';
+import { anyOf, listOf, object, type Static } from '../../../engine/schema/json-schema.js';
+import { NODE_SET, startMs, stepsOf, untilEndMs } from '../fields.js';
+import type { EditKind } from '../edit-kind.js';
 import { sharedArray } from '../shared-array.js';
 
 const NO_NEURONS = new Uint32Array(0);
@@ -16,7 +16,7 @@ const TIMED = object('Neurons whose spikes in a window are not delivered, whenev
 
 const SCHEMA = listOf(
   'Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.',
-  // A selector stands last: whatever has no member of the other form is meant as one.
+  // The selector comes last, so that an object with no member of the other form is checked as a selector.
   anyOf('Neurons whose outputs are cut.', [TIMED, NODE_SET], {
     allowed:
       'a name, an object of labels, a list of selectors, or an object with node_set, start_ms and end_ms; ids are ' +
@@ -32,7 +32,7 @@ const SCHEMA = listOf(
 
 type Item = SetSelector | Static<typeof TIMED>;
 
-/** Outputs of neurons are cut, for the whole trial or for a part of it. */
+/** Cuts the outputs of neurons, for the whole trial or for a time window. */
 export const silence = {
   schema: SCHEMA,
   groups: {
@@ -93,7 +93,7 @@ function isTimed(item: Item): item is Static<typeof TIMED> {
   return isObject(item) && 'node_set' in item;
 }
 
-/** The name of a window's neurons in the answer. */
+/** The name, in the answer, of the neurons of an item with a window. */
 function nameOf(at: number): string {
   return `silence.${at}`;
 }

@@ -1,14 +1,14 @@
-import { selectorWords } from '../../../connectome/set-selector.js';
-import { number, type Static } from '../../../schema/json-schema.js';
-import { INPUT_EVENT_MV, THRESHOLD_ABOVE_REST_MV } from '../../../simulation/network.js';
-import { MAXIMUM_BACKGROUND_RATE_HZ } from '../../../stimulus/protocol.js';
-import { inputSchema } from '../../document/kind-schemas.js';
-import type { InputKind } from '../input-kinds.js';
+import { selectorWords } from '../../../engine/connectome/set-selector.js';
+import { number, type Static } from '../../../engine/schema/json-schema.js';
+import { INPUT_EVENT_MV, THRESHOLD_ABOVE_REST_MV } from '../../../engine/simulation/network.js';
+import { MAX_BACKGROUND_RATE_HZ } from '../../../engine/stimulus/protocol.js';
+import { inputSchema } from '../kind-schemas.js';
+import type { InputKind } from '../input-kind.js';
 import { backgroundWork } from '../train-work.js';
 
 const RATE_HZ = number('Mean events of each neuron per second.', {
   minimum: 0,
-  maximum: MAXIMUM_BACKGROUND_RATE_HZ,
+  maximum: MAX_BACKGROUND_RATE_HZ,
   examples: [0.5],
 });
 const EVENT_MV = number('Added to the membrane potential by one event, in mV.', {
@@ -25,13 +25,15 @@ const SCHEMA = inputSchema(
 );
 
 /**
- * Synaptic events that background causes, measured on release 783 at 0.05 to 4 Hz of all neurons. Where an event fires a
- * neuron at rest, it leads to some 40 (25 to 40). With predicted signs the network goes on by itself once it is lit: with
- * 17 million a second, which 6,900 events a second in all neurons were enough for.
+ * Synaptic events that background causes, measured on release 783 with 0.05 to 4 Hz in all neurons.
+ *
+ * - `caused`: an event that fires a neuron at rest leads to 25 to 40 synaptic events.
+ * - `goingOn`, `goingOnPerStep`: with predicted signs, activity then sustains itself at 17 million synaptic events a second
+ *   (1700 a step). 6,900 background events a second sufficed to start it: 2500 synaptic events for each.
  */
 const SYNAPTIC_EVENTS = { caused: 40, goingOn: 2500, goingOnPerStep: 1700 };
 
-/** Rare events of many neurons, which keep their refractory period. */
+/** Rare events of many neurons. These neurons keep their refractory period. */
 export const background = {
   schema: SCHEMA,
   swept: { rate_hz: RATE_HZ, event_mv: EVENT_MV },
@@ -43,7 +45,7 @@ export const background = {
   expected: ({ metadata: { signRule } }) => ({
     of(neurons, { input: { rate_hz: rateHz, event_mv: eventMv }, startStep, endStep }) {
       const work = backgroundWork(neurons, rateHz, endStep - startStep);
-      // Effects of weaker events are charged when they are known.
+      // A weaker event does not fire a neuron at rest. Its effects are charged after the trial, when they are known.
       if (eventMv <= THRESHOLD_ABOVE_REST_MV) return work;
       const { caused, goingOn, goingOnPerStep } = SYNAPTIC_EVENTS;
       const most = Math.min(goingOn * work.inputEvents, goingOnPerStep * (endStep - startStep));

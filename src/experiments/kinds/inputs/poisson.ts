@@ -1,12 +1,12 @@
-/** Poisson trains: of one set of neurons at one rate, or of a pattern, whose rows are sets with a rate each. */
-import { listed, selectorWords } from '../../../connectome/set-selector.js';
-import { CodedError } from '../../../errors.js';
-import { invalid, type JsonPath, nameOf, pointerTo, refused } from '../../../schema/json-path.js';
-import { listOf, number, object, type Static } from '../../../schema/json-schema.js';
-import { MAXIMUM_RATE_HZ } from '../../../stimulus/protocol.js';
-import { NODE_SET } from '../../document/fields.js';
-import { inputSchema } from '../../document/kind-schemas.js';
-import type { InputBounds, InputKind } from '../input-kinds.js';
+/** Poisson trains: at one rate for one set of neurons, or a pattern, which has a rate for each of many sets. */
+import { listed, selectorWords } from '../../../engine/connectome/set-selector.js';
+import { invalid, type JsonPath, nameOf, refused } from '../../../engine/schema/json-path.js';
+import { listOf, number, object, type Static } from '../../../engine/schema/json-schema.js';
+import { MAX_RATE_HZ, type RateTable } from '../../../engine/stimulus/protocol.js';
+import { rateTotals } from '../../../engine/stimulus/rate-table.js';
+import { NODE_SET } from '../fields.js';
+import { inputSchema } from '../kind-schemas.js';
+import type { InputBounds, InputKind } from '../input-kind.js';
 import {
   checkEnd,
   checkRate,
@@ -20,8 +20,8 @@ import {
 } from '../input-rates.js';
 import { steadyWork, varyingWork } from '../train-work.js';
 
-/** Rows of a pattern; each is resolved. */
-export const MAXIMUM_ROWS = 10_000;
+/** Maximum number of rows of patterns, because each row has a selector to resolve. */
+export const MAX_ROWS = 10_000;
 
 const SCALE = number('Multiplies the rates of the input. Left out: 1.', {
   minimum: 0,
@@ -31,7 +31,7 @@ const SCALE = number('Multiplies the rates of the input. Left out: 1.', {
 const ROW = object('Neurons with their rate.', { node_set: NODE_SET, rate_hz: rateSchema({}) });
 const ROWS = listOf('Neurons with their rates; no neuron is in two rows.', ROW, {
   minItems: 1,
-  maxItems: MAXIMUM_ROWS,
+  maxItems: MAX_ROWS,
   examples: [
     [
       { node_set: 'ORN_DM1', rate_hz: 41 },
@@ -53,12 +53,12 @@ const POISSON = inputSchema('poisson', 'Each neuron gets a Poisson train of its 
 type Pattern = Static<typeof PATTERN>;
 type AnyPoisson = Pattern | Static<typeof POISSON>;
 
-/** Parts that a pattern and a single rate have in common. */
+/** Code that both kinds share. */
 const RATED = {
   course: (input) => ratesCourse(ratesOf(input), input.scale ?? 1),
   parsed<I extends AnyPoisson>(input: I, path: JsonPath, { rows, rates }: InputBounds): I {
     if (isPattern(input)) rows.add(input.rates.length, [...path, 'rates']);
-    ratesOf(input).forEach((rate, row) => checkRate(rate, [...path, ...placeOfRate(input, row)], rates));
+    ratesOf(input).forEach((rate, row) => checkRate(rate, [...path, ...pathOfRate(input, row)], rates));
     return input;
   },
   sweepRequirement: (input, member) =>
@@ -67,29 +67,29 @@ const RATED = {
       : undefined,
   checkConditions(input, { longestMs, highest }, path) {
     const rates = ratesOf(input);
-    rates.forEach((rate, row) => checkEnd(rate, longestMs, [...path, ...placeOfRate(input, row)]));
+    rates.forEach((rate, row) => checkEnd(rate, longestMs, [...path, ...pathOfRate(input, row)]));
     const scale = highest('scale') ?? input.scale ?? 1;
     const topHz = highest('rate_hz') ?? Math.max(0, ...rates.map(topRateHz));
-    if (topHz * scale <= MAXIMUM_RATE_HZ) return;
+    if (topHz * scale <= MAX_RATE_HZ) return;
     const allowed =
-      `at most ${MAXIMUM_RATE_HZ / topHz}, with which the highest rate of the input, ${topHz} Hz, ` +
-      `becomes ${MAXIMUM_RATE_HZ} Hz`;
+      `at most ${MAX_RATE_HZ / topHz}, with which the highest rate of the input, ${topHz} Hz, ` +
+      `becomes ${MAX_RATE_HZ} Hz`;
     throw refused([...path, 'scale'], scale, allowed);
   },
   expected(_, document, counts, { neurons, rows }) {
     const inRows = rows && new Uint32Array(ratesOf(document).length);
-    if (rows) neurons.forEach((neuron, place) => (inRows![rows[place]!]! += Number(counts(neuron))));
+    if (rows) neurons.forEach((neuron, position) => (inRows![rows[position]!]! += Number(counts(neuron))));
     const isSteady = steadyHz(document) !== undefined;
-    const workOf = isSteady ? undefined : varyingWork(rateTable(ratesOf(document), 1), inRows ?? [1]);
+    const totals = isSteady ? undefined : rateTotals(tableOf(document), inRows ?? [1]);
     return {
       of: (count, { input, startStep, endStep }) =>
-        workOf === undefined
+        totals === undefined
           ? steadyWork(count, steadyHz(input)!, endStep - startStep)
-          : workOf(startStep, endStep, inRows ? 1 : count, input.scale),
+          : varyingWork(totals, startStep, endStep, inRows ? 1 : count, input.scale),
     };
   },
   trainOf: (_, { input, rows, name, seed, startStep, endStep }) => {
-    const rateHz = steadyHz(input) ?? rateTable(ratesOf(input), input.scale ?? 1, rows);
+    const rateHz = steadyHz(input) ?? tableOf(input, rows);
     return { kind: 'poisson', name, rateHz, seed, startStep, endStep };
   },
 } satisfies Omit<InputKind<AnyPoisson>, 'schema' | 'words'>;
@@ -103,7 +103,7 @@ export const poisson = {
     `${selectorWords(neurons)} stimulated ${rateWords(rate, scale, swept)}`.trimEnd(),
 } satisfies InputKind<Static<typeof POISSON>>;
 
-/** A pattern of rates over many sets of neurons, in place of one set and one rate. */
+/** A pattern has rows: sets of neurons, each with a rate. */
 export const pattern = {
   ...RATED,
   schema: PATTERN,
@@ -114,7 +114,6 @@ export const pattern = {
     rates.map(({ node_set: selector }, row) => ({
       selector,
       path: `${path}/rates/${row}/node_set`,
-      mayBeLeftOut: true,
     })),
   rowsOf(connectome, sets, all, path) {
     const here = (row: number): JsonPath => [...path, 'rates', row, 'node_set'];
@@ -131,9 +130,7 @@ export const pattern = {
       }
       for (const neuron of neurons) rows[neuron] = row;
     });
-    if (all.length > 0) return Uint16Array.from(all, (neuron) => rows[neuron]!);
-    const none = `${nameOf([...path, 'rates'])} must have a row that selects a neuron of the model, got none.`;
-    throw new CodedError('EMPTY_NODE_SET', none, { path: pointerTo([...path, 'rates']) });
+    return Uint16Array.from(all, (neuron) => rows[neuron]!);
   },
   groupsRequirement: () => 'an input with a node_set, because the rows of rates name their own neurons',
 } satisfies InputKind<Pattern>;
@@ -146,12 +143,18 @@ function ratesOf(input: AnyPoisson): readonly Rate[] {
   return isPattern(input) ? input.rates.map(({ rate_hz: rate }) => rate) : [input.rate_hz];
 }
 
-/** The place of a rate in its input. */
-function placeOfRate(input: AnyPoisson, row: number): JsonPath {
+/** Conditions copy an input, but not the object of its rates; so this object finds the table again. */
+function tableOf(input: AnyPoisson, rows?: Uint16Array): RateTable {
+  const of = isPattern(input) ? input.rates : (input.rate_hz as object);
+  return rateTable(of, ratesOf(input), input.scale ?? 1, rows);
+}
+
+/** The path of a rate, relative to its input. */
+function pathOfRate(input: AnyPoisson, row: number): JsonPath {
   return isPattern(input) ? ['rates', row, 'rate_hz'] : ['rate_hz'];
 }
 
-/** The rate of all neurons at all times, where there is one. */
+/** The rate, if all neurons have the same one at all times. */
 function steadyHz(input: AnyPoisson): number | undefined {
   if (isPattern(input) || typeof input.rate_hz !== 'number') return undefined;
   return input.rate_hz * (input.scale ?? 1);

@@ -1,25 +1,25 @@
-import type { Connectome } from '../../../connectome/connectome.js';
-import { neuronIndexOf } from '../../../connectome/neuron-index.js';
-import { ROOT_ID } from '../../../connectome/selector-schema.js';
-import { selectorWords } from '../../../connectome/set-selector.js';
-import { firstNotBelow, placeOf } from '../../../connectome/sorted-array.js';
-import { CodedError } from '../../../errors.js';
-import { isList } from '../../../schema/forms.js';
-import { invalid, nameOf, pointerTo, refused } from '../../../schema/json-path.js';
-import { anyOf, listOf, mapOf, number, type Static } from '../../../schema/json-schema.js';
-import { MOMENT, stepsOf } from '../../document/fields.js';
-import { inputSchema } from '../../document/kind-schemas.js';
-import type { InputKind } from '../input-kinds.js';
+import type { Connectome } from '../../../engine/connectome/connectome.js';
+import { neuronIndexOf } from '../../../engine/connectome/neuron-index.js';
+import { ROOT_ID } from '../../../engine/connectome/selector-schema.js';
+import { selectorWords } from '../../../engine/connectome/set-selector.js';
+import { firstNotBelow, positionOf } from '../../../engine/connectome/sorted-array.js';
+import { CodedError } from '../../../engine/errors.js';
+import { isList } from '../../../engine/schema/forms.js';
+import { invalid, nameOf, pointerTo, refused } from '../../../engine/schema/json-path.js';
+import { anyOf, listOf, mapOf, number, type Static } from '../../../engine/schema/json-schema.js';
+import { MOMENT, stepsOf } from '../fields.js';
+import { inputSchema } from '../kind-schemas.js';
+import type { InputKind } from '../input-kind.js';
 import { sharedStepLists } from '../shared-array.js';
 import { trainsOf } from '../train-work.js';
 
-/** Times of one input at most. */
-const MAXIMUM_TIMES = 10_000;
+/** Maximum number of times of one input. */
+const MAX_TIMES = 10_000;
 
 const LIST = listOf(undefined, number('Time of an event in ms from the start of the trial.', MOMENT), {
-  maxItems: MAXIMUM_TIMES,
+  maxItems: MAX_TIMES,
   uniqueItems: true,
-  allowed: `a list of at most ${MAXIMUM_TIMES} times`,
+  allowed: `a list of at most ${MAX_TIMES} times`,
 });
 const BY_ID = mapOf(undefined, LIST, {
   minProperties: 1,
@@ -44,7 +44,7 @@ export const spikes = {
     eventsMs: isList(times) ? times : [...new Set(Object.values(times).flat())].sort((a, b) => a - b),
   }),
   words: ({ node_set: neurons }) => `${selectorWords(neurons)} given events at listed times`,
-  /** Ascending times, by ascending root id. */
+  /** Sorts root ids, and the times of each. */
   parsed(input, path, { ids }) {
     const { times_ms: times } = input;
     if (isList(times)) return { ...input, times_ms: ascending(times) };
@@ -52,8 +52,8 @@ export const spikes = {
     const here = [...path, 'times_ms'];
     ids.add(lists.length, here);
     const count = lists.reduce((sum, [, { length }]) => sum + length, 0);
-    if (count > MAXIMUM_TIMES) {
-      throw invalid(here, `An input may have at most ${MAXIMUM_TIMES} times, got ${count}.`);
+    if (count > MAX_TIMES) {
+      throw invalid(here, `An input may have at most ${MAX_TIMES} times, got ${count}.`);
     }
     lists.sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1));
     return { ...input, times_ms: Object.fromEntries(lists.map(([id, list]) => [id, ascending(list)])) };
@@ -74,7 +74,7 @@ export const spikes = {
   unusedIds(connectome, { times_ms: times }, neurons, path, onMissing) {
     if (isList(times)) return [];
     const ofIds = timesOfNeurons(connectome, times);
-    const unused = ofIds.flatMap(({ id, neuron }) => (placeOf(neurons, neuron) < 0 ? [id] : []));
+    const unused = ofIds.flatMap(({ id, neuron }) => (positionOf(neurons, neuron) < 0 ? [id] : []));
     if (unused.length > 0 && onMissing === 'error') {
       const name = nameOf(path);
       throw new CodedError(
@@ -105,8 +105,8 @@ export const spikes = {
     if (isList(times)) return { kind: 'spikes', steps: sharedStepLists([within(times)])[0]! };
     const lists = Array.from(neurons, () => NO_STEPS);
     for (const { neuron, own } of timesOfNeurons(connectome, times)) {
-      const place = placeOf(neurons, neuron);
-      if (place >= 0) lists[place] = within(own);
+      const position = positionOf(neurons, neuron);
+      if (position >= 0) lists[position] = within(own);
     }
     return { kind: 'spikes', steps: sharedStepLists(lists) };
   },
@@ -116,7 +116,7 @@ function ascending(times: readonly number[]): readonly number[] {
   return times.toSorted((a, b) => a - b);
 }
 
-/** The neuron is -1 where the model has none of that id. */
+/** The neuron is -1 if the model has none with the id. */
 function timesOfNeurons(connectome: Connectome, times: Static<typeof BY_ID>) {
   const selection = neuronIndexOf(connectome);
   return Object.entries(times).map(([id, own]) => ({ id, own, neuron: selection.withId(id) ?? -1 }));

@@ -1,41 +1,40 @@
-/** Columns and rows that tables of events share: rows of step and neuron, in the order of step, then neuron. */
-import type { EventTable } from '../../run/result.js';
+/** Code for all tables of events. Every row has a step and a neuron; rows are sorted by step, then neuron. */
+import type { EventTable, EventValues, TableColumn } from '../result-rows.js';
 import type { ReportSum, ReportTask, TrialView } from '../report-kind.js';
-import type { EventValues, TableColumn } from '../table-column.js';
 
 export interface EventTask extends ReportTask {
-  /** Rows that are returned at most: the first in the order of time. */
-  readonly maximumRows: number;
+  /** Maximum number of rows that a worker returns; it returns the earliest ones. */
+  readonly maxRows: number;
 }
 
-export interface EventReading {
+export interface EventResult {
   readonly steps: Uint32Array;
   readonly neurons: Uint32Array;
-  /** Values of each column of the kind. */
+  /** The values of each column of the kind. */
   readonly values: readonly EventValues[];
-  /** Rows in all: more than are here where the task allowed fewer. */
+  /** Number of rows in all, including those that were left out. */
   readonly rows: number;
 }
 
-/** Number of the rows that are here. */
-export function rowsHere({ steps, values }: EventReading): number {
+/** Number of rows that were not left out. */
+export function rowsHere({ steps, values }: EventResult): number {
   return values[0]?.length ?? steps.length;
 }
 
-export function isEventReading(reading: object): reading is EventReading {
-  return 'rows' in reading;
+export function isEventResult(result: object): result is EventResult {
+  return 'rows' in result;
 }
 
-/** Adds an event, if its neuron is one of the report. */
+/** Adds an event if the report reads its neuron. */
 export type AddEvent = (step: number, neuron: number, label?: number) => void;
 
-/** Rows of the neurons of a report up to a number, in the order in which they are added; the others are counted. */
+/** Collects the events of a report's neurons, in the order in which `read` adds them. Beyond the maximum it only counts. */
 export function readRows(
-  { neurons: members, maximumRows }: EventTask,
+  { neurons: members, maxRows }: EventTask,
   { marks, rowsLeft }: TrialView,
   read: (add: AddEvent) => void,
-): Omit<EventReading, 'values'> & { readonly labels: Uint8Array } {
-  const maximum = Math.min(maximumRows, rowsLeft);
+): Omit<EventResult, 'values'> & { readonly labels: Uint8Array } {
+  const maximum = Math.min(maxRows, rowsLeft);
   const [steps, neurons, labels]: [number[], number[], number[]] = [[], [], []];
   let rows = 0;
   for (const neuron of members) marks[neuron] = 1;
@@ -54,14 +53,10 @@ export function readRows(
   };
 }
 
-/** Rows of two parts of a trial. */
-export function joinedRows(
-  { maximumRows }: EventTask,
-  first: EventReading,
-  second: EventReading,
-): EventReading {
+/** Joins the rows of two segments of a trial. */
+export function joinedRows({ maxRows }: EventTask, first: EventResult, second: EventResult): EventResult {
   const list = <T extends EventValues | Uint32Array>(earlier: T, later: T): T => {
-    const length = Math.min(maximumRows, earlier.length + later.length);
+    const length = Math.min(maxRows, earlier.length + later.length);
     const all = new (earlier.constructor as new (length: number) => T)(length);
     all.set(earlier);
     all.set(later.subarray(0, length - earlier.length), earlier.length);
@@ -75,30 +70,30 @@ export function joinedRows(
   };
 }
 
-/** Writes step and neuron of the first rows of a reading, as many as there is room for. */
-type WriteRows = (reading: EventReading, steps: Uint32Array, neurons: Uint32Array) => void;
+/** Writes steps and neurons of the first rows of a result into arrays, until these are full. */
+type WriteRows = (result: EventResult, steps: Uint32Array, neurons: Uint32Array) => void;
 
-const rowsAsTheyAre: WriteRows = (reading, steps, neurons) => {
-  steps.set(reading.steps.subarray(0, steps.length));
-  neurons.set(reading.neurons.subarray(0, neurons.length));
+const rowsAsTheyAre: WriteRows = (result, steps, neurons) => {
+  steps.set(result.steps.subarray(0, steps.length));
+  neurons.set(result.neurons.subarray(0, neurons.length));
 };
 
-/** The rows of the trials whose rows are kept, up to a number. @param own columns of the kind */
+/** Collects the rows of the trials that keep their rows, up to a maximum. @param own columns of the kind */
 export function eventSum(
   table: string,
-  maximumRows: number,
+  maxRows: number,
   own: readonly TableColumn[] = [],
   writeRows = rowsAsTheyAre,
-): ReportSum<EventReading, EventTable> {
-  const parts: { readonly trial: number; readonly rows: number; readonly reading: EventReading }[] = [];
+): ReportSum<EventResult, EventTable> {
+  const parts: { readonly trial: number; readonly rows: number; readonly result: EventResult }[] = [];
   let length = 0;
   let truncated = false;
   return {
-    add(trial, reading, keepsRows) {
+    add(trial, result, keepsRows) {
       if (!keepsRows) return;
-      const rows = Math.min(rowsHere(reading), maximumRows - length);
-      truncated ||= rows < reading.rows;
-      if (rows > 0) parts.push({ trial, rows, reading });
+      const rows = Math.min(rowsHere(result), maxRows - length);
+      truncated ||= rows < result.rows;
+      if (rows > 0) parts.push({ trial, rows, result });
       length += rows;
     },
     counts() {
@@ -110,10 +105,10 @@ export function eventSum(
         values: new (column.type === 'label' ? Uint8Array : Float64Array)(length),
       }));
       let at = 0;
-      for (const { trial, rows, reading } of parts) {
+      for (const { trial, rows, result } of parts) {
         trials.fill(trial, at, at + rows);
-        writeRows(reading, steps.subarray(at, at + rows), neurons.subarray(at, at + rows));
-        columns.forEach(({ values }, place) => values.set(reading.values[place]!.subarray(0, rows), at));
+        writeRows(result, steps.subarray(at, at + rows), neurons.subarray(at, at + rows));
+        columns.forEach(({ values }, position) => values.set(result.values[position]!.subarray(0, rows), at));
         at += rows;
       }
       return { table, trials, steps, neurons, columns, truncated };

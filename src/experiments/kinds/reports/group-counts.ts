@@ -1,46 +1,46 @@
 /**
- * Counting by groups of neurons. A report may read the whole brain, of which a few hundred neurons respond: only these
- * are returned by a worker, and only groups with a spike have a row of counters.
+ * Counts by groups of neurons. A report may read the whole brain although only a few hundred neurons respond. So a worker
+ * returns only responding neurons, and only groups with a spike get a row of counters.
  */
-import { firstNotBelow } from '../../../connectome/sorted-array.js';
-import type { Groups } from '../../plan/groups.js';
-import type { GroupResult } from '../../run/result.js';
+import { firstNotBelow } from '../../../engine/connectome/sorted-array.js';
+import type { Groups } from '../groups.js';
+import type { GroupResult } from '../result-rows.js';
 import type { GroupColumn, GroupCounts, ReportTask, ReportWindow, TrialView } from '../report-kind.js';
 
 export interface RespondingNeurons {
-  /** Places, in the task's list of neurons, of those with at least one spike; ascending. */
-  readonly places: Uint32Array;
+  /** Positions, in the task's list, of the neurons with at least one spike; ascending. */
+  readonly positions: Uint32Array;
   readonly spikes: Uint32Array;
 }
 
-/** The neurons of a report among those that spiked. Searches from each to the next, so the longer list costs little. */
+/** The neurons of a report that spiked. Searches both lists by leaps, so a list that is much longer costs little. */
 export function respondingOf(task: ReportTask, trial: TrialView): RespondingNeurons {
   const members = task.neurons;
   const active = trial.countsIn(task);
-  const places: number[] = [];
+  const positions: number[] = [];
   const spikes: number[] = [];
-  let place = 0;
+  let position = 0;
   let at = 0;
-  while (place < members.length && at < active.neurons.length) {
-    const [member, neuron] = [members[place]!, active.neurons[at]!];
+  while (position < members.length && at < active.neurons.length) {
+    const [member, neuron] = [members[position]!, active.neurons[at]!];
     if (member === neuron) {
-      places.push(place++);
+      positions.push(position++);
       spikes.push(active.spikes[at++]!);
     } else if (member < neuron) {
-      place = firstNotBelow(members, neuron, place + 1);
+      position = firstNotBelow(members, neuron, position + 1);
     } else {
       at = firstNotBelow(active.neurons, member, at + 1);
     }
   }
-  return { places: Uint32Array.from(places), spikes: Uint32Array.from(spikes) };
+  return { positions: Uint32Array.from(positions), spikes: Uint32Array.from(spikes) };
 }
 
 type Keyed<K extends string, V extends string> = Readonly<Record<K | V, Uint32Array>>;
 
 /**
- * Joins what was read of two parts of a trial.
- * @param key member with ascending keys, none twice  @param value member with the value of each
- * @param both makes one of the values of a key that stands in both; their sum by default
+ * Joins the results of two segments of a trial.
+ * @param key member with the keys, ascending and distinct  @param value member with a value for each key
+ * @param both combines the two values of a key that is in both results; by default it adds them
  */
 export function joined<K extends string, V extends string>(
   [key, value]: readonly [key: K, value: V],
@@ -52,23 +52,23 @@ export function joined<K extends string, V extends string>(
   const joinedValues = new Uint32Array(joinedKeys.length);
   let [at, other, length] = [0, 0, 0];
   while (at < keys.length || other < others.length) {
-    const [own, next] = [keys[at] ?? Infinity, others[other] ?? Infinity];
-    joinedKeys[length] = Math.min(own, next);
-    if (own < next) joinedValues[length++] = values[at++]!;
-    else if (next < own) joinedValues[length++] = othersValues[other++]!;
+    const [first, second] = [keys[at] ?? Infinity, others[other] ?? Infinity];
+    joinedKeys[length] = Math.min(first, second);
+    if (first < second) joinedValues[length++] = values[at++]!;
+    else if (second < first) joinedValues[length++] = othersValues[other++]!;
     else joinedValues[length++] = both(values[at++]!, othersValues[other++]!);
   }
   const parts = { [key]: joinedKeys.slice(0, length), [value]: joinedValues.slice(0, length) };
   return parts as Keyed<K, V>;
 }
 
-/** Rows of counters for groups, in the order in which groups are asked for. */
+/** Assigns a row of counters to each group when the group is first used. */
 export class GroupRows {
   readonly #groups: number[] = [];
-  /** 1 more than the row of each group; 0 of a group that has none. */
+  /** The row of each group plus 1; 0 if the group has none. */
   readonly #rowOf: Uint32Array;
 
-  constructor(private readonly groups: Pick<Groups, 'count' | 'ofPlaces'>) {
+  constructor(private readonly groups: Pick<Groups, 'count' | 'groupOfPosition'>) {
     this.#rowOf = new Uint32Array(groups.count);
   }
 
@@ -76,9 +76,9 @@ export class GroupRows {
     return this.#groups.length;
   }
 
-  /** @param place of a neuron in the list of the report */
-  ofPlace(place: number): number {
-    return this.ofGroup(this.groups.ofPlaces[place]!);
+  /** @param position of a neuron in the list of the report */
+  ofPosition(position: number): number {
+    return this.ofGroup(this.groups.groupOfPosition[position]!);
   }
 
   ofGroup(group: number): number {
@@ -94,7 +94,7 @@ export class GroupRows {
 
 type Values = Uint16Array | Uint32Array | Float64Array;
 
-/** Counters, so many for each row. Rows grow as they are asked for; a counter that was never set is 0. */
+/** A table of counters with a fixed number of columns. Rows are added on demand; counters begin at 0. */
 export class Counters<V extends Values> {
   #values: V;
 
@@ -107,19 +107,19 @@ export class Counters<V extends Values> {
   }
 
   add(row: number, column: number, count: number): void {
-    // The place first: finding it may replace the values.
+    // Look up the position first, because that may replace #values.
     const at = this.#at(row, column);
     this.#values[at]! += count;
   }
 
-  /** Keeps the lowest of several values, none of which is 0. */
+  /** Keeps the lowest value. Values must not be 0, which means none. */
   lower(row: number, column: number, value: number): void {
     const at = this.#at(row, column);
     const before = this.#values[at]!;
     if (before === 0 || value < before) this.#values[at] = value;
   }
 
-  /** Those of column c in row r at r * width + c. */
+  /** All counters; column c of row r is at r * width + c. */
   values(): V {
     const { length } = this.rows;
     if (this.#values.length < length * this.width) this.#resize(length);
@@ -139,7 +139,7 @@ export class Counters<V extends Values> {
   }
 }
 
-/** A column of numbers; null and undefined stand for no value. */
+/** A column of numbers. Null and undefined mean no value. */
 export function numberColumn<Own extends object>(
   name: string,
   valueOf: (group: GroupResult<Own>) => number | null | undefined,

@@ -1,10 +1,10 @@
-import { firstNotBelow } from '../../../connectome/sorted-array.js';
-import { number } from '../../../schema/json-schema.js';
-import { STEPS_PER_MS } from '../../../stimulus/protocol.js';
-import { MAXIMUM_DURATION_MS, stepsOf, TIME_STEP_MS } from '../../document/fields.js';
-import { GROUPS, type ReportDocument, reportSchema } from '../../document/kind-schemas.js';
+import { firstNotBelow } from '../../../engine/connectome/sorted-array.js';
+import { number } from '../../../engine/schema/json-schema.js';
+import { STEPS_PER_MS } from '../../../engine/stimulus/protocol.js';
+import { MAX_DURATION_MS, stepsOf, TIME_STEP_MS } from '../fields.js';
+import { GROUPS, type ReportDocument, reportSchema } from '../kind-schemas.js';
 import type { GroupKind, GroupTable, ReportTask, ReportWindow } from '../report-kind.js';
-import { rounded } from '../rounded.js';
+import { rounded } from '../mean-sd.js';
 import { Counters, GroupRows, joined, type RespondingNeurons, respondingOf } from './group-counts.js';
 import {
   neuronSeconds,
@@ -23,8 +23,8 @@ export interface HistogramTask extends ReportTask {
   readonly binSteps: number;
 }
 
-export interface HistogramReading extends RespondingNeurons {
-  /** The cells with at least one spike, ascending: group * bins + bin. The last bin may be short. */
+export interface HistogramResult extends RespondingNeurons {
+  /** The entries (group * bins + bin) with at least one spike, ascending. */
   readonly cells: Uint32Array;
   readonly cellSpikes: Uint32Array;
 }
@@ -37,7 +37,7 @@ interface HistogramCounts extends RateCounts {
   };
 }
 
-/** Bins in a window; the last one may be shorter. */
+/** Number of bins in a window. The last bin may be shorter. */
 export function binCount({ startStep, endStep }: ReportWindow, binSteps: number): number {
   return Math.ceil((endStep - startStep) / binSteps);
 }
@@ -46,8 +46,8 @@ function binStepsOf({ bin_ms: binMs }: ReportDocument): number {
   return stepsOf(binMs!);
 }
 
-/** Each value of a sorted list once, and how often it stood there. */
-function runLengths(sorted: Uint32Array): Pick<HistogramReading, 'cells' | 'cellSpikes'> {
+/** The distinct values of a sorted list, and the number of times that each occurs. */
+function runLengths(sorted: Uint32Array): Pick<HistogramResult, 'cells' | 'cellSpikes'> {
   const cells: number[] = [];
   const cellSpikes: number[] = [];
   sorted.forEach((cell, at) => {
@@ -60,7 +60,7 @@ function runLengths(sorted: Uint32Array): Pick<HistogramReading, 'cells' | 'cell
   return { cells: Uint32Array.from(cells), cellSpikes: Uint32Array.from(cellSpikes) };
 }
 
-/** One row a condition, report, group and bin. A condition that was stopped has none. */
+/** A row for each condition, report, group and bin. A stopped condition has no rows. */
 const BINS: GroupTable = {
   name: 'histogram',
   columnsOf: (reports) => {
@@ -73,7 +73,7 @@ const BINS: GroupTable = {
         column: { name: 'bin_start_ms', type: 'double' },
         valueOf: ({ at, report }) => {
           const { startStep, binSteps } = windows[report]!;
-          // Sums of steps are exact; those of multiples of 0.1 ms need not be.
+          // Sums of steps are exact; sums of multiples of 0.1 ms need not be.
           return (startStep + at * binSteps) / STEPS_PER_MS;
         },
       },
@@ -88,20 +88,20 @@ const BINS: GroupTable = {
 
 const { controlled: _, ...uncontrolled } = rate;
 
-/** As a rate, and the rate in each bin. */
+/** The mean rate of each group, and its rate in each bin. */
 export const histogram = {
   ...uncontrolled,
   schema: reportSchema('histogram', 'Mean rate of each group in each bin.', GROUPS, {
     bin_ms: number('Length of a bin in ms; the last one may be shorter.', {
       multipleOf: TIME_STEP_MS,
       minimum: 1,
-      maximum: MAXIMUM_DURATION_MS,
+      maximum: MAX_DURATION_MS,
       default: 10,
       examples: [25],
     }),
   }),
   label: 'rate in bins of time',
-  // Steps of a session are bins themselves.
+  // A session needs no histogram: its steps are bins.
   isOfWholeTrials: true,
   tables: [RATES, BINS],
   course: {
@@ -117,7 +117,7 @@ export const histogram = {
     const { raster, marks } = trial;
     const bins = binCount(task, binSteps);
     const responding = respondingOf(task, trial);
-    for (const place of responding.places) marks[neurons[place]!] = groups[place]! + 1;
+    for (const position of responding.positions) marks[neurons[position]!] = groups[position]! + 1;
     const cells: number[] = [];
     const to = firstNotBelow(raster.steps, endStep);
     for (let spike = firstNotBelow(raster.steps, startStep); spike < to; spike++) {
@@ -125,11 +125,11 @@ export const histogram = {
       if (group > 0)
         cells.push((group - 1) * bins + Math.floor((raster.steps[spike]! - startStep) / binSteps));
     }
-    for (const place of responding.places) marks[neurons[place]!] = 0;
+    for (const position of responding.positions) marks[neurons[position]!] = 0;
     return { ...responding, ...runLengths(Uint32Array.from(cells).sort()) };
   },
   join: (_, first, second) => ({
-    ...joined(['places', 'spikes'], first, second),
+    ...joined(['positions', 'spikes'], first, second),
     ...joined(['cells', 'cellSpikes'], first, second),
   }),
   sum(task, options) {
@@ -139,11 +139,11 @@ export const histogram = {
     const rates = rateSum(task, options, rows);
     const spikes = new Counters(rows, Float64Array, bins);
     return {
-      add(trial, reading, keepsRows) {
-        rates.add(trial, reading, keepsRows);
-        reading.cells.forEach((cell, at) => {
+      add(trial, result, keepsRows) {
+        rates.add(trial, result, keepsRows);
+        result.cells.forEach((cell, at) => {
           const group = Math.floor(cell / bins);
-          spikes.add(rows.ofGroup(group), cell - group * bins, reading.cellSpikes[at]!);
+          spikes.add(rows.ofGroup(group), cell - group * bins, result.cellSpikes[at]!);
         });
       },
       counts: () => ({ ...rates.counts(), histogram: { binSteps, spikes: spikes.values() } }),
@@ -168,4 +168,4 @@ export const histogram = {
       stopped: { ...rates.stopped, bins_hz: null },
     };
   },
-} satisfies GroupKind<HistogramTask, HistogramReading, HistogramCounts, RateValues>;
+} satisfies GroupKind<HistogramTask, HistogramResult, HistogramCounts, RateValues>;

@@ -1,14 +1,14 @@
-import { NO_GROUPS, reportSchema } from '../../document/kind-schemas.js';
-import { firstNotBelow } from '../../../connectome/sorted-array.js';
-import { listOf, number, text } from '../../../schema/json-schema.js';
+import { NO_GROUPS, reportSchema } from '../kind-schemas.js';
+import { firstNotBelow } from '../../../engine/connectome/sorted-array.js';
+import { listOf, number, text } from '../../../engine/schema/json-schema.js';
 import { eventTable } from '../report-answers.js';
 import type { EventKind } from '../report-kind.js';
-import type { TableColumn } from '../table-column.js';
-import { type EventReading, eventSum, type EventTask, joinedRows, readRows } from './event-table.js';
+import type { TableColumn } from '../result-rows.js';
+import { type EventResult, eventSum, type EventTask, joinedRows, readRows } from './event-table.js';
 
 const columnsOf = (labels: readonly string[]): TableColumn[] => [{ name: 'input', type: 'label', labels }];
 
-/** Every input event, and the input that it came from. */
+/** A table of every input event with its input. */
 export const inputs = {
   shape: 'events',
   schema: reportSchema('inputs', 'Table of the input events.', NO_GROUPS),
@@ -21,11 +21,11 @@ export const inputs = {
   cost: {
     member: 'input_rows' as const,
     says: 'about',
-    schema: number('Where reports list input events: the expected number of their rows.', { minimum: 0 }),
+    schema: number('If reports list input events: the expected number of their rows.', { minimum: 0 }),
   },
   expectedRows: ({ inputEvents }) => inputEvents,
-  taskOf: (_, maximumRows) => ({ maximumRows }),
-  /** Merges the events of the inputs, each in the order of step, then neuron. */
+  taskOf: (_, maxRows) => ({ maxRows }),
+  /** Merges the events of all inputs by step, then neuron, then input. */
   read(task, trial) {
     const { labels, ...rows } = readRows(task, trial, (add) => {
       const { eventsOfInputs } = trial;
@@ -50,6 +50,6 @@ export const inputs = {
     return { ...rows, values: [labels] };
   },
   join: joinedRows,
-  sum: ({ maximumRows }, { inputNames }) => eventSum('inputs', maximumRows, columnsOf(inputNames)),
+  sum: ({ maxRows }, { inputNames }) => eventSum('inputs', maxRows, columnsOf(inputNames)),
   columnsOf,
-} satisfies EventKind<EventTask, EventReading>;
+} satisfies EventKind<EventTask, EventResult>;

@@ -11,16 +11,16 @@ import {
 } from '../../../../test/support/open-experiments.js';
 import { smallBrain } from '../../../../test/support/small-brain.js';
 import { populationsOf } from '../../../../test/support/tables.js';
-import { layOut } from '../../../compiler/lay-out.js';
-import { encodeConnectome, openConnectome } from '../../../connectome/format.js';
-import { meanSd } from '../../../mean-sd.js';
+import { buildConnectome } from '../../../tools/compiler/build-connectome.js';
+import { encodeConnectome, openConnectome } from '../../../engine/connectome/format.js';
+import { meanSd } from '../mean-sd.js';
 import { answerWriter } from '../../formats/answer-writer.js';
 import type { Format } from '../../formats/formats.js';
 
 /** The chain of hand-worked.spec.ts: after an event for A at 0 ms, A spikes in step 1, B in 31, C in 61; D never does. */
 const connectome = openConnectome(
   encodeConnectome(
-    layOut(
+    buildConnectome(
       smallBrain(
         [
           { id: '1', type: 'A', superClass: 'sensory' },
@@ -76,7 +76,7 @@ describe('a report of latencies', () => {
     expect(groupsIn(condition!, 'before')).toEqual([{ neurons: 1, ...NONE }]);
   });
 
-  it('has no value where a trial was stopped', async () => {
+  it('has no value if a trial was stopped', async () => {
     const reports = { c: { node_set: 'C', type: 'latency' } };
     const { conditions } = await run({ ...KICKED, reports }, { synapticEventsPerTrial: 1 });
     expect(conditions[0]!.complete).toBe(false);

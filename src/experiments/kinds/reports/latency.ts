@@ -1,25 +1,25 @@
-import { firstNotBelow } from '../../../connectome/sorted-array.js';
-import { number, orNull, ref, type SchemaOf, type Static } from '../../../schema/json-schema.js';
-import { STEPS_PER_MS } from '../../../stimulus/protocol.js';
-import { GROUPS, reportSchema } from '../../document/kind-schemas.js';
+import { firstNotBelow } from '../../../engine/connectome/sorted-array.js';
+import { number, orNull, ref, type SchemaOf, type Static } from '../../../engine/schema/json-schema.js';
+import { STEPS_PER_MS } from '../../../engine/stimulus/protocol.js';
+import { GROUPS, reportSchema } from '../kind-schemas.js';
 import { groupSchema, overTrials } from '../report-answers.js';
 import type { GroupCounts, GroupKind, GroupTable, ReportTask } from '../report-kind.js';
-import { rounded, roundedMeanSd } from '../rounded.js';
+import { rounded, roundedMeanSd } from '../mean-sd.js';
 import { Counters, GroupRows, joined, numberColumn, respondingOf } from './group-counts.js';
 
 const LATENCY = overTrials(
   'A time in ms over the trials that have it.',
-  'Of each trial; null where no neuron of the group spiked.',
+  'Of each trial; null if no neuron of the group spiked.',
   { type: ['number', 'null'], minimum: 0 } as SchemaOf<number | null>,
 );
-const GROUP = groupSchema('What a report of type latency read of a group of neurons.', {
+const GROUP = groupSchema('The result of a report of type latency for a group of neurons.', {
   latency_ms: orNull(
-    'Time from start_ms of the report to the first spike of any neuron of the group. Null where there is none in any ' +
+    'Time from start_ms of the report to the first spike of any neuron of the group. Null if there is none in any ' +
       'trial, or a trial was stopped.',
     ref<Static<typeof LATENCY>>('Latency'),
   ),
   responding_trials: orNull(
-    'Share of the trials in which a neuron of the group spiked. Null where a trial was stopped.',
+    'Share of the trials in which a neuron of the group spiked. Null if a trial was stopped.',
     number(undefined, { minimum: 0, maximum: 1 }),
   ),
 });
@@ -27,15 +27,15 @@ const GROUP = groupSchema('What a report of type latency read of a group of neur
 type LatencyGroup = Static<typeof GROUP>;
 type LatencyValues = Pick<LatencyGroup, 'latency_ms' | 'responding_trials'>;
 
-interface LatencyReading {
-  /** Places, in the task's list of neurons, of those with at least one spike; ascending. */
-  readonly places: Uint32Array;
+interface LatencyResult {
+  /** Positions, in the task's list, of the neurons with at least one spike; ascending. */
+  readonly positions: Uint32Array;
   /** Steps from the start of the window to the first spike of each of them. */
   readonly firstSpikes: Uint32Array;
 }
 
 interface LatencyCounts extends GroupCounts {
-  /** 1 more than the steps to the first spike of row r in trial t at r * trials + t; 0 where it has none. */
+  /** Steps to the first spike plus 1 of row r in trial t, at r * trials + t; 0 if there is no spike. */
   readonly firstSpikes: Uint32Array;
 }
 
@@ -45,10 +45,10 @@ const COLUMNS = [
   numberColumn<LatencyValues>('responding_trials', ({ responding_trials: share }) => share),
 ];
 
-/** One row a condition, report and group. */
+/** A row for each condition, report and group. */
 const LATENCIES: GroupTable = { name: 'latency', columnsOf: () => COLUMNS };
 
-/** Time from the start of the window to the first spike of any neuron of each group. */
+/** The time from the start of the window to the first spike of a group. */
 export const latency = {
   shape: 'groups',
   schema: reportSchema('latency', 'Time of the first spike of each group, in ms from start_ms.', GROUPS),
@@ -67,9 +67,9 @@ export const latency = {
   read(task, trial) {
     const { neurons, startStep, endStep } = task;
     const { raster, marks } = trial;
-    const { places } = respondingOf(task, trial);
-    places.forEach((place, at) => (marks[neurons[place]!] = at + 1));
-    const firstSpikes = new Uint32Array(places.length);
+    const { positions } = respondingOf(task, trial);
+    positions.forEach((position, at) => (marks[neurons[position]!] = at + 1));
+    const firstSpikes = new Uint32Array(positions.length);
     const to = firstNotBelow(raster.steps, endStep);
     for (let spike = firstNotBelow(raster.steps, startStep); spike < to; spike++) {
       const neuron = raster.neurons[spike]!;
@@ -78,17 +78,19 @@ export const latency = {
       firstSpikes[mark - 1] = raster.steps[spike]! - startStep;
       marks[neuron] = 0;
     }
-    return { places, firstSpikes };
+    return { positions, firstSpikes };
   },
   join: (_, first, second) => ({
-    ...joined(['places', 'firstSpikes'], first, second, (earlier) => earlier),
+    ...joined(['positions', 'firstSpikes'], first, second, (earlier) => earlier),
   }),
   sum(task, { groups, trials }) {
     const rows = new GroupRows(groups);
     const first = new Counters(rows, Uint32Array, trials);
     return {
-      add(trial, { places, firstSpikes }) {
-        places.forEach((place, at) => first.lower(rows.ofPlace(place), trial, firstSpikes[at]! + 1));
+      add(trial, { positions, firstSpikes }) {
+        positions.forEach((position, at) =>
+          first.lower(rows.ofPosition(position), trial, firstSpikes[at]! + 1),
+        );
       },
       counts: () => ({ ...rows.counts(task), firstSpikes: first.values() }),
     };
@@ -108,4 +110,4 @@ export const latency = {
     silent: { latency_ms: null, responding_trials: 0 },
     stopped: { latency_ms: null, responding_trials: null },
   }),
-} satisfies GroupKind<ReportTask, LatencyReading, LatencyCounts, LatencyValues>;
+} satisfies GroupKind<ReportTask, LatencyResult, LatencyCounts, LatencyValues>;

@@ -13,12 +13,12 @@ import {
 } from '../../../../test/support/open-experiments.js';
 import { smallBrain } from '../../../../test/support/small-brain.js';
 import { populationsOf } from '../../../../test/support/tables.js';
-import { layOut } from '../../../compiler/lay-out.js';
-import { encodeConnectome, openConnectome } from '../../../connectome/format.js';
-import { ReferenceEngine } from '../../../simulation/reference-engine.js';
-import { sampledSteps } from '../../../simulation/simulation.js';
-import { drawInputEvents } from '../../../stimulus/input-events.js';
-import { checkOrder } from '../../formats/answer.js';
+import { buildConnectome } from '../../../tools/compiler/build-connectome.js';
+import { encodeConnectome, openConnectome } from '../../../engine/connectome/format.js';
+import { ReferenceEngine } from '../../../engine/simulation/reference-engine.js';
+import { sampledSteps } from '../../../engine/simulation/simulation.js';
+import { drawInputEvents } from '../../../engine/stimulus/input-events.js';
+import { checkRequest } from '../../formats/answer.js';
 import { answerWriter } from '../../formats/answer-writer.js';
 import type { Format } from '../../formats/formats.js';
 import { expectedWork, foundWork, priceMs } from '../../plan/prices.js';
@@ -37,7 +37,7 @@ const CROWD = Array.from({ length: 1001 }, (_, at) => ({
 }));
 const connectome = openConnectome(
   encodeConnectome(
-    layOut(smallBrain([...PAIR, ...CROWD], [['1', '2', 300]]), {
+    buildConnectome(smallBrain([...PAIR, ...CROWD], [['1', '2', 300]]), {
       signRule: 'predicted',
       populations: populationsOf({ type: 'A' }, { motor: [{ type: 'B' }] }),
     }),
@@ -113,19 +113,19 @@ describe('a report of membrane potentials', () => {
       trials: 1,
     });
     const task = trialTask({ ...plan.condition(0, []), countsAll: false }, 0);
-    const readings = [
+    const results = [
       localReadings(connectome)(task),
       trialOf(new TrialReader(connectome, drawInputEvents), new ReferenceEngine(connectome))(task),
     ].map(({ reports }) => reports as unknown as { steps: Uint16Array; values: Float64Array[] }[]);
-    readings[0]!.forEach(({ steps, values: [potentials] }, report) => {
-      const other = readings[1]![report]!;
+    results[0]!.forEach(({ steps, values: [potentials] }, report) => {
+      const other = results[1]![report]!;
       expect(steps).toEqual(other.steps);
       potentials!.forEach((mv, row) => expect(mv).toBeCloseTo(other.values[0]![row]!, 9));
       expect(new Set(potentials).size).toBeGreaterThan(10);
     });
   });
 
-  it('has the samples up to where the event budget ended a trial', async () => {
+  it('has the samples up to the step in which the event budget ended a trial', async () => {
     // The spike of A arrives in step 29, which is the last.
     const { conditions } = await run({ ...KICKED, reports: pair() }, { synapticEventsPerTrial: 0 });
     expect(conditions[0]).toMatchObject({ complete: false, stopped_at_ms: 3, responding_any: null });
@@ -166,7 +166,7 @@ describe('a report of membrane potentials', () => {
     expect((await parquetReadObjects({ file })).map(({ v_mv: mv }) => mv as number)).toEqual(potentials);
   });
 
-  it('is not read as a response, and records for its own reports alone', () => {
+  it('is not read as a response, and records only for its own reports', () => {
     const plan = planOf(connectome, {
       ...KICKED,
       reports: { rate: { node_set: 'B' }, ...pair({ dt_ms: 2, end_ms: 5 }) },
@@ -201,7 +201,7 @@ describe('the cost of membrane potentials', () => {
     expect(foundWork(reading, expected)).toMatchObject({ tableRows: 0 });
   });
 
-  it('has a limit, which says what would fit and where', () => {
+  it('has a limit, whose message names the path and a size that fits', () => {
     const reports = { ...pair(), more: { node_set: 'B', type: 'membrane', dt_ms: 0.5 } };
     // 28 samples of two neurons and 19 + 39 of one, in two trials.
     const samples = 2 * (2 * 28 + 58);
@@ -229,19 +229,19 @@ describe('the cost of membrane potentials', () => {
     });
   });
 
-  it('is refused before it begins where one trial is larger than a page', () => {
+  it('is refused before it begins if one trial is larger than a page', () => {
     const order = { format: 'json', from: 0, truncate: false } as const;
     const plan = planOf(connectome, { ...KICKED, sweep, reports: pair() }, { tableRows: 37 });
-    expect(() => checkOrder(plan, order)).toThrow(
+    expect(() => checkRequest(plan, order)).toThrow(
       'Trial 0 of condition 1 has 38 rows of events; at most 37 are allowed in JSON and NDJSON. With truncate=true',
     );
-    expect(() => checkOrder(plan, order, 38)).not.toThrow();
-    expect(() => checkOrder(plan, { ...order, truncate: true })).not.toThrow();
+    expect(() => checkRequest(plan, order, 38)).not.toThrow();
+    expect(() => checkRequest(plan, { ...order, truncate: true })).not.toThrow();
     // A table that has none of these rows does not mind them.
     const both = { ...pair(), rate: { node_set: 'B' } };
     const plans = planOf(connectome, { ...KICKED, sweep, reports: both }, { tableRows: 37 });
-    expect(() => checkOrder(plans, { ...order, format: 'csv', table: 'rates' })).not.toThrow();
-    expect(() => checkOrder(plans, { ...order, format: 'csv', table: 'membrane' })).toThrow('in a table');
+    expect(() => checkRequest(plans, { ...order, format: 'csv', table: 'rates' })).not.toThrow();
+    expect(() => checkRequest(plans, { ...order, format: 'csv', table: 'membrane' })).toThrow('in a table');
   });
 });
 
@@ -295,10 +295,10 @@ describe('a document with membrane potentials', () => {
       with_({ start_ms: 1.1, end_ms: 2.1 }),
     ],
     [
-      'a window of step 0 alone',
+      'a window of only step 0',
       with_({ dt_ms: 0.1, end_ms: 0.1 }),
       '/reports/pair/dt_ms',
-      /multiple in what the report reads/,
+      /multiple in the time of the report/,
       with_({ dt_ms: 0.1, end_ms: 0.2 }),
     ],
     [
@@ -408,7 +408,7 @@ describe('a document with membrane potentials', () => {
       { ...KICKED, sweep: [{ each: 'A', group_by: ['sub_class'], as: 'silence' }] },
     ],
     [
-      'what answers say of the whole brain',
+      'statements of answers about the whole brain',
       { ...KICKED, reports: { r: { node_set: 'A', responding_any: true } } },
       '/reports/r/responding_any',
       /got "responding_any"/,
@@ -423,7 +423,7 @@ describe('a document with membrane potentials', () => {
     expect(() => planOf(connectome, neighbour)).not.toThrow();
   });
 
-  it('is complete with dt_ms behind its window, and complete as it is', () => {
+  it('is complete with dt_ms after its window, and complete as it is', () => {
     const { experiment } = planOf(connectome, with_({})).head;
     expect(JSON.stringify(experiment.reports['pair'])).toBe(
       '{"node_set":["A","B"],"type":"membrane","group_by":[],"start_ms":0,"end_ms":10,"dt_ms":1}',

@@ -1,6 +1,6 @@
-import { count, listOf, number, orNull, ref, type Static } from '../../../schema/json-schema.js';
-import { STEPS_PER_MS } from '../../../stimulus/protocol.js';
-import { GROUPS, reportSchema } from '../../document/kind-schemas.js';
+import { count, listOf, number, orNull, ref, type Static } from '../../../engine/schema/json-schema.js';
+import { STEPS_PER_MS } from '../../../engine/stimulus/protocol.js';
+import { GROUPS, reportSchema } from '../kind-schemas.js';
 import { type Control, groupSchema, MEAN_SD, type RATE } from '../report-answers.js';
 import type {
   GroupColumn,
@@ -12,7 +12,7 @@ import type {
   ReportTask,
   SumOptions,
 } from '../report-kind.js';
-import { rounded, roundedMeanSd } from '../rounded.js';
+import { rounded, roundedMeanSd } from '../mean-sd.js';
 import {
   Counters,
   GroupRows,
@@ -28,12 +28,12 @@ const VALUES = {
   responding: orNull('Of these, with at least one spike in a trial.', MEAN_SD),
   responding_any: orNull('Of these, with at least one spike in any trial.', count()),
   rate_hz: orNull(
-    'Mean rate of the neurons of the group. Null where a trial was stopped.',
+    'Mean rate of the neurons of the group. Null if a trial was stopped.',
     ref<Static<typeof RATE>>('Rate'),
   ),
   'control?': ref<Control>(
     'Control',
-    'Of a report of type rate, where the experiment has controls: its mean rate in these.',
+    'Of a report of type rate, if the experiment has controls: its mean rate in these.',
   ),
   'bins_hz?': orNull(
     'Of a histogram: mean rate in each bin.',
@@ -41,11 +41,11 @@ const VALUES = {
   ),
 };
 const GROUP = groupSchema(
-  'What a report of type rate or histogram read of a group of neurons. Labels are those of group_by.',
+  'The result of a report of type rate or histogram for a group of neurons. Labels are those of group_by.',
   VALUES,
 );
 
-/** A group as an answer has it. */
+/** A group in an answer. */
 export type RateGroup = Static<typeof GROUP>;
 export type RateValues = Pick<RateGroup, 'responding' | 'responding_any' | 'rate_hz' | 'bins_hz'>;
 
@@ -74,16 +74,16 @@ export function rateSum(
   const spikesOf = new Counters(rows, Uint32Array, trials);
   const responding = new Counters(rows, Uint32Array, trials);
   const respondingInAny = new Counters(rows, Uint32Array, 1);
-  /** By place. Undefined where there is one trial: it is as large as the report, and no neuron responds twice. */
-  const hasResponded = trials > 1 ? new Uint8Array(groups.ofPlaces.length) : undefined;
+  /** By position. One trial needs no marks, because a neuron then cannot respond twice; they would be as large as the report. */
+  const hasResponded = trials > 1 ? new Uint8Array(groups.groupOfPosition.length) : undefined;
   return {
-    add(trial, { places, spikes }) {
-      places.forEach((place, at) => {
-        const row = rows.ofPlace(place);
+    add(trial, { positions, spikes }) {
+      positions.forEach((position, at) => {
+        const row = rows.ofPosition(position);
         spikesOf.add(row, trial, spikes[at]!);
         responding.add(row, trial, 1);
-        if (hasResponded?.[place] === 1) return;
-        if (hasResponded !== undefined) hasResponded[place] = 1;
+        if (hasResponded?.[position] === 1) return;
+        if (hasResponded !== undefined) hasResponded[position] = 1;
         respondingInAny.add(row, 0, 1);
       });
     },
@@ -130,7 +130,7 @@ const RATE_COLUMNS = [
   numberColumn<RateValues>('rate_hz_sd', ({ rate_hz: rateHz }) => rateHz?.sd),
 ];
 
-/** One row a condition, report and group. */
+/** A row for each condition, report and group. */
 export const RATES: GroupTable = {
   name: 'rates',
   columnsOf: () => RATE_COLUMNS,
@@ -142,14 +142,14 @@ export const RATES: GroupTable = {
   ],
 };
 
-/** One row a condition, report, group and control. */
+/** A row for each condition, report, group and control. */
 const CONTROL_TABLE: GroupTable = {
   name: 'controls',
   columnsOf: () => CONTROL_COLUMNS,
   rowsOfEach: (groups) => (groups.at(0) as RateGroup | undefined)?.control?.values.length ?? 0,
 };
 
-/** Spikes of each group per neuron and second. */
+/** The mean rate of each group: spikes per neuron and second. */
 export const rate = {
   shape: 'groups',
   schema: reportSchema('rate', 'Mean rate of each group.', GROUPS),
@@ -163,7 +163,7 @@ export const rate = {
     respondingOf: (group) => (group as RateGroup).responding?.mean.toFixed(1) ?? '',
   },
   read: respondingOf,
-  join: (_, first, second) => joined(['places', 'spikes'], first, second),
+  join: (_, first, second) => joined(['positions', 'spikes'], first, second),
   sum: (task, options) => rateSum(task, options),
   controlled: {
     totalsOf: ({ groups, spikes }, trials) =>

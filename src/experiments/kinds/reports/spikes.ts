@@ -1,11 +1,11 @@
-import { NO_GROUPS, reportSchema } from '../../document/kind-schemas.js';
-import { firstNotBelow } from '../../../connectome/sorted-array.js';
-import { number } from '../../../schema/json-schema.js';
+import { NO_GROUPS, reportSchema } from '../kind-schemas.js';
+import { firstNotBelow } from '../../../engine/connectome/sorted-array.js';
+import { number } from '../../../engine/schema/json-schema.js';
 import { eventTable } from '../report-answers.js';
 import type { EventKind } from '../report-kind.js';
-import { type EventReading, eventSum, type EventTask, joinedRows, readRows } from './event-table.js';
+import { type EventResult, eventSum, type EventTask, joinedRows, readRows } from './event-table.js';
 
-/** Every spike. */
+/** A table of every spike. */
 export const spikes = {
   shape: 'events',
   schema: reportSchema('spikes', 'Table of the spikes.', NO_GROUPS),
@@ -17,17 +17,17 @@ export const spikes = {
     member: 'spike_rows_at_most' as const,
     says: 'at most',
     schema: number(
-      'Where reports list spikes: rows at most, with one spike of each neuron in each refractory period, and of a ' +
-        'stimulated neuron in each step. As a rule there are far fewer; how many, only a simulation says.',
+      'If reports list spikes: rows at most, with one spike of each neuron in each refractory period, and of a ' +
+        'stimulated neuron in each step. As a rule there are far fewer; only a simulation tells their number.',
       { minimum: 0 },
     ),
   },
-  /** One in each refractory period, and of a stimulated neuron, which has none, one in each step: rarely so many. */
+  /** An upper bound: one spike in each refractory period. Stimulated neurons have no such period and may spike in each step. */
   expectedRows({ window, neurons, stimulated, refractorySteps }) {
     const steps = window.endStep - window.startStep;
     return stimulated * steps + (neurons - stimulated) * Math.ceil(steps / Math.max(1, refractorySteps));
   },
-  taskOf: (_, maximumRows) => ({ maximumRows }),
+  taskOf: (_, maxRows) => ({ maxRows }),
   read(task, trial) {
     const { raster } = trial;
     const { steps, neurons, rows } = readRows(task, trial, (add) => {
@@ -39,7 +39,7 @@ export const spikes = {
     return { steps, neurons, values: [], rows };
   },
   join: joinedRows,
-  sum: ({ maximumRows }) => eventSum('spikes', maximumRows),
-  // A table of all spikes is no readout: who asks for it wants those of the stimulated neurons as well.
+  sum: ({ maxRows }) => eventSum('spikes', maxRows),
+  // A table of all neurons needs no warning: its readers also want the stimulated ones.
   isReadout: ({ neurons }, neuronCount) => neurons.length < neuronCount,
-} satisfies EventKind<EventTask, EventReading>;
+} satisfies EventKind<EventTask, EventResult>;

@@ -1,36 +1,16 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CodedError, describeValue } from '../../../errors.js';
-import type { CardSearch } from '../../../scheduling/experiment-thread/messages.js';
+import { CodedError, describeValue } from '../../../engine/errors.js';
+import type { CardSearch } from '../../../workers/thread/messages.js';
 import { siteOf } from '../../limits/client-address.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
 import { IMMUTABLE, JSON_TYPE, StaticBody } from '../../http/static-body.js';
 import { ModelHealth, perModel } from '../../health/model-health.js';
-import { ATLAS_VERSION } from '../../../connectome/atlas.js';
-import { firstPartLength } from '../../../connectome/atlas-binary.js';
-import type { Connectome } from '../../../connectome/connectome.js';
+import { ATLAS_MAP, ATLAS_PATH, ATLAS_START, atlasFolder } from '../../../engine/connectome/atlas.js';
+import { firstPartLength, mapOf } from '../../../engine/connectome/atlas-binary.js';
 
-const ATLAS_PATH = 'atlas';
 const BINARY_TYPE = 'application/octet-stream';
-/** End of the address of the part that is drawn first. */
-const START = '-start.bin';
-const DIGEST_CHARACTERS = 32;
-
-/** The atlas depends only on the connectome and on its own layout, so its URL contains the versions of both. */
-function atlasFolder({ digest }: Connectome): string {
-  return `${digest.slice(0, DIGEST_CHARACTERS)}-${ATLAS_VERSION}`;
-}
-
-/** Path of the description of all neurons. */
-export function atlasUrl(connectome: Connectome): string {
-  return `/${ATLAS_PATH}/${atlasFolder(connectome)}.json`;
-}
-
-/** Path of the part of the compact atlas that is drawn first. */
-export function atlasStartUrl(connectome: Connectome): string {
-  return `/${ATLAS_PATH}/${atlasFolder(connectome)}${START}`;
-}
 
 interface CardParameters {
   readonly atlas: string;
@@ -38,20 +18,21 @@ interface CardParameters {
 }
 
 /**
- * Who the neurons are and where, and cards of single neurons and types: files beside the API that never change under
- * their addresses.
+ * Serves the atlas (labels and positions of all neurons) and cards of single neurons and types. Nothing changes under
+ * its URL, and it is not part of the API.
  */
 @ApiExcludeController()
 @Controller(ATLAS_PATH)
 export class AtlasController {
   readonly #bodiesOf = perModel(({ connectome, atlas }) => {
     const name = atlasFolder(connectome);
-    const { json, jsonGzip, binary, binaryGzip, startGzip } = atlas;
+    const { json, jsonGzip, binary, binaryGzip, startGzip, mapGzip } = atlas;
     const start = binary.subarray(0, firstPartLength(binary.buffer));
     return new Map([
       [`${name}.json`, new StaticBody(json, jsonGzip, JSON_TYPE, IMMUTABLE)],
       [`${name}.bin`, new StaticBody(binary, binaryGzip, BINARY_TYPE, IMMUTABLE)],
-      [`${name}${START}`, new StaticBody(start, startGzip, BINARY_TYPE, IMMUTABLE)],
+      [`${name}${ATLAS_START}`, new StaticBody(start, startGzip, BINARY_TYPE, IMMUTABLE)],
+      [`${name}${ATLAS_MAP}`, new StaticBody(mapOf(binary), mapGzip, BINARY_TYPE, IMMUTABLE)],
     ]);
   });
 

@@ -1,13 +1,13 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { published } from '../../../schema/json-schema.js';
+import { published } from '../../../engine/schema/json-schema.js';
 import { apiPath, type ApiVersion } from '../../http/api-versions.js';
 import { SAME_ORIGIN } from '../../http/public-address.js';
 
-/** The description of a version of the API, except for its operations, which come from its controllers. */
+/** The description of one version of the API, without its operations, which come from the controllers. */
 export interface VersionDescription {
   readonly version: ApiVersion;
-  /** The version in full, such as 1.0.0. */
+  /** The full version, such as 1.0.0. */
   readonly fullVersion: string;
   /** In Markdown. */
   readonly description: string;
@@ -25,13 +25,13 @@ type Document = Pick<OpenAPIObject, 'openapi' | 'info' | 'servers' | 'security' 
 type Schema = { readonly properties?: Readonly<Record<string, object>> };
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** The parts of an operation that are completed here. */
+/** The members of an operation that this module completes. */
 interface Operation {
   readonly parameters?: readonly { schema: { readonly example?: unknown } }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: object }>> };
 }
 
-/** The OpenAPI description of one version. Except for `servers` it is the same for every instance. */
+/** Builds the OpenAPI description of one version. Except for `servers` it is the same for every instance. */
 export function describeApi(
   app: INestApplication,
   { version, fullVersion, description, tags, examples = {}, schemas: own }: VersionDescription,
@@ -73,7 +73,7 @@ export function describeApi(
   };
 }
 
-/** The names of all schemas that something refers to, directly or through other schemas. */
+/** Returns the names of all schemas that a value refers to, directly or through other schemas. */
 function schemasUsedBy(
   something: unknown,
   schemas: Readonly<Record<string, unknown>>,
@@ -88,8 +88,9 @@ function schemasUsedBy(
 }
 
 /**
- * Inlines the schema of a request: in a component, openapi-typescript makes every field that has a default a required
- * one. In JSON Schema, which OpenAPI 3.1 follows, `examples` is a list; the decorators know only one `example`.
+ * Completes an operation. It inlines the schema of a request, because openapi-typescript makes fields with a default
+ * required in a component. It also turns the decorators' `example` into the list `examples` of JSON Schema, which
+ * OpenAPI 3.1 uses.
  */
 function complete({ parameters = [], requestBody }: Operation, schemas: Schemas): void {
   for (const parameter of parameters) {
@@ -106,7 +107,7 @@ function complete({ parameters = [], requestBody }: Operation, schemas: Schemas)
 function withExamples(schema: Schema, examples: Readonly<Record<string, unknown>> = {}): Schema {
   const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => [
     name,
-    name in examples ? { ...property, examples: [examples[name]] } : property,
+    Object.hasOwn(examples, name) ? { ...property, examples: [examples[name]] } : property,
   ]);
   return properties.length === 0 ? schema : { ...schema, properties: Object.fromEntries(properties) };
 }

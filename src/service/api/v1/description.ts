@@ -1,11 +1,11 @@
 /** The OpenAPI description of version 1, except its operations. */
 import { readFileSync } from 'node:fs';
-import { TABLE_SIGN_RULES, WIRINGS } from '../../../connectome/connectome.js';
-import { POPULATION_ID, CHANNEL_KINDS } from '../../../connectome/populations.js';
-import { DRIVES } from '../../../presets/drives.js';
-import { type Field, FIELD_NAMES, FIELDS } from '../../../presets/fields.js';
-import { CHANNEL_IDS, STIMULUS_IDS } from '../../../presets/populations.js';
-import { FRAME_MS, MAX_TOP_TYPES } from '../../../presets/readout.js';
+import { TABLE_SIGN_RULES, WIRING_ORIGINS } from '../../../engine/connectome/connectome.js';
+import { POPULATION_ID, CHANNEL_KINDS } from '../../../engine/connectome/populations.js';
+import { DRIVES } from '../../../experiments/presets/drives.js';
+import { type Field, FIELD_NAMES, FIELDS } from '../../../experiments/presets/fields.js';
+import { CHANNEL_IDS, STIMULUS_IDS } from '../../../experiments/presets/populations.js';
+import { FRAME_MS, MAX_TOP_TYPES } from '../../../experiments/presets/readout.js';
 import {
   anyOf,
   count,
@@ -18,18 +18,20 @@ import {
   ref,
   type Schema,
   text,
-} from '../../../schema/json-schema.js';
-import { STEPS_PER_MS } from '../../../simulation/network.js';
+} from '../../../engine/schema/json-schema.js';
+import { STEPS_PER_MS } from '../../../engine/simulation/network.js';
 import { ERROR_CODES_OF_V1 } from '../../http/error-examples.js';
 import type { VersionDescription } from '../openapi/openapi-document.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
-import { RUN_REQUEST } from './run.api.js';
+
+/** The body of POST /api/v1/run as sent, in which every field is optional. */
+const RUN_REQUEST: Schema = { type: 'object', properties: FIELDS, additionalProperties: false };
 
 const DURATIONS_MS = FIELDS.duration_ms.enum;
-const LONGEST_MS = DURATIONS_MS.at(-1)!;
+const MAX_MS = DURATIONS_MS.at(-1)!;
 const WITHOUT_LAST = FIELD_NAMES.slice(0, -1).join(', ');
 
-/** An object of numbers that describes those of the default brain, and allows others. */
+/** A schema of an object of numbers: it describes the members of the default brain and allows others. */
 function openObject(members: readonly (readonly [name: string, schema: Schema])[]): Schema {
   return {
     type: 'object',
@@ -38,7 +40,7 @@ function openObject(members: readonly (readonly [name: string, schema: Schema])[
   };
 }
 
-/** Members of both views: the ids of the run and of the model, the fields of the request, the reading. */
+/** Members of both views: the ids of the run and of the model, the fields of the request, the results. */
 const DRIVE_MEMBERS = {
   id: text(
     `Identifies the experiment: the first 32 hex digits of the SHA-256 of ${FIELD_NAMES.length + 2} lines, each ` +
@@ -70,14 +72,14 @@ const DRIVE_MEMBERS = {
   ),
 };
 
-/** The schemas of a run by the names that the OpenAPI description gives them. */
+/** The schemas of a run by their names in OpenAPI. */
 const RUN_SCHEMAS: Readonly<Record<string, Schema>> = {
   DriveRun: object('The body of POST /api/v1/run?view=drive.', DRIVE_MEMBERS),
   FullRun: object('The body of POST /api/v1/run?view=full: the same, followed by two more members.', {
     ...DRIVE_MEMBERS,
     frames: listOf(`The run in frames of ${FRAME_MS} ms. Together they contain every spike.`, ref('Frame'), {
       minItems: DURATIONS_MS[0] / FRAME_MS,
-      maxItems: LONGEST_MS / FRAME_MS,
+      maxItems: MAX_MS / FRAME_MS,
     }),
     top_types: listOf('Cell types with the most spikes, sorted by spikes, then by name.', ref('TopType'), {
       maxItems: MAX_TOP_TYPES,
@@ -109,13 +111,13 @@ const RUN_SCHEMAS: Readonly<Record<string, Schema>> = {
   Frame: object(undefined, {
     t: integer(`Start of the frame in ms; it lasts ${FRAME_MS} ms.`, {
       minimum: 0,
-      maximum: LONGEST_MS - FRAME_MS,
+      maximum: MAX_MS - FRAME_MS,
     }),
     total: count('Spikes within the frame.'),
     channels: ref('ChannelRates', 'Rates within the frame, in Hz.'),
     steps: listOf(
       `Step of each spike, ${STEPS_PER_MS} steps a millisecond, counted from the start of the run; ascending.`,
-      integer(undefined, { minimum: 0, maximum: LONGEST_MS * STEPS_PER_MS - 1 }),
+      integer(undefined, { minimum: 0, maximum: MAX_MS * STEPS_PER_MS - 1 }),
     ),
     spikes: listOf(
       'The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.',
@@ -150,7 +152,7 @@ function parameterOf({ type, description, enum: values }: Field): Schema {
   return ref(type === 'string' ? 'WordParameter' : 'NumberParameter', description);
 }
 
-/** The schemas of GET /api/v1/model by the names that the OpenAPI description gives them. */
+/** The schemas of GET /api/v1/model by their names in OpenAPI. */
 const MODEL_SCHEMAS: Readonly<Record<string, Schema>> = {
   Model: object('The body of GET /api/v1/model.', {
     id: text(
@@ -160,18 +162,18 @@ const MODEL_SCHEMAS: Readonly<Record<string, Schema>> = {
     version: text('Version of the engine; it changes whenever a result may change.'),
     dataset: text('Data set from which the connectome was compiled.'),
     release: orNull(
-      'Release of the data set, a text where it is no number such as 1.2.1; null if it has none.',
+      'Release of the data set, a text if it is no number, such as 1.2.1; null if it has none.',
       anyOf(undefined, [count(undefined, 1), text()]),
     ),
     wiring: oneOf(
       'measured: every connection is in the data set. synthetic: connections were sampled from cell-type statistics, ' +
         'so a single connection has no meaning. custom: connections are those that whoever compiled the model gave.',
-      WIRINGS,
+      WIRING_ORIGINS,
     ),
     provenance: listOf('Sentences on how the connectome was made.', text()),
     sources: listOf('Files from which it was compiled.', ref('Source')),
     licence: ref('Licence', 'Licences.'),
-    citations: listOf('What to cite.', ref('Citation')),
+    citations: listOf('Publications to cite.', ref('Citation')),
     neuron_count: count('Neurons of the network.', 1),
     connection_count: count('Connections: ordered pairs of neurons (presynaptic, postsynaptic).'),
     synapse_count: count('Synapses of all connections.'),
@@ -202,13 +204,13 @@ const MODEL_SCHEMAS: Readonly<Record<string, Schema>> = {
   Licence: object(undefined, {
     software: text('Licence of the software (SPDX).'),
     data: text(
-      'Licence of the connectome and of data derived from it (SPDX); NOASSERTION where it is not known.',
+      'Licence of the connectome and of data derived from it (SPDX); NOASSERTION if it is not known.',
     ),
   }),
   Citation: object(undefined, {
     text: text('Authors and year.'),
     doi: text('Digital object identifier.'),
-    subject: text('What it is cited for.'),
+    subject: text('Reason for the citation.'),
   }),
   Pruning: object(undefined, {
     minimum_synapses: count('Connections with fewer synapses were omitted.', 1),
@@ -292,7 +294,7 @@ const MODEL_SCHEMAS: Readonly<Record<string, Schema>> = {
 };
 
 const ERROR = object('The body of every error response, from any layer.', {
-  error: text('A sentence for people: the field, the value received and what is allowed.', {
+  error: text('A sentence for people: the field, the value received and the allowed values.', {
     examples: ['stimulus must be one of sugar, loom, none, got "salt".'],
   }),
   code: oneOf('A constant for programs; docs/errors.md lists them all.', ERROR_CODES_OF_V1, {

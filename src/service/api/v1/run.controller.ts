@@ -1,15 +1,24 @@
 import { Body, Controller, HttpCode, Post, Query, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { siteOf, isWarmUp } from '../../limits/client-address.js';
+import { siteOf } from '../../limits/client-address.js';
 import { whenEnded } from '../../http/request-watch.js';
 import { JSON_TYPE } from '../../http/static-body.js';
 import { acceptsGzip } from '../../http/request-headers.js';
-import { ApiOperationOf, CACHE_NAME, RunQuery, RunRequest } from './run.api.js';
-import { experimentOf } from '../../../presets/experiment.js';
-import { QUERY_FIELDS } from '../../../presets/fields.js';
+import { dtoOf } from '../../http/request-fields.js';
+import { ApiOperationOf } from './operations.js';
+import { experimentOf, type Experiment, type View } from '../../../experiments/presets/experiment.js';
+import { FIELDS, QUERY_FIELDS } from '../../../experiments/presets/fields.js';
 import { giveBackUnlessBegun, RunLimitGuard } from '../../limits/run-limit.guard.js';
 import { runReports, RunService, type RunAnswer, type RunReport } from './run.service.js';
+
+/** The body of POST /api/v1/run; absent fields take their defaults. */
+export class RunRequest extends (dtoOf(FIELDS) as new () => Partial<Experiment>) {}
+
+export class RunQuery extends (dtoOf(QUERY_FIELDS) as new () => { readonly view?: View }) {}
+
+/** Name of this cache in the header Cache-Status. */
+export const CACHE_NAME = 'neural-experiment-service';
 
 @ApiTags('Experiments')
 @Controller({ path: 'run', version: '1' })
@@ -36,7 +45,6 @@ export class RunController {
       gzip,
       client: siteOf(request),
       whenGone: (listener) => whenEnded(request, listener),
-      isWarmUp: isWarmUp(request),
     });
     const answer = await run.catch(async (error: unknown) => {
       await giveBackUnlessBegun(error, reply);

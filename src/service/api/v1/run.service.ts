@@ -3,56 +3,53 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Subject } from 'rxjs';
 import { Environment } from '../../config/environment.js';
-import { runId, type Experiment, type View } from '../../../presets/experiment.js';
-import { presetOf } from '../../../presets/presets.js';
-import { CodedError } from '../../../errors.js';
-import { withTimeout } from '../../../with-timeout.js';
+import { runId, type Experiment, type View, presetOf } from '../../../experiments/presets/experiment.js';
+import { CodedError } from '../../../engine/errors.js';
+import { withTimeout } from '../../../workers/pool/with-timeout.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { clientGone } from '../../http/request-watch.js';
-import type { SubmittedRun } from '../../../scheduling/experiment-queue.js';
-import type { QueuedResult } from '../../../scheduling/queued-run.js';
-import type { RunBody } from '../../../presets/run-body.js';
-import { gzip } from '../../../gzip.js';
+import type { SubmittedRun } from '../../../workers/queue/experiment-queue.js';
+import type { QueuedResult } from '../../../workers/queue/queued-task.js';
+import type { RunBody } from '../../../experiments/presets/run-body.js';
+import { gzip } from '../../../workers/pool/gzip.js';
 
-export interface RunOrder {
+export interface WantedRun {
   readonly experiment: Experiment;
   readonly view: View;
   readonly gzip: boolean;
-  /** Who asks; for the share of the waiting line. */
+  /** The client, whose share of the queue the run uses. */
   readonly client: string;
   /**
-   * Calls the listener when the client has gone, at once if it has; gives a function that ends that. By default the run
-   * goes on for those who ask next.
+   * Calls the listener after the client has disconnected, at once if it already has; returns a function that removes
+   * the listener. By default the run continues for later requests.
    */
   readonly whenGone?: (listener: () => void) => () => void;
-  /** Run of the service itself, which no client asked for: see warm-up.ts. */
-  readonly isWarmUp?: boolean;
 }
 
-/** Where an answer came from, in the words of RFC 9211. */
+/** Source of an answer, in the terms of RFC 9211. */
 export type CacheStatus = 'hit' | 'fwd=miss' | 'fwd=miss; stored' | 'fwd=miss; collapsed';
 
 export interface RunAnswer {
   readonly result: RunResult;
   readonly cacheStatus: CacheStatus;
-  /** How long the run took where it was computed for this order. */
+  /** Times of the run, if it was computed for this request. */
   readonly timings: Timings | undefined;
 }
 
 export type Timings = Pick<QueuedResult, 'queueMs' | 'timings' | 'spikes' | 'backend'>;
 
-/** Facts of a run request and its answer, for the log and the metrics. */
+/** Data about a run request and its answer, for the log and the metrics. */
 export interface RunReport {
   readonly experiment: Experiment;
   readonly view: View;
-  /** Undefined until there is one, and for good where the run failed. */
+  /** Undefined before the answer, and if the run failed. */
   answer?: RunAnswer;
 }
 
-/** Those of valid requests. */
+/** Reports of valid requests. */
 export const runReports = new WeakMap<FastifyRequest, RunReport>();
 
-/** A run under way, and how many still want its result. */
+/** A run in progress and the number of clients that wait for it. */
 interface RunInFlight {
   readonly run: SubmittedRun;
   readonly result: Promise<{ readonly result: RunResult; readonly timings: Timings }>;
@@ -60,13 +57,13 @@ interface RunInFlight {
 }
 
 /**
- * Equal orders share one simulation: a result that is in the cache is used again, a run that is in progress is waited
- * for. A run that no worker has begun is withdrawn when its last client has gone; one that is being computed goes on,
- * because its result may be asked for again.
+ * Runs experiments so that equal orders share one simulation: from the cache, or by waiting for a run in progress. If
+ * the last client of a run has disconnected and no worker has begun it, it is withdrawn. A run that a worker has
+ * begun continues, because its result may be requested again.
  */
 @Injectable()
 export class RunService {
-  /** Every simulation that was finished, once, however many waited for it, but for warm-ups. */
+  /** Reports each finished simulation once, even if several clients waited for it. */
   readonly simulated = new Subject<Timings>();
   readonly #inFlight = new Map<string, RunInFlight>();
   readonly #cache: LRUCache<string, RunResult> | undefined;
@@ -91,31 +88,31 @@ export class RunService {
     return this.#cache?.size ?? 0;
   }
 
-  /** @throws CodedError STIMULUS_UNAVAILABLE, or one whose status is 503 (src/errors.ts) */
-  async run(order: RunOrder): Promise<RunAnswer> {
+  /** @throws CodedError STIMULUS_UNAVAILABLE, or one whose status is 503 (src/engine/errors.ts) */
+  async run(wanted: WantedRun): Promise<RunAnswer> {
     const { connectome } = this.health.modelForRuns();
-    presetOf(connectome.metadata, order.experiment.stimulus);
-    const id = runId(connectome.digest, order.experiment);
-    const keys = order.view === 'full' ? [`${id} full`] : [`${id} drive`, `${id} full`];
+    presetOf(connectome.metadata, wanted.experiment.stimulus);
+    const id = runId(connectome.digest, wanted.experiment);
+    const keys = wanted.view === 'full' ? [`${id} full`] : [`${id} drive`, `${id} full`];
     for (const key of keys) {
       const known = this.#cache?.get(key);
       if (known !== undefined) {
-        return { result: asView(known, key, order.view), cacheStatus: 'hit', timings: undefined };
+        return { result: asView(known, key, wanted.view), cacheStatus: 'hit', timings: undefined };
       }
     }
     const joined = keys.find((key) => this.#inFlight.has(key));
     const key = joined ?? keys[0]!;
-    const running = this.#inFlight.get(key) ?? this.#start(key, order);
-    const { result, timings } = await this.#wait(running, key, order.whenGone);
+    const running = this.#inFlight.get(key) ?? this.#start(key, wanted);
+    const { result, timings } = await this.#wait(running, key, wanted.whenGone);
     const computed = this.#cache?.has(key) ? 'fwd=miss; stored' : 'fwd=miss';
     return {
-      result: asView(result, key, order.view),
+      result: asView(result, key, wanted.view),
       cacheStatus: joined === undefined ? computed : 'fwd=miss; collapsed',
       timings: joined === undefined ? timings : undefined,
     };
   }
 
-  #start(key: string, { experiment, view, gzip, client, isWarmUp }: RunOrder): RunInFlight {
+  #start(key: string, { experiment, view, gzip, client }: WantedRun): RunInFlight {
     const { queue } = this.health.modelForRuns();
     const run = queue.submit({ kind: 'v1-run', experiment, view, gzip }, client);
     const result = run.result.then((queued) => ({
@@ -127,7 +124,6 @@ export class RunService {
     result.then(
       ({ result, timings }) => {
         this.#forget(key, running);
-        if (isWarmUp) return;
         this.simulated.next(timings);
         this.#cache?.set(key, result);
       },
@@ -136,14 +132,15 @@ export class RunService {
     return running;
   }
 
-  /** Until the result is there, the client's deadline has passed, or the client has gone. */
+  /** Waits for the result, the client's timeout or the client's end. */
   async #wait(
     running: RunInFlight,
     key: string,
-    whenGone: RunOrder['whenGone'],
+    whenGone: WantedRun['whenGone'],
   ): Promise<Awaited<RunInFlight['result']>> {
     const { RUN_TIMEOUT_MS } = this.environment;
     running.clients++;
+    const endTask = this.health.beginTask();
     let stopListening: (() => void) | undefined;
     const gone = new Promise<never>((_, reject) => {
       stopListening = whenGone?.(() => reject(clientGone()));
@@ -157,6 +154,7 @@ export class RunService {
       });
     } finally {
       stopListening?.();
+      endTask();
       running.clients--;
       if (running.clients === 0 && running.run.cancel()) this.#forget(key, running);
     }
@@ -171,7 +169,7 @@ function asView(result: RunResult, key: string, view: View): RunResult {
   return view === 'drive' && key.endsWith(' full') ? result.drive() : result;
 }
 
-/** Memory that an entry of the cache takes beside its bytes, about. */
+/** Approximate memory of a cache entry beside its bytes. */
 const OVERHEAD_BYTES = 512;
 const CLOSING_BRACE = Buffer.from('}');
 
@@ -187,18 +185,21 @@ export class RunResult {
     return this.body.bytes;
   }
 
-  /** Mostly made by the worker; where a later client is the first to want it, off the main thread too. */
+  /**
+   * Usually the worker has compressed the body. If a later client is the first to need it, this compresses off the
+   * main thread.
+   */
   async gzip(): Promise<Uint8Array> {
     this.compressed ??= await gzip(this.identity);
     return this.compressed;
   }
 
-  /** Both encodings, as if both were there: an entry must not outgrow its account. */
+  /** Counts both encodings even if one does not exist yet, because an entry must not outgrow its counted size. */
   get bytes(): number {
     return this.identity.length + (this.compressed?.length ?? this.identity.length) + OVERHEAD_BYTES;
   }
 
-  /** view=drive of the same experiment. */
+  /** Returns the response with view=drive for the same experiment. */
   drive(): RunResult {
     const { bytes, headBytes } = this.body;
     const drive = Buffer.concat([bytes.subarray(0, headBytes), CLOSING_BRACE]);

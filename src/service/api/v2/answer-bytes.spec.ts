@@ -1,4 +1,4 @@
-import { CodedError } from '../../../errors.js';
+import { CodedError } from '../../../engine/errors.js';
 import { holdBeginning, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
 
 const NEVER = new Promise<never>(() => undefined);
@@ -77,13 +77,13 @@ describe('withProgress', () => {
 });
 
 describe('withFailureLine', () => {
-  it('ends with what an error response would say', async () => {
+  it('ends with the body of an error response', async () => {
     const failure = new CodedError('WORKER_LOST', 'It ended.', { path: '' });
     const lines = withFailureLine(pieces('a\n', Promise.reject(failure)));
     expect(await textOf(lines)).toEqual(['a\n', '{"error":"It ended.","code":"WORKER_LOST","path":""}\n']);
   });
 
-  it('takes no reader that leaves for a failure, and ends what it reads', async () => {
+  it('takes no reader that leaves for a failure, and ends its source', async () => {
     let isEnded = false;
     async function* source(): Bytes {
       try {

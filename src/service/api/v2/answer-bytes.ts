@@ -2,25 +2,27 @@ import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip, type ZlibOptions } from 'node:zlib';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { withTimeout } from '../../../with-timeout.js';
-import { errorBody, expectedErrorOf, internalError } from '../../http/error-of.js';
-import { FORMATS, type Format } from '../../../experiments/formats/formats.js';
-import { gzip, GZIP_LEVEL } from '../../../gzip.js';
+import { CodedError } from '../../../engine/errors.js';
+import { withTimeout } from '../../../workers/pool/with-timeout.js';
+import { errorBody } from '../../../engine/errors.js';
+import { expectedErrorOf, internalError } from '../../http/error-of.js';
+import { FORMATS, type Format, TABLE_FORMATS as TABLES } from '../../../experiments/formats/formats.js';
+import { gzip, GZIP_LEVEL } from '../../../workers/pool/gzip.js';
 import { acceptsGzip } from '../../http/request-headers.js';
 
 const log = new Logger('experiments');
 
-/** An answer up to this length has a Content-Length, and its failure a status. */
+/** An answer up to this length is sent with a Content-Length, and if it fails, with a status. */
 export const HELD_BYTES = 1024 * 1024;
 
-/** Bytes as they are made: the next piece is made when somebody asks for it. */
+/** Bytes that are produced on demand. */
 export type Bytes = AsyncGenerator<Uint8Array, void, undefined>;
 
-/** An answer that is complete, or one that is longer or takes longer than anybody wants to hold. */
+/** A complete answer, or a stream for one that exceeds the limit. */
 export type HeldAnswer = { readonly whole: Buffer } | { readonly stream: Bytes };
 
 /**
- * Collects the beginning of an answer. One that ends within the limit has a length, and a failure until then has a
+ * Collects an answer up to a limit. An answer that ends within it gets a Content-Length. A failure within it gets a
  * status.
  */
 export async function holdBeginning(bytes: Bytes, limitBytes: number): Promise<HeldAnswer> {
@@ -40,7 +42,7 @@ async function* following(beginning: Uint8Array, rest: Bytes): Bytes {
   yield* rest;
 }
 
-/** Adds a line of progress wherever nothing else has come for a while. */
+/** Adds a progress line after each interval in which no other line came. */
 export async function* withProgress(lines: Bytes, progress: () => Uint8Array, everyMs: number): Bytes {
   let next = lines.next();
   try {
@@ -60,7 +62,7 @@ export async function* withProgress(lines: Bytes, progress: () => Uint8Array, ev
   }
 }
 
-/** Ends lines that fail with a line that says why: their status has left long ago. */
+/** If the lines fail, adds a last line with the error, because the status was already sent. */
 export async function* withFailureLine(lines: Bytes): Bytes {
   try {
     for (;;) {
@@ -70,7 +72,7 @@ export async function* withFailureLine(lines: Bytes): Bytes {
         return;
       }
       if (next.done === true) return;
-      // An error that is thrown here comes from the reader, who has left: nothing failed.
+      // The reader throws here if it has disconnected; that is no failure.
       yield next.value;
     }
   } finally {
@@ -87,8 +89,9 @@ function failureLine(thrown: unknown): Uint8Array {
 }
 
 const TEXT_FORMATS: readonly Format[] = ['json', 'ndjson', 'csv'];
+const TABLE_FORMATS: readonly Format[] = TABLES;
 
-/** Time until an answer begins. */
+/** Header with the time until the answer begins. */
 export function serverTiming(reply: FastifyReply) {
   return { 'server-timing': `total;dur=${reply.elapsedTime.toFixed(2)}` };
 }
@@ -96,11 +99,15 @@ export function serverTiming(reply: FastifyReply) {
 export async function sendAnswer(held: HeldAnswer, format: Format, reply: FastifyReply): Promise<void> {
   const { mediaType, parameters } = FORMATS[format];
   const gzipped = TEXT_FORMATS.includes(format) && acceptsGzip(reply.request);
+  if ('stream' in held && TABLE_FORMATS.includes(format) && reply.request.raw.httpVersion === '1.0') {
+    await held.stream.return();
+    throw noEnd();
+  }
   reply.headers({
     'content-type': mediaType + parameters,
     'cache-control': 'no-store',
     vary: 'Accept, Accept-Encoding',
-    // A proxy that collects lines would take away what they are for.
+    // Tells nginx not to buffer the lines, which are for immediate reading.
     ...(format === 'ndjson' && { 'x-accel-buffering': 'no' }),
     ...(gzipped && { 'content-encoding': 'gzip' }),
   });
@@ -108,9 +115,21 @@ export async function sendAnswer(held: HeldAnswer, format: Format, reply: Fastif
     reply.send(gzipped ? await gzip(held.whole) : held.whole);
   } else {
     const bytes = Readable.from(held.stream, { objectMode: false });
-    // Fastify ends the connection over a stream that fails; the callback is there because pipeline wants one.
+    // If the stream fails, Fastify ends the connection; pipeline only requires a callback.
     reply.send(gzipped ? pipeline(bytes, createGzip(gzipOptions(format)), () => undefined) : bytes);
   }
+}
+
+/**
+ * Over HTTP/1.0, the end of an answer without a length looks like a broken connection, so half a table would look
+ * complete.
+ */
+function noEnd(): CodedError {
+  return new CodedError(
+    'NOT_ACCEPTABLE',
+    `A table of more than ${HELD_BYTES} bytes is sent only over HTTP/1.1, where its end can be told from a connection ` +
+      'that was cut. A proxy in between may need a setting: proxy_http_version 1.1 in nginx.',
+  );
 }
 
 function gzipOptions(format: Format): ZlibOptions {

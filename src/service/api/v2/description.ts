@@ -1,31 +1,41 @@
 /** The OpenAPI description of version 2, except its operations. */
 import { readFileSync } from 'node:fs';
-import { CONNECTION_GROUPS } from '../../../connectome/connections.js';
-import { WIRINGS } from '../../../connectome/connectome.js';
+import { CONNECTION_GROUPS } from '../../../engine/connectome/connections.js';
+import { WIRING_ORIGINS } from '../../../engine/connectome/connectome.js';
 import { NODE_SET_SCHEMAS } from '../../../experiments/document/node-set-list.js';
 import { PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../http/error-examples.js';
-import { RESULT_SCHEMAS, WARNING } from '../../../experiments/run/result.js';
+import { RESULT_SCHEMAS } from '../../../experiments/document/result.js';
+import { WARNING } from '../../../experiments/kinds/warning.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
-import { count, listOf, mapOf, object, oneOf, ref, type Schema, text } from '../../../schema/json-schema.js';
-import { SESSION_SCHEMAS } from '../../../sessions/step.js';
+import {
+  count,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  ref,
+  type Schema,
+  text,
+} from '../../../engine/schema/json-schema.js';
+import { SESSION_SCHEMAS } from '../../../experiments/sessions/step.js';
 import { JOB_STATUS, LINK } from './job-status.js';
-import { MODEL_V2_SCHEMAS } from './model.controller.js';
+import { MODEL_V2_SCHEMAS } from '../../../experiments/document/served-model.js';
 import { documentSchemas } from '../../../experiments/document/document.js';
 import type { VersionDescription } from '../openapi/openapi-document.js';
 
-/** Errors of version 1 alone. */
+/** Errors that only version 1 has. */
 const ONLY_OF_V1: readonly PublicErrorCode[] = ['STIMULUS_UNAVAILABLE'];
 
 const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
   ...RESULT_SCHEMAS,
-  NeuronSearch: object('Neurons with all that was given.', {
+  NeuronSearch: object('Neurons that have all given labels.', {
     model: text('Names the model, as `id` of GET /api/v1/model.'),
-    count: count('How many match in all.'),
-    types: mapOf('How many of each cell type; an empty name stands for neurons without one.', {
+    count: count('Number of all that match.'),
+    types: mapOf('Their number in each cell type; an empty name stands for neurons without one.', {
       type: 'integer',
       minimum: 1,
     }),
-    sides: mapOf('How many on each side.', count(undefined, 1)),
+    sides: mapOf('Their number on each side.', count(undefined, 1)),
     neurons: listOf('Those that are listed, in the order of the model.', ref('Neuron')),
     suggestions: mapOf(
       'For each label or id that no neuron has: names that may have been meant, nearest first.',
@@ -49,12 +59,14 @@ const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
     sub_class: text('Sub-class.'),
     super_class: text('Super-class.'),
     side: text('Side.'),
+    input_synapses: count('Synapses at which other neurons of the model reach it.'),
+    output_synapses: count('Synapses at which it reaches others.'),
   }),
   ConnectionList: object('Connections between the neurons of two selectors.', {
     model: text('Names the model, as `id` of GET /api/v1/model.'),
-    wiring: oneOf('Origin of the connections. Those of synthetic wiring are sampled.', WIRINGS),
-    group_by: oneOf('What a row stands for.', CONNECTION_GROUPS),
-    count: count('How many rows there are in all.'),
+    wiring: oneOf('Origin of the connections. Those of synthetic wiring are sampled.', WIRING_ORIGINS),
+    group_by: oneOf('Meaning of a row.', CONNECTION_GROUPS),
+    count: count('Number of all rows.'),
     pairs: count('Connected pairs of neurons in all.'),
     synapses: count('Their synapses in all.'),
     connections: listOf('Rows, in the order of the model: by source, then by target.', ref('Connection')),
@@ -62,7 +74,7 @@ const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
   Connection: object('Connections from one cell type to another, or from one neuron to another.', {
     'source_root_id?': text('Presynaptic neuron, of group_by=neuron.'),
     source_type: text('Its cell type; empty for neurons without one, like `target_type`.'),
-    'source_side?': text('Its side, of group_by=neuron; empty where it has none.'),
+    'source_side?': text('Its side, of group_by=neuron; empty if it has none.'),
     'target_root_id?': text('Postsynaptic neuron, of group_by=neuron.'),
     target_type: text('Its cell type.'),
     'target_side?': text('Its side, of group_by=neuron.'),
@@ -84,15 +96,15 @@ const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
   ...SESSION_SCHEMAS,
 };
 
-/** The one of version 1 with two more members, and more codes. */
+/** The error schema: that of version 1 with two more members and more codes. */
 const ERROR_SCHEMA = object('The body of every failure, from whatever layer.', {
-  error: text('What is wrong: the field, what it got and what is allowed. For people.'),
+  error: text('A sentence for people: the field, the value received and the allowed values.'),
   code: oneOf(
     'The same in one word, for programs.',
     PUBLIC_ERROR_CODES.filter((code) => !ONLY_OF_V1.includes(code)),
   ),
   'path?': text(
-    'Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query, but for selectors of the query.',
+    'Position of the fault in the document, as a JSON Pointer (RFC 6901). Empty for the document as a whole and for the query, except selectors of the query.',
   ),
   'suggestions?': listOf('Names that may have been meant, nearest first.', text()),
 });
@@ -103,9 +115,9 @@ export const DESCRIPTION_OF_V2: VersionDescription = {
   description: readFileSync(new URL('./description.md', import.meta.url), 'utf8').trimEnd(),
   tags: {
     'Open experiments': 'Experiments on any neurons.',
-    Jobs: 'Experiments that nobody waits for.',
-    Sessions: 'Brains that go on, step by step.',
-    Neurons: 'What a selector can name, and how these are connected.',
+    Jobs: 'Experiments in the background.',
+    Sessions: 'Brains that continue step by step.',
+    Neurons: 'Neurons that a selector can name, and their connections.',
     Descriptions: 'How the interface works.',
   },
   schemas: { ...documentSchemas(), ...ANSWER_SCHEMAS, ErrorResponse: ERROR_SCHEMA },

@@ -3,27 +3,27 @@ import { CLIENT_GONE_STATUS } from '../../http/request-watch.js';
 import type { Format } from '../../../experiments/formats/formats.js';
 import type { Work } from '../../../experiments/plan/prices.js';
 
-/** How an experiment ended. `refused`: nothing of it was simulated. `job`: it became a job. */
+/** The end of an experiment. `refused`: nothing was simulated. `job`: it became a job. */
 export type Outcome = 'done' | 'dry_run' | 'job' | 'refused' | 'failed' | 'cancelled' | 'drained';
 
-/** Facts of a request for an experiment and its answer, for the log and the metrics. */
+/** Data about an experiment request and its answer, for the log and the metrics. */
 export interface ExperimentReport {
   outcome: Outcome | 'under_way';
   format?: Format;
   id?: string;
-  /** Conditions that were answered. */
+  /** Number of answered conditions. */
   conditions: number;
-  /** Trials that were simulated. */
+  /** Number of simulated trials. */
   trials: number;
   brainSeconds: number;
-  /** Work so far, for its price. */
+  /** Cost so far, from which the price is computed. */
   work: Readonly<Work>;
 }
 
-/** Those of requests that reached the route. */
+/** Reports of requests that reached the route. */
 export const experimentReports = new WeakMap<FastifyRequest, ExperimentReport>();
 
-/** Opens the report of a request; whoever serves it fills in the rest. */
+/** Creates the report of a request; the code that serves the request fills it in. */
 export function openExperimentReport(request: FastifyRequest): ExperimentReport {
   const report: ExperimentReport = {
     outcome: 'refused',
@@ -36,10 +36,10 @@ export function openExperimentReport(request: FastifyRequest): ExperimentReport 
   return report;
 }
 
-/** @param status of the request, which is over */
+/** @param status final status of the request */
 export function outcomeOf({ outcome }: ExperimentReport, status: number): Outcome {
   const hasLeft = status === CLIENT_GONE_STATUS;
-  // It may leave while its document waits to be planned.
+  // The client may disconnect while its document waits to be planned.
   if (outcome === 'under_way' || (outcome === 'refused' && hasLeft)) return hasLeft ? 'cancelled' : 'failed';
   return outcome;
 }

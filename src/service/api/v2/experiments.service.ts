@@ -1,87 +1,178 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import type { AnswerHead, AnswerOrder, AnswerPiece } from '../../../experiments/formats/answer.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AnswerHead, AnswerRequest, AnswerPiece } from '../../../experiments/formats/answer.js';
 import { TABLE_FORMATS, type Format } from '../../../experiments/formats/formats.js';
 import type { SessionPlan } from '../../../experiments/plan/session-plan.js';
+import type { SilenceToPlan } from '../../../experiments/sessions/session.js';
+import { priceMs } from '../../../experiments/plan/prices.js';
 import { progressLine } from '../../../experiments/formats/answer-json.js';
 import { Environment } from '../../config/environment.js';
 import { Limits } from '../../limits/limits.js';
-import { CodedError } from '../../../errors.js';
-import type { DocumentLimits, DryRunAnswer } from '../../../scheduling/experiment-thread/messages.js';
-import type { ThreadWork } from '../../../scheduling/experiment-thread/thread-work.js';
-import { siteOf } from '../../limits/client-address.js';
+import { CodedError } from '../../../engine/errors.js';
+import { ClientLines } from '../../../workers/queue/client-shares.js';
+import type { DocumentLimits, DryRunAnswer, PlannedJob } from '../../../workers/thread/messages.js';
+import type { ThreadWork } from '../../../workers/thread/thread-work.js';
+import { Admission } from '../../limits/admission.js';
+import { BrainBudget, type Charge } from '../../limits/brain-budget.js';
+import { clientOf, siteOf } from '../../limits/client-address.js';
+import { idempotencyKeyOf } from '../../http/request-headers.js';
 import { clientGone, whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
 import { ModelHealth } from '../../health/model-health.js';
-import type { JobState } from '../../../jobs/job.js';
-import { JobsService } from '../../../jobs/jobs-service.js';
+import type { JobState } from '../../jobs/job.js';
+import { JobsService } from '../../jobs/jobs-service.js';
 import { withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
 import type { ExperimentReport } from './experiment-report.js';
+import { type PendingAnswer, type StoredAnswer, StoredAnswers } from './stored-answers.js';
 
-/** While nothing else is ready, a line of progress keeps proxies and readers from giving up. */
+/** Price of a job that was planned and then refused because there are too many. */
+const REFUSED_JOB_MS = 5_000;
+/** If nothing else is ready, a progress line keeps proxies and readers from giving up. */
 const PROGRESS_EVERY_MS = 5_000;
 
-/** An answer, whose bytes are made when somebody asks for them. */
+/** An answer whose bytes are produced on demand. */
 export interface AnswerBytes extends AnswerHead {
   readonly bytes: Bytes;
 }
 
-/** An experiment that was found good. Nothing has been simulated; its work is to be ended by whoever has it. */
+/** An accepted experiment; nothing was simulated yet. Its owner must end its work. */
 export type PreparedExperiment = Awaited<ReturnType<ExperimentsService['prepare']>>;
 
 /**
- * Has the thread of experiments check and plan the document of a request. All methods throw a CodedError with the path
- * of what is wrong, or one with status 503.
+ * Lets the experiment thread check and plan the document of a request. All methods throw a CodedError with the path
+ * of the fault, or one with status 503.
  */
 @Injectable()
 export class ExperimentsService {
+  /** Documents of sessions that are written. */
+  readonly #lines = new ClientLines();
+
   constructor(
     private readonly health: ModelHealth,
     private readonly environment: Environment,
     private readonly limits: Limits,
     private readonly jobs: JobsService,
+    private readonly admission: Admission,
+    private readonly budget: BrainBudget,
+    private readonly stored: StoredAnswers,
   ) {}
 
-  async prepare(request: FastifyRequest, order: AnswerOrder) {
+  async prepare(request: FastifyRequest, wanted: AnswerRequest) {
     const model = this.health.modelForRuns();
     const text = textOf(request);
     const work = model.experiments.openDocument(siteOf(request), text);
-    return this.#ask(request, work, async () => {
-      const planned = await work.call('plan', text, order, this.#limitsOf(order.format));
-      return { order, model, planned, work };
-    });
+    const planning = work.call('plan', text, wanted, this.#limitsOf(wanted.format));
+    return { wanted, model, planned: await this.#awaited(request, work, planning), work };
   }
 
   /**
-   * A job that was found good. What a job may be is bounded on its own.
-   * @param from the first condition of the results
+   * Begins an accepted experiment: it is admitted and its expected price is charged. The stored answer of an equal
+   * experiment is free of charge.
    */
-  async prepareJob(request: FastifyRequest, from: number) {
-    const model = this.health.modelForRuns();
-    const limits = this.#limitsOfJob;
-    const planned = await this.#read(request, (work, text) => work.call('planJob', text, from, limits));
-    return { model: model.id, planned, limits, from };
-  }
-
-  /** The answer without results. */
-  async dryRun(request: FastifyRequest, order: AnswerOrder, isJob: boolean): Promise<DryRunAnswer> {
-    const limits = isJob ? this.#limitsOfJob : this.#limitsOf(order.format);
-    return this.#read(request, (work, text) => work.call('dryRun', text, order, limits));
-  }
-
-  /** A session that was found good; of its document, or of another one. */
-  async planSession(request: FastifyRequest, document = textOf(request)): Promise<SessionPlan> {
-    const limits = this.#limitsOf('json');
-    return this.#read(request, (work, text) => work.call('planSession', text, limits), document);
+  async begin(
+    prepared: PreparedExperiment,
+    report: ExperimentReport,
+    reply: FastifyReply,
+  ): Promise<RunningExperiment | StoredAnswer> {
+    const { request } = reply;
+    const { work, planned } = prepared;
+    whenEnded(request, () => work.end());
+    const pending = await withoutIdleLimit(request, () => this.stored.findOrBegin(prepared));
+    if ('bytes' in pending) {
+      work.end();
+      report.outcome = 'done';
+      report.conditions = planned.conditions;
+      return pending;
+    }
+    let leave = (): void => undefined;
+    let charge: Charge;
+    try {
+      leave = this.admission.admit(siteOf(request));
+      charge = await this.budget.charge(clientOf(request), planned.priceMs, reply);
+    } catch (error) {
+      pending.end();
+      leave();
+      work.end();
+      throw error;
+    }
+    const run = new RunningExperiment(prepared, siteOf(request), report, this.health, pending, async () => {
+      pending.end();
+      leave();
+      await charge.settle(priceMs(report.work));
+    });
+    // The client may have disconnected during the charge.
+    whenEnded(request, () => void run.end());
+    return run;
   }
 
   /**
-   * The results of a job, as far as it is.
-   * @throws CodedError also NOT_FOUND where they are there no longer, and the failure of the job
+   * Plans an experiment with the limits of jobs, and turns it into a job.
+   * @param from first condition of the results
+   */
+  async beginJob(from: number, report: ExperimentReport, reply: FastifyReply): Promise<JobState> {
+    const { request } = reply;
+    // Planning takes up to seconds. Other limits bound accepted jobs; without this charge, refused ones would be
+    // free.
+    const charge = await this.budget.reserve(clientOf(request), REFUSED_JOB_MS, reply);
+    const limits = this.#limitsOfJob;
+    let model: string;
+    let planned: PlannedJob;
+    try {
+      model = this.health.modelForRuns().id;
+      const [work, text] = this.#open(request);
+      planned = await this.#once(request, work, work.call('planJob', text, from, limits));
+    } catch (error) {
+      await charge.settle(0);
+      throw error;
+    }
+    report.id = planned.id;
+    const key = idempotencyKeyOf(request);
+    // Two clients of a site may choose the same key.
+    const requestKey = key && `${clientOf(request)} ${key}`;
+    const job = await this.jobs.begin({ model, planned, limits, from, client: siteOf(request), requestKey });
+    await charge.settle(0);
+    report.outcome = 'job';
+    return job;
+  }
+
+  /** Plans an experiment and returns the answer to a dry run. */
+  dryRun(request: FastifyRequest, wanted: AnswerRequest, isJob: boolean): Promise<DryRunAnswer> {
+    const limits = isJob ? this.#limitsOfJob : this.#limitsOf(wanted.format);
+    const [work, text] = this.#open(request);
+    return this.#once(request, work, work.call('dryRun', text, wanted, limits));
+  }
+
+  /** Plans a session from the document of the request. */
+  planSession(request: FastifyRequest): Promise<SessionPlan> {
+    const [work, text] = this.#open(request);
+    return this.#once(request, work, work.call('planSession', text, this.#limitsOf('json')));
+  }
+
+  /** @returns the neurons of the last silence in a document */
+  silencedNeurons(request: FastifyRequest, { document, isWhole }: SilenceToPlan): Promise<Uint32Array> {
+    const work = this.health.modelForRuns().experiments.openDocument(siteOf(request), undefined);
+    const planning = work.call('silencedNeurons', document, isWhole, this.#limitsOf('json'));
+    return this.#once(request, work, planning);
+  }
+
+  /**
+   * Writes the document of a session as JSON in the experiment thread. Documents of one client are written one after
+   * another, because each takes memory, and time of the main thread that sends it.
+   */
+  sessionDocument(request: FastifyRequest, document: () => object): Promise<Uint8Array> {
+    // Documents may be read even during shutdown.
+    const work = this.health.model().experiments.openDocument(siteOf(request), undefined);
+    const write = () => work.call('sessionDocument', document());
+    return this.#once(request, work, this.#lines.afterOthers(siteOf(request), write));
+  }
+
+  /**
+   * Returns the available results of a job.
+   * @throws CodedError the failure of the job; NOT_FOUND if the results no longer exist
    */
   async results(
     request: FastifyRequest,
     { record, progress }: JobState,
-    order: AnswerOrder,
+    wanted: AnswerRequest,
   ): Promise<AnswerBytes> {
     if (progress.status === 'failed') throw CodedError.fromFailure(progress.failure!);
     if (progress.status === 'dismissed') {
@@ -96,34 +187,42 @@ export class ExperimentsService {
     }
     const job = await this.jobs.job(record.id);
     const isPartial = progress.status !== 'successful';
-    const results = { ...order, limitRows: this.#tableRowsOf(order.format), isPartial };
+    const results = { ...wanted, limitRows: this.#tableRowsOf(wanted.format), isPartial };
     const work = model.experiments.openResults(siteOf(request), record.id);
-    return this.#ask(request, work, async () => {
-      whenEnded(request, () => work.end());
-      await work.planResults(job.record, results, (indices) => this.jobs.outcomes(record.id, indices));
-      const { pieces, ...head } = await work.answer();
-      return { ...head, bytes: bytesOf(pieces, () => work.end()) };
-    });
+    whenEnded(request, () => work.end());
+    const stored = (indices: readonly number[]) => this.jobs.results(record.id, indices);
+    await this.#awaited(request, work, work.planResults(job.record, results, stored));
+    const { pieces, ...head } = await this.#awaited(request, work, work.answer());
+    return { ...head, bytes: bytesOf(pieces, () => work.end()) };
   }
 
-  /** Has the thread read a document, with which it has nothing more to do. */
-  async #read<T>(
-    request: FastifyRequest,
-    read: (work: ThreadWork, text: string | undefined) => Promise<T>,
-    text = textOf(request),
-  ): Promise<T> {
-    const work = this.health.modelForRuns().experiments.openDocument(siteOf(request), text);
-    return this.#ask(request, work, () => read(work, text).finally(() => work.end()));
+  /** Opens work of the thread on the document of a request. */
+  #open(request: FastifyRequest): readonly [work: ThreadWork, text: string | undefined] {
+    const text = textOf(request);
+    return [this.health.modelForRuns().experiments.openDocument(siteOf(request), text), text];
   }
 
-  /** A document waits for its turn. Meanwhile its client may leave, the model fail, or a shutdown be over. */
-  async #ask<T>(request: FastifyRequest, work: ThreadWork, ask: () => Promise<T>): Promise<T> {
+  /** Waits for the only answer of a work of the thread, then ends the work. */
+  async #once<T>(request: FastifyRequest, work: ThreadWork, answer: Promise<T>): Promise<T> {
+    try {
+      return await this.#awaited(request, work, answer);
+    } finally {
+      work.end();
+    }
+  }
+
+  /**
+   * Waits for the thread. Meanwhile the client may disconnect, the model may fail, or a shutdown may end; the work then
+   * ends. A shutdown waits until the answer was sent.
+   */
+  async #awaited<T>(request: FastifyRequest, work: ThreadWork, answer: Promise<T>): Promise<T> {
+    whenEnded(request, this.health.beginTask());
     const stopListening = whenEnded(request, () => work.stop(clientGone()));
     try {
-      const answer = await withoutIdleLimit(request, ask);
+      const known = await withoutIdleLimit(request, () => answer);
       this.health.ending.throwIfAborted();
       this.health.model();
-      return answer;
+      return known;
     } catch (error) {
       work.end();
       throw error;
@@ -133,20 +232,17 @@ export class ExperimentsService {
   }
 
   #limitsOf(format: Format): DocumentLimits {
-    const { EXPERIMENT_BRAIN_SECONDS: atOnce, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: perMinute } =
-      this.environment;
-    // A price that a minute's budget never allows is too expensive, and not to be tried again.
-    const brainSeconds = perMinute === 0 ? atOnce : Math.min(atOnce, perMinute);
-    return this.#documentLimits(this.limits.conditions, brainSeconds, this.#tableRowsOf(format));
+    const { conditions, brainSeconds } = this.limits;
+    return this.#documentLimits(conditions, brainSeconds, this.#tableRowsOf(format));
   }
 
   get #limitsOfJob(): DocumentLimits {
     const { conditionsPerJob, tableRows } = this.limits;
-    // Rows of a condition: pages are made when results are read, in whatever format.
+    // The limit of rows holds for each condition, because pages are made when results are read, in any format.
     return this.#documentLimits(conditionsPerJob, this.environment.JOB_BRAIN_SECONDS_PER_CLIENT, tableRows);
   }
 
-  /** Limits of documents alone: they travel with a job, whose record holds no other. */
+  /** Selects the limits of documents, because the record of a job stores only these. */
   #documentLimits(conditions: number, brainSeconds: number, tableRows: number): DocumentLimits {
     const { selectedNeurons, samples, groupNumbers, ids, ...limits } = this.limits;
     const perTrial = {
@@ -166,33 +262,35 @@ export class ExperimentsService {
   }
 }
 
-/** An experiment under way. All but a table of events is computed as its bytes are read. */
+/** A running experiment. Everything except a table of events is computed while its bytes are read. */
 export class RunningExperiment {
   readonly #endTask: () => void;
   #isOver = false;
 
   /**
-   * @param client whose turns its trials take
-   * @param report is kept up to date
-   * @param onEnd called once it has ended, and the report is complete
+   * @param client client to whom the trials are charged
+   * @param report updated during the run
+   * @param pending receives the answer
+   * @param onEnd called once at the end, when the report is complete
    */
   constructor(
     private readonly prepared: PreparedExperiment,
     private readonly client: string,
     private readonly report: ExperimentReport,
     private readonly health: ModelHealth,
+    private readonly pending: PendingAnswer,
     private readonly onEnd: () => Promise<void>,
   ) {
     report.outcome = 'under_way';
-    this.#endTask = health.beginLongTask();
+    this.#endTask = health.beginTask();
     health.ending.addEventListener('abort', this.#drain);
-    // While it was charged, the time to finish may have ended.
+    // The shutdown's time limit may have passed during the charge.
     if (health.ending.aborted) this.#drain();
   }
 
-  /** The answer, once its head is known. */
+  /** Resolves with the answer after its head is known. */
   async answer(): Promise<AnswerBytes> {
-    const { order, model, work } = this.prepared;
+    const { wanted, model, work } = this.prepared;
     const { queue } = model;
     const { pieces, ...head } = await work.answer({
       inFlight: queue.trialsInFlight,
@@ -201,13 +299,14 @@ export class RunningExperiment {
         return queue.runTrial(task, { owner: this.client, signal });
       },
     });
-    const bytes = bytesOf(this.#reported(pieces), () => this.#count());
-    if (order.format !== 'ndjson') return { ...head, bytes };
+    const computed = bytesOf(this.#reported(pieces), () => this.#count());
+    const bytes = this.pending.storing(head, computed);
+    if (wanted.format !== 'ndjson') return { ...head, bytes };
     const lines = withProgress(bytes, () => this.#progressLine(), PROGRESS_EVERY_MS);
     return { ...head, bytes: withFailureLine(lines) };
   }
 
-  /** Ends what is still under way. To be called once the answer is out, or nobody wants it any more. */
+  /** Ends the experiment. Call this after the answer was sent or the client has disconnected. */
   async end(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -257,7 +356,7 @@ async function* bytesOf(pieces: AsyncIterable<AnswerPiece>, over: () => void): B
   }
 }
 
-/** @returns undefined where there is no body: every default is wanted then */
+/** @returns undefined if there is no body, so every default applies */
 function textOf({ body }: FastifyRequest): string | undefined {
   return typeof body === 'string' ? body : undefined;
 }

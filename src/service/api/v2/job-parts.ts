@@ -4,15 +4,16 @@ import { Environment } from '../../config/environment.js';
 import { Degradations } from '../../health/degradations.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { Limits } from '../../limits/limits.js';
-import { BullChunkQueue } from '../../../jobs/bull-chunk-queue.js';
-import type { ChunkQueue } from '../../../jobs/chunk-queue.js';
-import { ChunkWorker } from '../../../jobs/chunk-worker.js';
-import type { JobLimits } from '../../../jobs/job-store.js';
-import { FULL, JobsRedis } from '../../../jobs/jobs-redis.js';
-import { JobsService } from '../../../jobs/jobs-service.js';
-import { MemoryChunkQueue } from '../../../jobs/memory-chunk-queue.js';
-import { MemoryJobStore } from '../../../jobs/memory-job-store.js';
-import { RedisJobStore } from '../../../jobs/redis-job-store.js';
+import { BullChunkQueue } from '../../jobs/bull-chunk-queue.js';
+import type { ChunkQueue } from '../../jobs/chunk-queue.js';
+import { ChunkWorker } from '../../jobs/chunk-worker.js';
+import { DiskJobStore } from '../../jobs/disk-job-store.js';
+import type { JobLimits } from '../../jobs/job-store.js';
+import { JobsDisk } from '../../jobs/jobs-disk.js';
+import { FULL, JobsRedis } from '../../jobs/jobs-redis.js';
+import { JobsService } from '../../jobs/jobs-service.js';
+import { MemoryChunkQueue } from '../../jobs/memory-chunk-queue.js';
+import { RedisJobStore } from '../../jobs/redis-job-store.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -20,10 +21,11 @@ interface Parts {
   readonly service: JobsService;
   readonly worker: ChunkWorker;
   readonly queue: ChunkQueue;
+  readonly open?: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** The jobs that this process knows: in its memory, or in a Redis that all replicas share. */
+/** Creates the components of jobs: on the disk of this process, or with a Redis that all replicas share. */
 @Injectable()
 export class JobParts implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly parts: Parts;
@@ -39,23 +41,24 @@ export class JobParts implements OnApplicationBootstrap, OnApplicationShutdown {
       atOnce: environment.JOBS_AT_ONCE,
       brainMsPerClient: environment.JOB_BRAIN_SECONDS_PER_CLIENT * MS_PER_SECOND,
       resultBytes: limits.jobResultBytes,
-      kept: limits.jobsKept,
-      keptMs: environment.JOBS_KEPT_S * MS_PER_SECOND,
+      maxFinished: limits.finishedJobs,
+      storedForMs: environment.JOBS_KEPT_S * MS_PER_SECOND,
     };
     this.parts =
       environment.REDIS_JOBS_URL === ''
-        ? localJobs(environment, jobLimits, health)
+        ? localJobs(environment, jobLimits, health, degradations)
         : sharedJobs(environment, jobLimits, health, degradations);
   }
 
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
     const { REDIS_URL, REDIS_JOBS_URL } = this.environment;
     if (REDIS_URL !== '' && REDIS_JOBS_URL === '') {
       new Logger('jobs').warn(
-        'REDIS_URL is set and REDIS_JOBS_URL is not: jobs are in the memory of this process, and other replicas answer ' +
+        'REDIS_URL is set and REDIS_JOBS_URL is not: jobs are on the disk of this process, and other replicas answer ' +
           '404 for them. Set REDIS_JOBS_URL to a Redis that evicts nothing, or send all requests for a job to one replica.',
       );
     }
+    await this.parts.open?.();
     this.parts.queue.start(this.parts.worker);
   }
 
@@ -64,11 +67,28 @@ export class JobParts implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 }
 
-function localJobs(environment: Environment, limits: JobLimits, health: ModelHealth): Parts {
+function localJobs(
+  { JOBS_PATH, JOBS_KEPT_BYTES }: Environment,
+  limits: JobLimits,
+  health: ModelHealth,
+  degradations: Degradations,
+): Parts {
+  const disk = new JobsDisk(JOBS_PATH, {
+    onAway: (reason) => degradations.begin({ part: 'jobs', reason }),
+    onOpen: () => {
+      degradations.end('jobs');
+      // If the store fails meanwhile, it is opened again.
+      worker.resume(store).catch(() => undefined);
+    },
+  });
   const queue = new MemoryChunkQueue();
-  const store = new MemoryJobStore({ ...limits, keptBytes: environment.JOBS_KEPT_BYTES });
+  const store = new DiskJobStore(disk, { ...limits, maxStoredBytes: JOBS_KEPT_BYTES });
   const worker = new ChunkWorker(health, store, queue);
-  return { service: new JobsService(store, queue, worker), worker, queue, close: () => queue.close() };
+  const close = async () => {
+    await queue.close();
+    await store.close();
+  };
+  return { service: new JobsService(store, queue, worker), worker, queue, open: () => store.open(), close };
 }
 
 function sharedJobs(
@@ -86,9 +106,19 @@ function sharedJobs(
       degradations.begin({ part: 'jobs', reason });
     },
     onBack: () => degradations.end('jobs'),
+    onPolicy: (evicting) => {
+      if (evicting === undefined) degradations.end('jobs_eviction');
+      else {
+        const reason =
+          `The Redis of jobs has the policy ${evicting}: if it is full it drops jobs and their results. ` +
+          'Set maxmemory-policy noeviction.';
+        degradations.begin({ part: 'jobs_eviction', reason });
+      }
+    },
   });
-  const queueOn = (connection: Redis) => new BullChunkQueue(connection, () => redis.connect(), limits.keptMs);
-  // Computing waits until Redis is back; requests do not.
+  const queueOn = (connection: Redis) =>
+    new BullChunkQueue(connection, () => redis.connect(), limits.storedForMs);
+  // Computing waits until Redis is available; requests fail at once.
   const queue = queueOn(redis.patient);
   const worker = new ChunkWorker(health, new RedisJobStore(redis.patient, limits), queue);
   const queueOfRequests = queueOn(redis.prompt);

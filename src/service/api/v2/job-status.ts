@@ -1,29 +1,32 @@
 import { apiPath } from '../../http/api-versions.js';
-import { errorBody } from '../../http/error-of.js';
-import { CodedError } from '../../../errors.js';
-import { ID } from '../../../experiments/run/result.js';
-import {
-  isFinished,
-  JOB_STATUSES,
-  type JobHead,
-  type JobProgress,
-  type JobState,
-} from '../../../jobs/job.js';
+import { errorBody } from '../../../engine/errors.js';
+import { CodedError } from '../../../engine/errors.js';
+import { ID } from '../../../experiments/document/result.js';
+import { isFinished, JOB_STATUSES, type JobHead, type JobProgress, type JobState } from '../../jobs/job.js';
 
-import { count, integer, listOf, number, object, oneOf, ref, text } from '../../../schema/json-schema.js';
+import {
+  count,
+  integer,
+  listOf,
+  number,
+  object,
+  oneOf,
+  ref,
+  text,
+} from '../../../engine/schema/json-schema.js';
 
 const MS_PER_SECOND = 1000;
 const RESULTS_RELATION = 'http://www.opengis.net/def/rel/ogc/1.0/results';
 
-export const LINK = object('Where something is.', {
+export const LINK = object('A link.', {
   href: text('Path on this service.'),
-  rel: text('What it is.'),
+  rel: text('Relation to the job.'),
   type: text('Media type.'),
 });
 
 export const JOB_STATUS = object('The state of a job, as in OGC API - Processes, with members of our own.', {
   jobID: text('Name of the job.', { pattern: '^[\\w-]{24}$' }),
-  type: oneOf('What the job is one of.', ['process']),
+  type: oneOf('Type of the job.', ['process']),
   status: oneOf('accepted: it waits for a worker. dismissed: it was ended.', JOB_STATUSES),
   progress: integer('Per cent of the simulated time that is done; 100 once it has succeeded.', {
     minimum: 0,
@@ -39,8 +42,8 @@ export const JOB_STATUS = object('The state of a job, as in OGC API - Processes,
   conditions_done: count('Of these, the ones that are done.'),
   brain_seconds: number('Conditions x trials x duration, at most.', { minimum: 0 }),
   'seconds_left?': count('Estimate of the time left, from the pace so far.', 1),
-  'error?': ref('ErrorResponse', 'What the job failed with.'),
-  links: listOf('Where its state and its results are.', ref('Link')),
+  'error?': ref('ErrorResponse', 'The failure of the job.'),
+  links: listOf('Paths of its state and its results.', ref('Link')),
 });
 
 function time(description: string) {
@@ -76,13 +79,13 @@ export function statusOf({ record, progress }: JobState, nowMs = Date.now()) {
   };
 }
 
-/** By simulated time: conditions may differ in their duration. */
+/** Uses simulated time, because conditions may differ in duration. */
 function percent({ brainMs }: JobHead, { status, brainMsDone }: JobProgress): number {
   if (status === 'successful') return 100;
   return Math.min(99, Math.floor((100 * brainMsDone) / brainMs));
 }
 
-/** As long for each brain second that is left as for those that are done. */
+/** Assumes that the remaining brain seconds take as long as the finished ones did. */
 function estimate({ brainMs }: JobHead, progress: JobProgress, nowMs: number): number | undefined {
   const { startedMs, brainMsDone } = progress;
   if (isFinished(progress) || startedMs === undefined || brainMsDone === 0) return undefined;

@@ -3,15 +3,16 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { siteOf } from '../../limits/client-address.js';
 import { whenEnded, piecesWithoutIdleLimit } from '../../http/request-watch.js';
-import { JobsService } from '../../../jobs/jobs-service.js';
+import { JobsService } from '../../jobs/jobs-service.js';
 import { Admission } from '../../limits/admission.js';
 import { HELD_BYTES, holdBeginning, sendAnswer, serverTiming } from './answer-bytes.js';
-import { ALL_FORMATS, answerFormat, answerOrder, headersOf, ResultsQuery } from './results-query.js';
+import { ALL_FORMATS, answerRequest, headersOf } from '../../../experiments/formats/queries.js';
+import { answerFormat, ResultsQuery } from './queries.js';
 import { ExperimentsService } from './experiments.service.js';
 import { statusOf } from './job-status.js';
-import { ApiOperationOf } from './experiments.api.js';
+import { ApiOperationOf } from './operations.js';
 
-/** Experiments that became jobs. */
+/** Routes of jobs. */
 @ApiTags('Jobs')
 @Controller({ path: 'experiments/:job', version: '2' })
 export class JobsController {
@@ -45,12 +46,12 @@ export class JobsController {
     const { request } = reply;
     const format = answerFormat(query.format, request, ALL_FORMATS);
     const job = await this.jobs.state(id);
-    const order = answerOrder(query, format, job.record.from);
-    // Writing results takes as much as writing an answer.
+    const wanted = answerRequest(query, format, job.record.from);
+    // Writing results costs as much as writing an answer, so it counts as an experiment.
     const leave = this.admission.admit(siteOf(request));
     whenEnded(request, leave);
     try {
-      const answer = await this.experiments.results(request, job, order);
+      const answer = await this.experiments.results(request, job, wanted);
       const held = await holdBeginning(piecesWithoutIdleLimit(request, answer.bytes), HELD_BYTES);
       const status = { 'job-status': job.progress.status };
       reply.headers({ ...status, ...serverTiming(reply), ...headersOf(answer, query, format) });

@@ -1,0 +1,80 @@
+/** npm run mcp lets agents ask experiments: it speaks the Model Context Protocol on standard input and output. */
+import type { Brain } from '#client';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { availableParallelism } from 'node:os';
+import { address, defineCommand, demand, integer, runCommand, text } from '../../src/tools/cli/command.js';
+import { refuseMissing, servedFile } from '../../src/tools/cli/read-connectome.js';
+import { CodedError } from '../../src/engine/errors.js';
+import type * as Tab from '../tab/open-brain.js';
+import { serverOf } from './server.js';
+import { OpenSessions } from './sessions.js';
+
+/** Each thread has a copy of the brain, and a computer of an agent has other work. */
+const MAX_USUAL_WORKERS = 4;
+const MAX_WORKERS = 64;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** The built brain of a tab, beside this bundle. A bundler must not follow it. */
+const BRAIN = '../pages/tab/brain.js';
+
+const command = defineCommand({
+  name: 'mcp',
+  summary:
+    'Lets agents ask experiments: speaks the Model Context Protocol on standard input and\n' +
+    'output. A program that has an agent starts it; docs/guide/agents.md has settings.',
+  options: {
+    url: address('Ask the service at this URL, instead of computing here.'),
+    connectome: text('FILE', 'Connectome to compute with; by default CONNECTOME_FILE.'),
+    workers: integer(`Threads that compute; by default the cores, at most ${MAX_USUAL_WORKERS}.`, [
+      1,
+      MAX_WORKERS,
+    ]),
+  },
+  async run({ url, connectome, workers }, _, { environment }) {
+    demand(
+      url === undefined || (connectome === undefined && workers === undefined),
+      '--url cannot be combined with --connectome or --workers: a service uses its own',
+    );
+    const tab = (await import(new URL(BRAIN, import.meta.url).href)) as typeof Tab;
+    if (url !== undefined) return serve(tab.connect(url), url);
+    const file = connectome ?? (await servedFile(environment));
+    refuseMissing(file);
+    const threads = workers ?? Math.min(MAX_USUAL_WORKERS, availableParallelism());
+    const stop = new AbortController();
+    const opening = tab.openBrain(file, { workers: threads, signal: stop.signal });
+    const end = (): void => {
+      stop.abort();
+      opening.then((opened) => opened.close()).catch(() => undefined);
+    };
+    // Programs wait only some seconds for the first answer. So requests wait for the brain, and not the protocol.
+    const brain = new tab.Brain('', { fetch: async (...args) => (await opening).fetch(...args) }, end);
+    return serve(brain, 'The brain', opening);
+  },
+});
+
+/**
+ * Serves until the client closes standard input, or a signal comes.
+ * @param place names the brain in errors
+ * @throws CodedError if the brain cannot be opened
+ */
+async function serve(brain: Brain, place: string, opening?: Promise<unknown>): Promise<void> {
+  const sessions = new OpenSessions(brain);
+  const server = serverOf(brain, sessions, place);
+  const closed = new Promise<void>((close) => (server.onclose = close));
+  const close = (): void => void server.close();
+  // The transport of the SDK does not notice the end of the input.
+  process.stdin.once('end', close);
+  for (const signal of SIGNALS) process.once(signal, close);
+  await server.connect(new StdioServerTransport());
+  try {
+    await Promise.race([closed, Promise.resolve(opening).then(() => closed)]);
+  } catch (error) {
+    // The built brain has a class of errors of its own.
+    throw CodedError.fromFailure(error as CodedError);
+  } finally {
+    await server.close();
+    await sessions.endAll();
+    brain.close();
+  }
+}
+
+await runCommand(command);

@@ -1,0 +1,86 @@
+/** Runs experiments while the user drags a control: few trials while it moves, all of them after it is released. */
+import type { DryRun } from '../../../src/experiments/document/result.js';
+import type { ServiceFailure } from '../service/client.js';
+import type { Members } from './json.js';
+
+const PREVIEW_TRIALS = 2;
+/** Largest number of brain seconds of a preview, and of a whole experiment that runs without being asked. */
+const PREVIEW_BRAIN_SECONDS = 60;
+const WHOLE_BRAIN_SECONDS = 120;
+
+export class Previews {
+  /** The latest document that waits for its preview. */
+  #next: Members | undefined;
+  #isRunning = false;
+  /** Timer of the pause that the service has asked for. */
+  #pause: ReturnType<typeof setTimeout> | undefined;
+
+  /**
+   * @param run runs and shows a document; resolves with the failure, if any, also if another document replaces it
+   * @param say shows the reason for a pause; empty if there is none
+   */
+  constructor(
+    private readonly run: (document: Members, note: string) => Promise<ServiceFailure | undefined>,
+    private readonly say: (sentence: string) => void,
+  ) {}
+
+  /**
+   * Runs a few trials of a document after the current ones. A later document replaces it.
+   * @param price of the last check
+   */
+  preview(document: Members, price: DryRun | undefined): void {
+    const trials = Math.min(PREVIEW_TRIALS, price?.experiment.trials ?? PREVIEW_TRIALS);
+    const seconds = price && price.cost.brain_seconds * (trials / price.experiment.trials);
+    if (seconds !== undefined && seconds > PREVIEW_BRAIN_SECONDS) {
+      this.say('Too large to follow the control: press Run experiment.');
+      return;
+    }
+    const { controls: _, ...rest } = document;
+    this.#next = { ...rest, trials };
+    void this.#go();
+  }
+
+  /** Runs all trials of a checked document after release, unless that is too expensive to do without being asked. */
+  whole(document: Members, { cost, experiment }: DryRun): void {
+    this.#next = undefined;
+    if (cost.brain_seconds > WHOLE_BRAIN_SECONDS) {
+      this.say(`Press Run experiment for all ${experiment.trials} trials.`);
+    } else if (this.#pause === undefined) void this.run(document, '').then((failure) => this.#heed(failure));
+  }
+
+  /** Forgets waiting documents, because something else is run. */
+  drop(): void {
+    this.#next = undefined;
+    this.say('');
+  }
+
+  async #go(): Promise<void> {
+    if (this.#isRunning || this.#pause !== undefined) return;
+    this.#isRunning = true;
+    while (this.#next !== undefined && this.#pause === undefined) {
+      const document = this.#next;
+      this.#next = undefined;
+      this.say('');
+      const { trials } = document;
+      this.#heed(await this.run(document, `A preview of ${String(trials)} trials.`));
+    }
+    this.#isRunning = false;
+  }
+
+  /**
+   * Waits as long as the service asks if the brain seconds of the minute are spent, or if the service is
+   * unavailable.
+   */
+  #heed(failure: ServiceFailure | undefined): void {
+    if (failure?.kind !== 'limited' && failure?.kind !== 'unavailable') return;
+    this.say(
+      `The brain seconds of this minute are spent: the figure follows again in ${failure.retryAfterS} s.`,
+    );
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      this.say('');
+      void this.#go();
+    }, 1000 * failure.retryAfterS);
+  }
+}

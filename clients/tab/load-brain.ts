@@ -1,0 +1,130 @@
+/** Loads files of the brain: over HTTP, from the cache of the browser, or from a disk in Node. */
+import type * as NodeFiles from 'node:fs/promises';
+import type { LoadProgress } from '#client';
+import { CodedError } from '../../src/engine/errors.js';
+
+/** The address of brain.js; the other files of the brain are beside it. A bundler must not follow them. */
+export const HERE = import.meta.url;
+
+interface LoadOptions {
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The file of a site's brain, relative to brain.js. */
+interface SiteBrain {
+  readonly file: string;
+}
+
+/** Name of the browser's cache of brains. It holds one, because others are older. */
+const CACHE = 'brain';
+/** The name of a file that holds a digest, so another file has another name. Others are loaded each time. */
+const NAMED_BY_CONTENT = /[0-9a-f]{16,}\.connectome(\.gz)?$/;
+const GZIP_MAGIC = [0x1f, 0x8b];
+
+/** The bytes of a connectome file, which are not checked yet. */
+export interface LoadedBrain {
+  readonly bytes: ArrayBuffer;
+  /** Stores the file in the browser, if it has a cache. Call it when the bytes are known to be right. */
+  readonly keep: () => Promise<void>;
+}
+
+/**
+ * @param source file or URL; by default the brain that brain.json beside this file names
+ * @throws CodedError CONNECTOME_MISSING, CONNECTOME_INVALID
+ */
+export async function loadBrain(
+  source: string | URL | undefined,
+  options: LoadOptions,
+): Promise<LoadedBrain> {
+  const from = source === undefined ? await brainOfSite(options) : source;
+  if (isFile(from))
+    return { bytes: await unpacked(await loadFile(from, options.signal), from), keep: doNothing };
+  const url = String(from);
+  // A browser offers its cache only on pages with TLS, and may refuse to store.
+  const cache = NAMED_BY_CONTENT.test(url)
+    ? await globalThis.caches?.open(CACHE).catch(doNothing)
+    : undefined;
+  const stored = await cache?.match(url);
+  if (stored !== undefined)
+    return { bytes: await unpacked(await stored.arrayBuffer(), url), keep: doNothing };
+  const loaded = await download(url, options);
+  const keep = async (): Promise<void> => {
+    for (const old of (await cache?.keys()) ?? []) await cache!.delete(old);
+    await cache?.put(url, new Response(loaded));
+  };
+  return { bytes: await unpacked(loaded, url), keep };
+}
+
+async function doNothing(): Promise<undefined> {}
+
+async function brainOfSite({ signal }: LoadOptions): Promise<URL> {
+  const url = new URL('./brain.json', HERE);
+  const text = new TextDecoder().decode(await loadFile(url, signal));
+  try {
+    return new URL((JSON.parse(text) as SiteBrain).file, HERE);
+  } catch (error) {
+    throw missing(url, error);
+  }
+}
+
+/** In Node, paths and file: URLs; in a browser, none. */
+function isFile(source: string | URL): boolean {
+  return !('caches' in globalThis || 'document' in globalThis) && !/^https?:/.test(String(source));
+}
+
+/** @throws CodedError CONNECTOME_MISSING */
+export async function loadFile(source: string | URL, signal: AbortSignal | undefined): Promise<ArrayBuffer> {
+  if (!isFile(source)) return download(String(source), { signal });
+  const module = 'node:fs/promises';
+  const { readFile } = (await import(/* @vite-ignore */ module)) as typeof NodeFiles;
+  const path = String(source).startsWith('file:') ? new URL(source) : source;
+  try {
+    return Uint8Array.from(await readFile(path, { signal })).buffer;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw missing(source, error);
+  }
+}
+
+async function download(url: string, { onProgress, signal }: LoadOptions): Promise<ArrayBuffer> {
+  let response: Response;
+  try {
+    response = await fetch(url, signal ? { signal } : {});
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw missing(url, error);
+  }
+  if (!response.ok) throw missing(url, new Error(`the server answered ${response.status}`));
+  if (onProgress === undefined) return response.arrayBuffer();
+  const isEncoded = response.headers.has('content-encoding');
+  const length = Number(response.headers.get('content-length'));
+  const totalBytes = isEncoded || length === 0 ? undefined : length;
+  let loadedBytes = 0;
+  const counting = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, controller) {
+      loadedBytes += piece.length;
+      onProgress({ loadedBytes, totalBytes });
+      controller.enqueue(piece);
+    },
+  });
+  return new Response(response.body!.pipeThrough(counting)).arrayBuffer();
+}
+
+/** A site holds its brain compressed. Some servers tell the browser so, and it is then unpacked already. */
+async function unpacked(bytes: ArrayBuffer, source: string | URL): Promise<ArrayBuffer> {
+  const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
+  if (first !== GZIP_MAGIC[0] || second !== GZIP_MAGIC[1]) return bytes;
+  const unzipped = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  try {
+    return await new Response(unzipped).arrayBuffer();
+  } catch (cause) {
+    const message = `The connectome file ${String(source)} is damaged: gzip cannot unpack it.`;
+    throw new CodedError('CONNECTOME_INVALID', message, { cause });
+  }
+}
+
+function missing(source: string | URL, cause: unknown): CodedError {
+  const message = `The file ${String(source)} cannot be read: ${(cause as Error).message}.`;
+  return new CodedError('CONNECTOME_MISSING', message, { cause });
+}

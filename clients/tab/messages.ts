@@ -1,0 +1,49 @@
+/** Messages between the thread of a page and the worker that holds the brain. */
+import type { Failure } from '../../src/engine/errors.js';
+import type { TrialResult, TrialTask } from '../../src/experiments/plan/trial.js';
+import type { Kernels } from './computer.js';
+import type { LocalRequest } from './local-service.js';
+
+/** The first message to a worker. */
+export interface Opening {
+  readonly kind: 'open';
+  /** The bytes of a connectome file. */
+  readonly connectome: ArrayBuffer;
+  readonly kernels: Kernels;
+  /** The worker that answers requests has a port to each other worker, which only computes trials. */
+  readonly helpers: readonly MessagePort[];
+  /** For a helper: its end of such a port. */
+  readonly trials?: MessagePort;
+}
+
+/** To a worker. A request is answered once; its further pieces are sent on demand. */
+export type ToWorker =
+  | Opening
+  | ({ readonly kind: 'ask'; readonly id: number } & LocalRequest)
+  | { readonly kind: 'next' | 'stop'; readonly id: number };
+
+/** From a worker. */
+export type FromWorker =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  | {
+      readonly kind: 'answer';
+      readonly id: number;
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      /** The whole body; absent if it comes in pieces. */
+      readonly body?: Uint8Array<ArrayBuffer>;
+    }
+  | { readonly kind: 'piece'; readonly id: number; readonly piece?: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'broken'; readonly id: number; readonly failure: Failure };
+
+/** To and from a helper. */
+export interface AskedTrial {
+  readonly id: number;
+  readonly task: TrialTask;
+}
+export interface AnsweredTrial {
+  readonly id: number;
+  readonly result?: TrialResult;
+  readonly failure?: Failure;
+}

@@ -1,0 +1,60 @@
+/** Trials of one experiment in several threads: this one and its helpers. Results do not depend on their number. */
+import { CodedError, failureOf } from '../../src/engine/errors.js';
+import { arraysOfResult, type TrialResult } from '../../src/experiments/plan/trial.js';
+import type { Computer } from './computer.js';
+import type { Trials } from './local-service.js';
+import type { AnsweredTrial, AskedTrial } from './messages.js';
+
+/** Runs a trial in one thread. */
+type RunTrial = Trials['run'];
+
+/** @param helpers ports to threads that serve trials, see serveTrials */
+export function trialsIn(computer: Computer, helpers: readonly MessagePort[]): Trials {
+  const own: RunTrial = (task, signal) => computer.runTrial(task, signal);
+  const threads = [own, ...helpers.map(trialsOf)].map((run) => ({ run, pending: 0 }));
+  return {
+    threads: threads.length,
+    run: async (task, signal) => {
+      const thread = threads.reduce((least, each) => (each.pending < least.pending ? each : least));
+      thread.pending++;
+      try {
+        return await thread.run(task, signal);
+      } finally {
+        thread.pending--;
+      }
+    },
+  };
+}
+
+function trialsOf(port: MessagePort): RunTrial {
+  const waiting = new Map<number, { resolve(result: TrialResult): void; reject(error: unknown): void }>();
+  let asked = 0;
+  port.onmessage = ({ data }: MessageEvent<AnsweredTrial>) => {
+    const { id, result, failure } = data;
+    const { resolve, reject } = waiting.get(id)!;
+    waiting.delete(id);
+    if (result === undefined) reject(CodedError.fromFailure(failure!));
+    else resolve(result);
+  };
+  return (task, signal) =>
+    new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const id = ++asked;
+      waiting.set(id, { resolve, reject });
+      port.postMessage({ id, task } satisfies AskedTrial);
+    });
+}
+
+/** Serves the trials of another thread. */
+export function serveTrials(computer: Computer, port: MessagePort): void {
+  const { signal } = new AbortController();
+  port.onmessage = async ({ data: { id, task } }: MessageEvent<AskedTrial>) => {
+    try {
+      const result = await computer.runTrial(task, signal);
+      const memory = arraysOfResult(result).map(({ buffer }) => buffer);
+      port.postMessage({ id, result } satisfies AnsweredTrial, [...new Set(memory)]);
+    } catch (error) {
+      port.postMessage({ id, failure: failureOf(error) } satisfies AnsweredTrial);
+    }
+  };
+}

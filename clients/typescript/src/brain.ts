@@ -1,0 +1,168 @@
+/**
+ * A brain, wherever it is computed: `connect` asks a service, and openBrain (neural-experiment-client/local) computes in a
+ * worker of this page or program. Documents, answers, events and errors are the same.
+ */
+import {
+  type DriveRun,
+  type FullRun,
+  type Model,
+  NeuralExperimentClient,
+  type RunOptions,
+  type RunRequest,
+} from './client.js';
+import type { components, operations } from './api-v2.js';
+import type {
+  Condition,
+  ExperimentAnswer,
+  ExperimentDocument,
+  ExperimentHead,
+  ExperimentLine,
+  ExperimentOptions,
+} from './experiment-run.js';
+import { linesOf } from './lines.js';
+import { type ClientOptions, jsonBody, type RequestOptions, Requests, withQuery } from './requests.js';
+import { ServiceError } from './service-error.js';
+import type { SessionChanges, StepAnswer, StepOptions } from './session.js';
+
+type SessionState = components['schemas']['Session'];
+type Step = NonNullable<operations['stepSession']['requestBody']>['content']['application/json'];
+
+/** How much of the file of a brain has arrived. */
+export interface LoadProgress {
+  readonly loadedBytes: number;
+  /** Unknown if the server compresses the file itself. */
+  readonly totalBytes: number | undefined;
+}
+
+export interface BrainOptions {
+  /** Called while the file of the brain arrives. */
+  readonly onProgress?: (progress: LoadProgress) => void;
+  /** Ends the opening. */
+  readonly signal?: AbortSignal;
+  /** Number of threads that compute trials; answers do not depend on it. By default 1. */
+  readonly workers?: number;
+}
+
+/**
+ * Opens a brain in workers of this page or program; resolves if it is ready. Errors have a code: CONNECTOME_MISSING,
+ * CONNECTOME_INVALID, WORKER_LOST.
+ */
+export interface OpenBrain {
+  /** Opens the brain of the site that brain.js is on. */
+  (options?: BrainOptions): Promise<Brain>;
+  /** @param source file or URL of a connectome, also compressed with gzip */
+  (source: string | URL, options?: BrainOptions): Promise<Brain>;
+}
+
+export interface BrainExperimentOptions extends ExperimentOptions {
+  /** Gets each line that the format NDJSON has: the head, conditions and progress, the totals. */
+  readonly onEvent?: (event: ExperimentLine) => void;
+}
+
+/** Connects to a service. @param url its address, such as http://localhost:8080 */
+export function connect(url: string, options: ClientOptions = {}): Brain {
+  return new Brain(url, options);
+}
+
+/** All methods throw ServiceError, with a code and often a path, if a request is refused. */
+export class Brain {
+  /** The whole API of the service. A brain in this program has no jobs. */
+  readonly client: NeuralExperimentClient;
+  /** Sends a request of the API, in the form of fetch; the URL begins with its path. */
+  readonly fetch: typeof fetch;
+  readonly #requests: Requests;
+
+  /** @param end ends the workers of a brain in this program */
+  constructor(
+    url: string,
+    options: ClientOptions,
+    private readonly end: () => void = () => undefined,
+  ) {
+    this.client = new NeuralExperimentClient(url, options);
+    this.#requests = new Requests(url, options);
+    const given = options.fetch ?? fetch;
+    this.fetch = (path, init) => given(url + String(path), init);
+  }
+
+  /** Runs one of the ten stimuli; the body of POST /api/v1/run. */
+  run(request?: RunRequest, options?: RunOptions<'full'>): Promise<FullRun>;
+  run(request: RunRequest | undefined, options: RunOptions): Promise<DriveRun>;
+  run(request?: RunRequest, options: RunOptions = {}): Promise<DriveRun> {
+    return this.client.run(request, options);
+  }
+
+  /** The body of GET /api/v1/model. */
+  model(options?: RequestOptions): Promise<Model> {
+    return this.client.model(options);
+  }
+
+  readonly neurons: NeuralExperimentClient['neurons'] = (...query) => this.client.neurons(...query);
+
+  /** Runs an open experiment; the JSON answer of POST /api/v2/experiments. */
+  async experiment(
+    document: ExperimentDocument,
+    { onEvent, from, ...options }: BrainExperimentOptions = {},
+  ): Promise<ExperimentAnswer> {
+    // A timeout applies to each line, and lines of progress come all the time. An experiment may therefore take longer.
+    const path = withQuery('/api/v2/experiments', { format: 'ndjson', from });
+    const response = await this.#requests.begun(path, jsonBody(document), options);
+    const conditions: Condition[] = [];
+    let head: ExperimentHead | undefined;
+    for await (const text of linesOf(response, this.#requests.timeoutMs)) {
+      const line = JSON.parse(text) as ExperimentLine | components['schemas']['ErrorResponse'];
+      if ('error' in line) throw new ServiceError(undefined, line.error, line);
+      onEvent?.(line);
+      if ('cost' in line) return { ...head!, conditions, ...line };
+      if ('index' in line) conditions.push(line);
+      else if ('id' in line) head = line;
+    }
+    throw new ServiceError(undefined, 'The answer ended before the experiment was done.');
+  }
+
+  /** Opens a session: a brain that continues step by step. */
+  async session(document: ExperimentDocument, options: RequestOptions = {}): Promise<BrainSession> {
+    const state = await this.#requests.json<SessionState>('/api/v2/sessions', jsonBody(document), options);
+    return new BrainSession(this.#requests, state);
+  }
+
+  /** Ends the workers. A service goes on. */
+  close(): void {
+    this.end();
+  }
+}
+
+export class BrainSession {
+  readonly #path: string;
+
+  /** @param state at the time at which it was opened */
+  constructor(
+    private readonly requests: Requests,
+    readonly state: SessionState,
+  ) {
+    this.#path = `/api/v2/sessions/${state.session}`;
+  }
+
+  /** @param step begins at `t_ms`, which must be the time that the session has reached */
+  step(step: Step, { drive, ...options }: StepOptions = {}): Promise<StepAnswer> {
+    const path = withQuery(`${this.#path}/steps`, { drive: drive || undefined });
+    return this.requests.json(path, jsonBody(step), options);
+  }
+
+  /** The session so far as a document, which replays it. */
+  document(options: RequestOptions = {}): Promise<ExperimentDocument> {
+    return this.requests.json(`${this.#path}/document`, {}, options);
+  }
+
+  /** A second session that continues from here. */
+  async branch(changes: SessionChanges = {}, options: RequestOptions = {}): Promise<BrainSession> {
+    const request = jsonBody(changes);
+    return new BrainSession(
+      this.requests,
+      await this.requests.json(`${this.#path}/branches`, request, options),
+    );
+  }
+
+  async end(options: RequestOptions = {}): Promise<void> {
+    await this.requests.json(this.#path, { method: 'DELETE' }, options);
+  }
+}

@@ -1,0 +1,57 @@
+/** Differences between two conditions, trial by trial, with intervals of Student's t. */
+import { meanSd } from '../kinds/mean-sd.js';
+
+export interface PairedDifference {
+  readonly mean: number;
+  /** Estimated standard deviation of the mean. */
+  readonly standardError: number;
+  /** Number of trials with both numbers, at least 2. */
+  readonly pairs: number;
+}
+
+/** @returns undefined if fewer than two trials have both numbers */
+export function pairedDifference(
+  after: readonly (number | null)[],
+  before: readonly (number | null)[],
+): PairedDifference | undefined {
+  const differences = after.flatMap((value, trial) => {
+    const other = before[trial] ?? null;
+    return value === null || other === null ? [] : [value - other];
+  });
+  const pairs = differences.length;
+  if (pairs < 2) return undefined;
+  const { mean, sd } = meanSd(differences);
+  return { mean, standardError: sd / Math.sqrt(pairs - 1), pairs };
+}
+
+/** Half the width of the interval of a difference. @param level its probability, below 1 */
+export function halfInterval({ standardError, pairs }: PairedDifference, level: number): number {
+  return standardError * studentQuantile(level, pairs - 1);
+}
+
+/** The t within which Student's distribution has this probability, on both sides of 0. */
+export function studentQuantile(level: number, degrees: number): number {
+  let [low, high] = [0, 1];
+  while (studentShare(high, degrees) < level) high *= 2;
+  // Each step halves the interval, so this is exact to the last bits.
+  for (let step = 0; step < 60; step++) {
+    const middle = (low + high) / 2;
+    if (studentShare(middle, degrees) < level) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** The probability between -t and t: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4. */
+function studentShare(t: number, degrees: number): number {
+  const angle = Math.atan(t / Math.sqrt(degrees));
+  const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
+  const isOdd = degrees % 2 === 1;
+  let term = isOdd ? cosine : 1;
+  let sum = degrees === 1 ? 0 : term;
+  for (let at = isOdd ? 3 : 2; at <= degrees - 2; at += 2) {
+    term *= ((at - 1) / at) * cosine ** 2;
+    sum += term;
+  }
+  return isOdd ? (2 / Math.PI) * (angle + sine * sum) : sine * sum;
+}

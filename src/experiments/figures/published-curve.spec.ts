@@ -1,0 +1,75 @@
+import type { ExperimentHead } from '../document/result.js';
+import type { Figure } from './figure.js';
+import { withPublished } from './published-curve.js';
+
+const FIGURE: Figure = {
+  label: '',
+  note: 'Own.',
+  sections: [
+    {
+      smallestWidth: 1,
+      panels: [
+        {
+          title: 'MN9 (Hz)',
+          height: 1,
+          x: { label: '', domain: [10, 150] },
+          y: { label: '', domain: [0, 20] },
+          marks: [],
+          legend: [
+            { label: 'left', paint: 0 },
+            { label: 'right', paint: 1 },
+          ],
+        },
+      ],
+    },
+  ],
+};
+
+function published(neurons: number, sides: Record<string, number>, more: object = {}) {
+  const experiment = {
+    inputs: { sweet: { node_set: '@sugar', rate_hz: 1 } },
+    silence: [],
+    sweep: [{ set: 'inputs.sweet.rate_hz', values: [10, 150] }],
+    ...more,
+  };
+  const head = { experiment, resolved: { 'inputs.sweet': { neurons, sides } } };
+  const { sections, note } = withPublished(FIGURE, head as unknown as ExperimentHead);
+  const { marks, legend, y } = sections[0]!.panels[0]!;
+  return { marks, note, entry: legend!.at(-1)!, y };
+}
+
+it.each([
+  ['left', 1, 0],
+  ['right', 0, 1],
+])('has rings for both sides if the sugar neurons are the published ones, %s', (side, other, same) => {
+  const { marks, entry, note } = published(20, { [side]: 20 });
+  expect(entry).toMatchObject({ label: 'published', sample: 'ring' });
+  const rings = marks as unknown as readonly { paint: number; points: readonly number[][] }[];
+  const ringsOf = (paint: number) =>
+    rings.find((ring) => ring.paint === paint)!.points.map(([x, hz]) => [x, hz]);
+  // MN9 on the other side responds more. Doses above those of the axis are left out.
+  expect(ringsOf(other)).toEqual([
+    [10, 0],
+    [50, 19.4],
+    [100, 65.7],
+    [150, 83.7],
+  ]);
+  expect(ringsOf(same)).toEqual([[100, 49.7]]);
+  expect(note).toMatch(/^Own\. Rings are from Shiu et al\. 2024/);
+});
+
+it.each([
+  ['more neurons', 105, { left: 105 }],
+  ['both sides', 21, { left: 10, right: 11 }],
+])('has one grey line, and says why, for %s', (_, neurons, sides) => {
+  const { marks, entry, note, y } = published(neurons, sides);
+  expect(marks).toMatchObject([{ mark: 'line', paint: 'muted' }]);
+  expect(entry).toMatchObject({ label: 'published for other sugar neurons', paint: 'muted' });
+  expect(y).toMatchObject({ domain: [0, 83.7] });
+  expect(note).toContain(`${neurons} sugar neurons on ${Object.keys(sides).join(' and ')}`);
+});
+
+it('leaves other experiments as they are', () => {
+  expect(published(20, { left: 20 }, { silence: ['LC4'] }).marks).toEqual([]);
+  expect(published(20, { left: 20 }, { inputs: { sweet: { node_set: '@bitter' } } }).marks).toEqual([]);
+});

@@ -1,0 +1,217 @@
+/** The figures of a screen, which silences or stimulates groups in turn: changes from the baseline, and numbers. */
+import { max, min } from 'd3-array';
+import type { EachAxis } from '../kinds/axes/each.js';
+import { editKindOf } from '../kinds/edit-kinds.js';
+import { conditionLabel, groupLabel, settingText } from './condition-labels.js';
+import {
+  otherSettingsChoice,
+  type Choice,
+  type Chosen,
+  type FigureKind,
+  type Findings,
+  sentences,
+  wide,
+} from './figure-kind.js';
+import { counted, type LegendEntry, type Mark, type Panel, rounded } from './figure.js';
+import {
+  conditionsAt,
+  entriesOf,
+  type Entry,
+  type Measured,
+  sampleSize,
+  SPREAD,
+} from './measured-entries.js';
+import { halfInterval, pairedDifference } from './paired-difference.js';
+import { barsPanel, ROW_PX, type Bar } from './panels.js';
+import { own } from '../../engine/own.js';
+
+const MAX_BARS = 40;
+const LEVEL = 0.95;
+
+/** A screen of changes of the network opens on paired differences, if there are trials to compare. */
+export function screenFigures(axis: EachAxis, measure: Measured, trials: number): FigureKind[] {
+  const screen = new Screen(axis, measure);
+  const numbers = numbersFigure(screen);
+  return screen.edited === undefined || trials < 2 ? [numbers] : [changesFigure(screen), numbers];
+}
+
+/** The rows and choices of both figures. */
+class Screen {
+  readonly edited;
+
+  constructor(
+    readonly axis: EachAxis,
+    readonly measure: Measured,
+  ) {
+    this.edited = editKindOf(axis.as)?.groups;
+  }
+
+  choices(findings: Findings, chosen: Chosen): readonly Choice[] {
+    const { measure, axis } = this;
+    const report: Choice = { name: 'report', label: 'Report', values: measure.reports, inFile: 3 };
+    const ofReport = findings.conditions.flatMap(({ groups }) => own(groups, chosen(report)) ?? []);
+    const group = {
+      name: 'group',
+      label: 'Group',
+      values: [...new Set(ofReport.map(groupLabel))],
+      inFile: 3,
+    };
+    return [report, group, otherSettingsChoice(findings, [axis.as])];
+  }
+
+  /** Ranks conditions: the baseline, then by the largest change or the highest number; conditions without a number last. */
+  ranked(findings: Findings, chosen: Chosen) {
+    const { measure, axis, edited } = this;
+    const [report, group, beside] = this.choices(findings, chosen).map(chosen) as [string, string, string];
+    const all = entriesOf(report, measure, conditionsAt(findings, [axis.as], chosen)).filter(
+      (each) => groupLabel(each.group) === group && !each.isOfControls,
+    );
+    const baseline = all.find(({ condition }) => condition.parameters[axis.as] === null);
+    const rank = ({ value }: Entry) =>
+      value === null ? -1 : edited ? Math.abs(value.mean - (baseline?.value?.mean ?? 0)) : value.mean;
+    const others = all.filter((entry) => entry !== baseline).sort((a, b) => rank(b) - rank(a));
+    return { baseline, others, beside, what: group === 'all' ? report : `${report} ${group}` };
+  }
+
+  labelOf({ condition }: Entry): string {
+    return conditionLabel(this.axis.as, condition.parameters[this.axis.as]!);
+  }
+
+  /** Sentences about conditions that the figure does not show. */
+  notDrawn(drawn: number, all: number, { unchanged }: Findings): string {
+    return sentences(
+      all > drawn && `${drawn} of ${all} groups are drawn; the table has all.`,
+      unchanged > 0 &&
+        `Conditions that were not run: ${unchanged}, as ${this.edited?.unchanged ?? 'their groups change nothing'}.`,
+    );
+  }
+}
+
+function changesFigure(screen: Screen): FigureKind {
+  const { measure, edited, axis } = screen;
+  const none = settingText(axis.as, null);
+  return {
+    name: `change of ${measure.name}`,
+    table: measure.table,
+    choices: (findings, chosen) => screen.choices(findings, chosen),
+    draw(findings, chosen) {
+      const { baseline, others, beside, what } = screen.ranked(findings, chosen);
+      const before = baseline?.value?.trials ?? [];
+      const paired = others.flatMap((entry) => {
+        const difference = pairedDifference(entry.value?.trials ?? [], before);
+        return difference === undefined ? [] : [{ label: screen.labelOf(entry), ...difference }];
+      });
+      if (paired.length === 0) return undefined;
+      const shown = paired.slice(0, MAX_BARS).map((each): Change => ({
+        ...each,
+        half: halfInterval(each, LEVEL),
+        survives: Math.abs(each.mean) > halfInterval(each, 1 - (1 - LEVEL) / paired.length),
+      }));
+      const label = `Change of ${measure.label.toLowerCase()} of ${what} (${measure.unit}), with a group ${edited!.done}`;
+      return {
+        label: `${label}; the table has the numbers.`,
+        sections: [wide([changesPanel(beside, shown, label, measure.unit)])],
+        note: sentences(
+          `Bars are mean differences from ${none}, trial by trial with the same input events; lines are 95 % intervals of Student’s t.`,
+          `Bars in colour differ from 0 also if the intervals cover all ${counted(paired.length, 'group')} at once (Bonferroni).`,
+          'The largest change comes first.',
+          screen.notDrawn(shown.length, paired.length, findings),
+        ),
+      };
+    },
+  };
+}
+
+interface Change {
+  readonly label: string;
+  readonly mean: number;
+  /** Half the width of its interval. */
+  readonly half: number;
+  /** True if its interval excludes 0 after correction. */
+  readonly survives: boolean;
+}
+
+function changesPanel(title: string, changes: readonly Change[], label: string, unit: string): Panel {
+  const endsOf = ({ mean, half }: Change) => [mean - half, mean + half] as const;
+  const textOf = (change: Change) => `${signed(change.mean)} (${endsOf(change).map(signed).join(' to ')})`;
+  const marks = changes.flatMap((change, row): Mark[] => {
+    const { mean, survives } = change;
+    return [
+      {
+        mark: 'rect',
+        name: survives ? 'bar survives' : 'bar',
+        x: [Math.min(0, mean), Math.max(0, mean)],
+        y: [row + 0.18, row + 0.82],
+        paint: !survives ? 'muted' : mean < 0 ? 0 : 1,
+        title: `${change.label}: ${textOf(change)} ${unit}${survives ? ', also after correction' : ''}`,
+      },
+      { mark: 'line', points: endsOf(change).map((end) => [end, row + 0.5] as const), paint: 'text' },
+    ];
+  });
+  const baseline = [0, changes.length].map((row) => [0, row] as const);
+  const ends = [0, ...changes.flatMap(endsOf)];
+  return {
+    title,
+    height: ROW_PX * changes.length,
+    x: { label, domain: [min(ends)!, max(ends)!], hasGrid: true },
+    y: { label: '', bands: changes.map((change) => ({ label: change.label, note: textOf(change) })) },
+    marks: [...marks, { mark: 'line', name: 'baseline', points: baseline, paint: 'text', dash: '4 3' }],
+    legend: [
+      { label: 'lower, after correction', paint: 0, sample: 'bar' },
+      { label: 'higher', paint: 1, sample: 'bar' },
+      { label: 'not after correction', paint: 'muted', sample: 'bar' },
+      { label: '95 % interval', paint: 'text' },
+    ],
+  };
+}
+
+/** `+1.5`, `−0.3`, `0`. */
+function signed(value: number): string {
+  return `${value < 0 ? '−' : value > 0 ? '+' : ''}${rounded(Math.abs(value))}`;
+}
+
+function numbersFigure(screen: Screen): FigureKind {
+  const { measure, edited, axis } = screen;
+  const none = settingText(axis.as, null);
+  return {
+    ...measure,
+    choices: (findings, chosen) => screen.choices(findings, chosen),
+    rows(findings, chosen) {
+      const { baseline, others } = screen.ranked(findings, chosen);
+      return baseline === undefined ? others : [baseline, ...others];
+    },
+    draw(findings, chosen) {
+      const { baseline, others, beside, what } = screen.ranked(findings, chosen);
+      const entries = others.filter(({ value }) => value !== null);
+      if (entries.length === 0 && baseline?.value == null) return undefined;
+      const shown = entries.slice(0, MAX_BARS);
+      const barOf = (entry: Entry): Bar => ({
+        label: screen.labelOf(entry),
+        mean: entry.value!.mean,
+        sd: entry.value!.sd,
+      });
+      const bars = [...(baseline?.value ? [baseline] : []), ...shown].map(barOf);
+      const n = sampleSize(entries);
+      const legend: LegendEntry[] =
+        baseline?.value == null
+          ? [{ label: `mean, ${n}`, paint: 0, sample: 'bar' }, SPREAD]
+          : [
+              { label: `lower than with ${none}, ${n}`, paint: 0, sample: 'bar' },
+              { label: 'higher', paint: 1, sample: 'bar' },
+              SPREAD,
+              { label: none, paint: 'text', dash: '4 3' },
+            ];
+      const label = `${measure.label} of ${what} (${measure.unit}), with a group ${edited?.done ?? 'stimulated'}`;
+      const line = baseline?.value ? barOf(baseline) : undefined;
+      return {
+        label: `${label}; the table has the numbers.`,
+        sections: [wide([barsPanel(beside, bars, line, label, measure.unit, legend)])],
+        note: sentences(
+          'Bars are means over the trials, with one population standard deviation.',
+          edited ? 'The largest change comes first.' : 'The highest comes first.',
+          screen.notDrawn(shown.length, entries.length, findings),
+        ),
+      };
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/**
+ * The interface of a kind of sweep axis. Each kind is one object in a file of `axes`, and an axis has a member of the
+ * kind's name. Checks of an axis are in document/parse-sweep.ts: pages load this file, but not the library Ajv.
+ */
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import type { SetSelector } from '../../engine/connectome/set-selector.js';
+import type { JsonPath } from '../../engine/schema/json-path.js';
+import type { SchemaOf } from '../../engine/schema/json-schema.js';
+import type { Axis } from './grid.js';
+import type { ParameterColumn } from './result-rows.js';
+
+export interface AxisKind<Given extends object, Complete extends object> {
+  readonly schema: SchemaOf<Given>;
+  /** The member whose value names the swept parameter. A condition's `parameters` have a member of that name. */
+  readonly parameter: string;
+  /** The selector in the member of the kind's name, if the axis needs neurons. */
+  selectorOf?(axis: Complete): SetSelector | undefined;
+  /**
+   * @param neurons those of its selector
+   * @throws CodedError INVALID_PARAMETER
+   */
+  planned(connectome: Connectome, axis: Complete, neurons: Uint32Array | undefined, path: JsonPath): Axis;
+  columnsOf(axis: Complete): readonly ParameterColumn[];
+}

@@ -1,0 +1,21 @@
+import { object, oneOf, type Static, text } from '../../engine/schema/json-schema.js';
+
+export const WARNING = object('Something to bear in mind about the results.', {
+  code: oneOf('For programs.', [
+    'SYNTHETIC_WIRING',
+    'PARTIAL_WIRING',
+    'REWIRED_WIRING',
+    'NO_EFFECT',
+    'PRUNED_CONTROLS',
+    'FEW_CONTROLS',
+    'MATCH_WIDENED',
+    'RUNAWAY',
+    'READOUT_STIMULATED',
+    'ASYMMETRIC_INPUT',
+    'MISSING_SKIPPED',
+    'SUBSTITUTED',
+    'SPIKES_TRUNCATED',
+  ]),
+  message: text('For people.'),
+});
+export type ExperimentWarning = Static<typeof WARNING>;

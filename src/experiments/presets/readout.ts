@@ -1,0 +1,192 @@
+/**
+ * Counts the spikes of a run of version 1 in one pass: in total, for each channel, for each frame and for each cell type.
+ */
+import { sha256Hex } from '#platform';
+import type { CellType, Connectome } from '../../engine/connectome/connectome.js';
+import { STEPS_PER_MS } from '../../engine/simulation/network.js';
+import type { SpikeRaster } from '../../engine/simulation/simulation.js';
+
+export const FRAME_MS = 5;
+export const MAX_TOP_TYPES = 20;
+const FRAME_STEPS = FRAME_MS * STEPS_PER_MS;
+
+/** Rates in Hz by channel, in the order of the connectome's channels. */
+export type Rates = Readonly<Record<string, number>>;
+export type Result = ReturnType<Readout['read']>;
+export type DetailedResult = ReturnType<Readout['readInDetail']>;
+
+/** The name of a type in top_types. Neurons without a type are grouped by super-class. */
+export function labelOfType({ name, superClass }: CellType): string {
+  return name || `untyped ${superClass}`.trim();
+}
+
+/** Reads rasters of one connectome. It reuses its counters, so use it for one raster at a time. */
+export class Readout {
+  readonly #channelIds: readonly string[];
+  /** Channels of neuron i: #channels from #firstChannel[i] up to, not including, #firstChannel[i + 1]. */
+  readonly #firstChannel: Uint32Array;
+  readonly #channels: Uint16Array;
+  readonly #channelSizes: readonly number[];
+  readonly #typeSizes: Uint32Array;
+  readonly #typeLabels: readonly string[];
+  readonly #hasSpiked: Uint8Array;
+  readonly #typeSpikes: Uint32Array;
+  readonly #typeResponding: Uint32Array;
+
+  constructor(private readonly connectome: Connectome) {
+    const typeCount = connectome.metadata.types.length;
+    this.#channelIds = connectome.metadata.channels.map(({ id }) => id);
+    const members = this.#channelIds.map((id) => connectome.channelNeurons(id));
+    this.#channelSizes = members.map(({ length }) => length);
+    this.#firstChannel = new Uint32Array(connectome.neuronCount + 1);
+    for (const i of members.flatMap((neurons) => [...neurons])) this.#firstChannel[i + 1]!++;
+    for (let i = 0; i < connectome.neuronCount; i++) this.#firstChannel[i + 1]! += this.#firstChannel[i]!;
+    this.#channels = new Uint16Array(this.#firstChannel.at(-1)!);
+    const next = this.#firstChannel.slice();
+    members.forEach((neurons, channel) => {
+      for (const i of neurons) this.#channels[next[i]!++] = channel;
+    });
+    this.#typeSizes = new Uint32Array(typeCount);
+    for (const type of connectome.typeIndices) this.#typeSizes[type]!++;
+    this.#typeLabels = connectome.metadata.types.map(labelOfType);
+    this.#hasSpiked = new Uint8Array(connectome.neuronCount);
+    this.#typeSpikes = new Uint32Array(typeCount);
+    this.#typeResponding = new Uint32Array(typeCount);
+  }
+
+  /** Counts and rates of the whole run: the content of view=drive. */
+  read(raster: Pick<SpikeRaster, 'neurons'>, durationMs: number) {
+    const counts = new Uint32Array(this.#channelIds.length);
+    let responding = 0;
+    for (const i of raster.neurons) {
+      if (this.#hasSpiked[i] === 0) {
+        this.#hasSpiked[i] = 1;
+        responding++;
+      }
+      this.#countChannels(counts, 0, i);
+    }
+    for (const i of raster.neurons) this.#hasSpiked[i] = 0;
+    return this.#summary(raster, durationMs, responding, counts);
+  }
+
+  /** The same with frames and cell types: the content of view=full. */
+  readInDetail(raster: SpikeRaster, durationMs: number, stimulated: Uint32Array) {
+    const { typeIndices } = this.connectome;
+    const channelCount = this.#channelIds.length;
+    const frameCount = durationMs / FRAME_MS;
+    const frameCounts = new Uint32Array(frameCount * channelCount);
+    const frameEnds = new Uint32Array(frameCount);
+    const activeTypes: number[] = [];
+    let responding = 0;
+    let spike = 0;
+    for (let frame = 0; frame < frameCount; frame++) {
+      const endStep = (frame + 1) * FRAME_STEPS;
+      for (; spike < raster.steps.length && raster.steps[spike]! < endStep; spike++) {
+        const i = raster.neurons[spike]!;
+        const type = typeIndices[i]!;
+        if (this.#typeSpikes[type]!++ === 0) activeTypes.push(type);
+        if (this.#hasSpiked[i] === 0) {
+          this.#hasSpiked[i] = 1;
+          this.#typeResponding[type]!++;
+          responding++;
+        }
+        this.#countChannels(frameCounts, frame * channelCount, i);
+      }
+      frameEnds[frame] = spike;
+    }
+    const counts = new Uint32Array(channelCount);
+    if (channelCount > 0) frameCounts.forEach((count, at) => (counts[at % channelCount]! += count));
+    const detailed = {
+      ...this.#summary(raster, durationMs, responding, counts),
+      // The spikes of a frame are [from, to) of the raster.
+      frames: Array.from(frameEnds, (to, frame) => ({
+        tMs: frame * FRAME_MS,
+        rates: this.#rates(frameCounts.subarray(frame * channelCount, (frame + 1) * channelCount), FRAME_MS),
+        from: frame === 0 ? 0 : frameEnds[frame - 1]!,
+        to,
+      })),
+      topTypes: this.#topTypes(activeTypes, durationMs, stimulated),
+    };
+    for (const i of raster.neurons) this.#hasSpiked[i] = 0;
+    for (const type of activeTypes) {
+      this.#typeSpikes[type] = 0;
+      this.#typeResponding[type] = 0;
+    }
+    return detailed;
+  }
+
+  #countChannels(counts: Uint32Array, at: number, neuron: number): void {
+    const end = this.#firstChannel[neuron + 1]!;
+    for (let k = this.#firstChannel[neuron]!; k < end; k++) counts[at + this.#channels[k]!]!++;
+  }
+
+  #summary(
+    raster: Pick<SpikeRaster, 'neurons'>,
+    durationMs: number,
+    responding: number,
+    counts: Uint32Array,
+  ) {
+    const total = raster.neurons.length;
+    return {
+      total,
+      responding,
+      /** Mean over the neurons with at least one spike. */
+      meanRateHz: responding === 0 ? 0 : meanRateHz(total, responding, durationMs),
+      rates: this.#rates(counts, durationMs),
+    };
+  }
+
+  #rates(counts: Uint32Array, durationMs: number): Rates {
+    const rates: Record<string, number> = {};
+    this.#channelIds.forEach((id, channel) => {
+      rates[id] = meanRateHz(counts[channel]!, this.#channelSizes[channel]!, durationMs);
+    });
+    return rates;
+  }
+
+  /** The types with most spikes, in the form of a response. */
+  #topTypes(activeTypes: readonly number[], durationMs: number, stimulated: Uint32Array) {
+    const spikes = this.#typeSpikes;
+    const labels = this.#typeLabels;
+    // Compares by code unit, because the order of a locale differs between machines.
+    const top = activeTypes
+      .toSorted((a, b) => spikes[b]! - spikes[a]! || (labels[a]! < labels[b]! ? -1 : 1))
+      .slice(0, MAX_TOP_TYPES);
+    const stimulatedOf = new Map<number, number>();
+    for (const i of stimulated) {
+      const type = this.connectome.typeIndices[i]!;
+      stimulatedOf.set(type, (stimulatedOf.get(type) ?? 0) + 1);
+    }
+    return top.map((type) => ({
+      type: labels[type]!,
+      super_class: this.connectome.metadata.types[type]!.superClass,
+      neurons: this.#typeSizes[type]!,
+      /** Neurons of the type with at least one spike. */
+      responding: this.#typeResponding[type]!,
+      spikes: spikes[type]!,
+      /** Mean over all neurons of the type. */
+      rate_hz: meanRateHz(spikes[type]!, this.#typeSizes[type]!, durationMs),
+      stimulated: stimulatedOf.get(type) ?? 0,
+    }));
+  }
+}
+
+/** SHA-256 of a raster as little-endian uint32 pairs (step, neuron) in raster order, lower-case hex. */
+export function rasterDigest({ steps, neurons }: SpikeRaster): string {
+  const pairs = new Uint32Array(2 * steps.length);
+  for (let spike = 0; spike < steps.length; spike++) {
+    pairs[2 * spike] = steps[spike]!;
+    pairs[2 * spike + 1] = neurons[spike]!;
+  }
+  return sha256Hex(new Uint8Array(pairs.buffer));
+}
+
+/** Rates in a response have 2 decimals: more would be noise, and short numbers keep responses small. */
+export function roundRate(rateHz: number): number {
+  return Math.round(rateHz * 100) / 100;
+}
+
+/** Spikes per neuron and second, rounded as in a response. */
+function meanRateHz(spikes: number, neurons: number, durationMs: number): number {
+  return roundRate((spikes * 1000) / (neurons * durationMs));
+}

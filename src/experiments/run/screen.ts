@@ -1,0 +1,36 @@
+/** Collects the comparisons of a screen: every group of every condition is a test against matched controls. */
+import type { AnsweredCondition, ScreenResult } from '../document/result.js';
+import { MAX_Q } from '../kinds/controls.js';
+import type { PlannedReport } from '../kinds/report-kind.js';
+import type { RateGroup } from '../kinds/reports/rate.js';
+import type { GroupResults } from '../kinds/result-rows.js';
+
+export class Screen {
+  readonly #tests: Omit<ScreenResult['found'][number], 'q'>[] = [];
+
+  /** @param reports those that are compared with controls */
+  add({ index, parameters, reports: answered }: AnsweredCondition, reports: readonly PlannedReport[]): void {
+    for (const { name: report } of reports) {
+      for (const { neurons: _, control, ...group } of answered[
+        report
+      ] as GroupResults as Iterable<RateGroup>) {
+        if (control?.p == null) continue;
+        const labels = Object.entries(group).filter(
+          (entry): entry is [string, string] => typeof entry[1] === 'string',
+        );
+        this.#tests.push({ index, parameters, report, group: Object.fromEntries(labels), p: control.p });
+      }
+    }
+  }
+
+  /** The tests with a small q, after Benjamini and Hochberg (1995) over all tests; the lowest p first. */
+  result(): ScreenResult {
+    const tests = this.#tests.toSorted((a, b) => a.p - b.p || a.index - b.index);
+    let lowestQ = 1;
+    const found = tests.toReversed().map((test, at) => {
+      lowestQ = Math.min(lowestQ, (test.p * tests.length) / (tests.length - at));
+      return { ...test, q: lowestQ };
+    });
+    return { tests: tests.length, found: found.reverse().filter(({ q }) => q <= MAX_Q) };
+  }
+}

@@ -1,0 +1,404 @@
+/**
+ * The history of a session as a document, and its next step as a protocol. The timeline stores every change of rates
+ * and silences. The document made of them gives the same trial, spike for spike.
+ */
+import type { SetSelector } from '../../engine/connectome/set-selector.js';
+import { CodedError } from '../../engine/errors.js';
+import type { ExperimentDocument } from '../document/document.js';
+import type { InputDocument } from '../kinds/kind-schemas.js';
+import { expectedEvents } from '../plan/prices.js';
+import type { SessionPlan } from '../plan/session-plan.js';
+import type { ConditionProtocol } from '../plan/trial.js';
+import { refused } from '../../engine/schema/json-path.js';
+import { isObject } from '../../engine/schema/forms.js';
+import {
+  MAX_TRIAL_STEPS,
+  MAX_RATE_HZ,
+  type SilencedWindow,
+  STEPS_PER_MS,
+} from '../../engine/stimulus/protocol.js';
+import { MAX_SESSION_MS, MAX_STEP_MS } from './step.js';
+import { own } from '../../engine/own.js';
+
+const MS_PER_SECOND = 1000;
+/** The longest time that spikes of a silenced neuron need to arrive, rounded up. */
+const MAX_DELAY_MS = 20;
+/** Limits of a document: items of `silence`, and time-varying rates of all inputs together. */
+const MAX_SILENCES = 64;
+const MAX_RATES = 60_000;
+/** Bytes of a silence without its selectors, and of other parts that grow with the document. */
+const SILENCE_BYTES = 64;
+const SPARE_BYTES = 256;
+
+/** Limits of documents, which a growing session may reach. */
+export interface TimelineLimits {
+  readonly documentBytes: number;
+  readonly brainSeconds: number;
+  readonly inputEventsPerTrial: number;
+  readonly inputEventsPerBrainSecond: number;
+}
+
+/** Neurons that are silenced for a period. */
+interface Silence {
+  readonly items: readonly SetSelector[];
+  readonly neurons: Uint32Array;
+  readonly startMs: number;
+  /** Undefined while it continues. */
+  readonly endMs: number | undefined;
+}
+
+/** A silence that begins now. */
+export interface NewSilence extends Pick<Silence, 'items' | 'neurons'> {
+  /** Frees the memory of the neurons; call it if the step fails. */
+  readonly forget?: () => void;
+}
+
+/** The next segment of the trial. Its protocol counts time from the start of the session and has the step's rates. */
+export interface NextStep {
+  readonly protocol: ConditionProtocol;
+  /** Expected number from the start of the session to the end of the step. */
+  readonly inputEvents: number;
+}
+
+type RatedInput = InputDocument & { readonly rate_hz: unknown; readonly scale?: number };
+
+export class Timeline {
+  #tMs: number;
+  /** Rates over time of each input whose rate a step may set. */
+  #courses: ReadonlyMap<string, RateCourse>;
+  /** True if a copy of this timeline shares them; they are then copied before a change. */
+  #hasSharedCourses = false;
+  #silences: readonly Silence[];
+  #inputEvents = 0;
+  /** Upper bound of the bytes of the document. */
+  #bytes: number;
+
+  constructor(
+    private readonly plan: SessionPlan,
+    private readonly limits: TimelineLimits,
+    before?: Timeline,
+  ) {
+    if (before !== undefined) {
+      this.#tMs = before.#tMs;
+      this.#courses = before.#courses;
+      this.#hasSharedCourses = before.#hasSharedCourses = true;
+      this.#silences = before.#silences;
+      this.#inputEvents = before.#inputEvents;
+      this.#bytes = before.#bytes;
+      return;
+    }
+    const { document, documentBytes, startMs, protocol } = plan;
+    this.#tMs = startMs;
+    this.#courses = new Map(
+      Object.entries(document.inputs).flatMap(([name, input]) => {
+        const course = courseOf(input);
+        return course === undefined ? [] : [[name, course] as const];
+      }),
+    );
+    this.#silences = silencesOf(document, protocol);
+    this.#inputEvents = eventsBetween(0, startMs, protocol);
+    this.#bytes = documentBytes;
+  }
+
+  /** A copy that continues independently. It need not compute its start again. */
+  copy(): Timeline {
+    return new Timeline(this.plan, this.limits, this);
+  }
+
+  /** Upper bound of the bytes of the document. */
+  get documentBytes(): number {
+    return this.#bytes;
+  }
+
+  get tMs(): number {
+    return this.#tMs;
+  }
+
+  get ratesHz(): Record<string, number> {
+    return Object.fromEntries([...this.#courses].map(([name, { lastHz }]) => [name, lastHz]));
+  }
+
+  /** True if exactly these selectors are silenced now. */
+  isSilencing(items: readonly SetSelector[]): boolean {
+    const now = this.#silences.filter(({ endMs }) => endMs === undefined).flatMap((silence) => silence.items);
+    return JSON.stringify(now) === JSON.stringify(items);
+  }
+
+  /** @throws CodedError INVALID_PARAMETER */
+  checkRates(rates: Readonly<Record<string, number>> = {}): void {
+    for (const [name, rateHz] of Object.entries(rates)) {
+      const course = this.#courses.get(name);
+      if (course === undefined) {
+        const names = [...this.#courses.keys()];
+        const allowed = `an object of rates of ${names.length === 0 ? 'no input: this session has none whose rate can be set' : names.join(', ')}`;
+        throw refused(['rates_hz'], name, allowed, names);
+      }
+      if (rateHz * course.scale > MAX_RATE_HZ) {
+        const allowed = `at most ${MAX_RATE_HZ / course.scale}, since the input has a scale of ${course.scale}`;
+        throw refused(['rates_hz', name], rateHz, allowed);
+      }
+    }
+  }
+
+  /**
+   * The trial from now to a time, and its expected number of input events. Its windows may include silences in the
+   * past.
+   * @param silenced neurons to silence from now on, instead of the current ones
+   * @throws CodedError INVALID_PARAMETER; SESSION_FULL if the document would exceed a limit
+   */
+  next(toMs: number, rates: Readonly<Record<string, number>> = {}, silenced?: NewSilence): NextStep {
+    this.checkRates(rates);
+    const silences = silenced === undefined ? this.#silences : this.#silencesWith(silenced);
+    const { brainSeconds, documentBytes, inputEventsPerTrial, inputEventsPerBrainSecond } = this.limits;
+    const longestMs = Math.min(MAX_SESSION_MS, brainSeconds * MS_PER_SECOND);
+    if (toMs > longestMs) throw full(`last longer than ${longestMs} ms`);
+    if (this.#itemsOf(silences).length > MAX_SILENCES) throw full(`have more than ${MAX_SILENCES} silences`);
+    const entries = [...this.#courses.values()].reduce((sum, { length }) => sum + length, 0);
+    if (entries + Object.keys(rates).length > MAX_RATES) throw full(`have more than ${MAX_RATES} rates`);
+    const bytes = this.#bytes + bytesOf(rates, this.#tMs) + (silenced ? bytesOfSilence(silenced) : 0);
+    if (bytes + SPARE_BYTES > documentBytes) throw full(`take more than ${documentBytes} bytes`);
+    const protocol = this.#protocol(toMs, rates, silences);
+    const inputEvents = this.#inputEvents + eventsBetween(this.#tMs, toMs, protocol);
+    const most = Math.max(inputEventsPerTrial, (inputEventsPerBrainSecond * toMs) / MS_PER_SECOND);
+    if (inputEvents > most)
+      throw full(`have ${Math.round(inputEvents)} input events; at most ${most} are allowed`);
+    return { protocol, inputEvents };
+  }
+
+  #protocol(
+    toMs: number,
+    rates: Readonly<Record<string, number>>,
+    silences: readonly Silence[],
+  ): ConditionProtocol {
+    const { protocol } = this.plan;
+    const names = Object.keys(this.plan.document.inputs);
+    const inputs = protocol.inputs.map(({ neurons, train }, at) => {
+      if (train.kind === 'spikes') return { neurons, train };
+      const name = names[at]!;
+      const course = this.#courses.get(name);
+      // Rates that last until the end of the plan continue after it.
+      const endStep = train.endStep === protocol.durationSteps ? MAX_TRIAL_STEPS : train.endStep;
+      if (train.kind === 'background' || course === undefined)
+        return { neurons, train: { ...train, endStep } };
+      const rateHz = (own(rates, name) ?? course.lastHz) * course.scale;
+      return { neurons, train: { ...train, rateHz, endStep } };
+    });
+    const windows = silences.flatMap(({ neurons, startMs, endMs = Infinity }): SilencedWindow[] =>
+      endMs + MAX_DELAY_MS <= this.#tMs || startMs >= endMs
+        ? []
+        : [{ neurons, startStep: stepAt(startMs), endStep: Math.min(stepAt(endMs), MAX_TRIAL_STEPS) }],
+    );
+    const { silencedWindows: _, ...rest } = protocol;
+    return {
+      ...rest,
+      inputs,
+      silenced: new Uint32Array(0),
+      ...(windows.length > 0 && { silencedWindows: windows }),
+      durationSteps: stepAt(toMs),
+    };
+  }
+
+  /** Moves the current time to the end of a step. */
+  advance(toMs: number, { inputEvents }: NextStep): void {
+    this.#inputEvents = inputEvents;
+    this.#tMs = toMs;
+  }
+
+  /** Changes rates and silences from now on. The caller has checked the rates. */
+  change(rates: Readonly<Record<string, number>> = {}, silenced?: NewSilence): void {
+    if (this.#hasSharedCourses && Object.keys(rates).length > 0) {
+      this.#courses = new Map([...this.#courses].map(([name, course]) => [name, course.copy()]));
+      this.#hasSharedCourses = false;
+    }
+    for (const [name, rateHz] of Object.entries(rates)) {
+      if (this.#courses.get(name)!.set(this.#tMs, rateHz)) {
+        this.#bytes += bytesOf({ [name]: rateHz }, this.#tMs);
+      }
+    }
+    if (silenced === undefined) return;
+    this.#silences = this.#silencesWith(silenced);
+    this.#bytes += bytesOfSilence(silenced);
+  }
+
+  /**
+   * The session so far as a document, packed for the thread that writes it. At time 0, duration_ms is left out, as in a session that begins at rest.
+   */
+  document(): object {
+    const { document } = this.plan;
+    const { duration_ms: endMs } = document;
+    const inputs = Object.entries(document.inputs).map(([name, input]) => {
+      const { duration_ms: windowMs, ...rest } = input;
+      const lastsToEnd = stepAt(input.delay_ms) + stepAt(windowMs!) === stepAt(endMs);
+      const rated = {
+        ...rest,
+        ...(this.#courses.has(name) && { rate_hz: this.#courses.get(name)!.until(this.#tMs) }),
+      };
+      return [name, lastsToEnd ? rated : { ...rated, duration_ms: windowMs }];
+    });
+    const reports = Object.entries(document.reports).map(([name, report]) => {
+      const { start_ms: _start, end_ms: _end, ...rest } = report;
+      return [name, rest];
+    });
+    const { duration_ms: _, ...rest } = document;
+    return {
+      ...rest,
+      inputs: Object.fromEntries(inputs) as object,
+      silence: this.#itemsOf(this.#silences.filter(({ startMs }) => startMs === 0 || startMs < this.#tMs)),
+      ...(this.#tMs > 0 && { duration_ms: this.#tMs }),
+      reports: Object.fromEntries(reports) as object,
+    };
+  }
+
+  /** A document with these neurons silenced from now on. Planning it resolves the selectors; inputs do not matter. */
+  documentSilencing(items: readonly SetSelector[]): object {
+    const silenced = { items, neurons: new Uint32Array(0) };
+    const longestMs = Math.min(MAX_SESSION_MS, MS_PER_SECOND * this.limits.brainSeconds);
+    const durationMs = Math.min(longestMs, this.#tMs + MAX_STEP_MS);
+    const silence = this.#itemsOf(this.#silencesWith(silenced));
+    return { ...this.document(), inputs: {}, reports: {}, silence, duration_ms: durationMs };
+  }
+
+  #silencesWith({ items, neurons }: NewSilence): Silence[] {
+    const before = this.#silences
+      .map((silence) => (silence.endMs === undefined ? { ...silence, endMs: this.#tMs } : silence))
+      .filter(({ startMs, endMs }) => startMs < endMs!);
+    return items.length === 0
+      ? before
+      : [...before, { items, neurons, startMs: this.#tMs, endMs: undefined }];
+  }
+
+  /** The document's form of silences. */
+  #itemsOf(silences: readonly Silence[]): object[] {
+    return silences.flatMap(({ items, startMs, endMs }): object[] => {
+      if (startMs === 0 && endMs === undefined) return items as object[];
+      const selector = items.length === 1 ? items[0]! : items;
+      return [{ node_set: selector, start_ms: startMs, ...(endMs !== undefined && { end_ms: endMs }) }];
+    });
+  }
+}
+
+/** Rates of an input over time; each holds until the time of the next one. */
+interface Rates {
+  readonly times_ms: readonly number[] | Float64Array;
+  readonly values: readonly number[] | Float64Array;
+}
+
+const NO_RATES = new Float64Array(0);
+
+class RateCourse {
+  /** @param given rates of the document. There may be many, so they are never copied. */
+  constructor(
+    readonly scale: number,
+    private readonly given: { readonly timesMs: Float64Array; readonly values: Float64Array },
+    private readonly timesMs: number[],
+    private readonly values: number[],
+  ) {}
+
+  static of({ times_ms: timesMs, values }: Rates, scale: number): RateCourse {
+    if (!ArrayBuffer.isView(timesMs)) {
+      return new RateCourse(
+        scale,
+        { timesMs: NO_RATES, values: NO_RATES },
+        Array.from(timesMs),
+        Array.from(values),
+      );
+    }
+    return new RateCourse(scale, { timesMs, values: values as Float64Array }, [], []);
+  }
+
+  copy(): RateCourse {
+    return new RateCourse(this.scale, this.given, this.timesMs.slice(), this.values.slice());
+  }
+
+  get length(): number {
+    return this.given.values.length + this.values.length;
+  }
+
+  get lastHz(): number {
+    return (this.values.at(-1) ?? this.given.values.at(-1))!;
+  }
+
+  /**
+   * Sets the rate from a time on, which is not before the last one.
+   * @returns true if a rate was added
+   */
+  set(tMs: number, rateHz: number): boolean {
+    if (this.timesMs.at(-1) === tMs) {
+      this.timesMs.pop();
+      this.values.pop();
+    }
+    if (this.lastHz === rateHz) return false;
+    this.timesMs.push(tMs);
+    this.values.push(rateHz);
+    return true;
+  }
+
+  /**
+   * Returns `rate_hz` of the document of a session that is at this time, for packedJson. A rate that was set at the current
+   * time begins with the next step.
+   */
+  until(tMs: number): unknown {
+    const isSetNow = tMs > 0 && this.timesMs.at(-1) === tMs;
+    const count = this.values.length - (isSetNow ? 1 : 0);
+    if (this.given.values.length + count === 1) return this.values[0] ?? this.given.values[0];
+    const partsOf = (given: Float64Array, own: number[]) => [given, new Float64Array(own).subarray(0, count)];
+    return {
+      times_ms: partsOf(this.given.timesMs, this.timesMs),
+      values: partsOf(this.given.values, this.values),
+    };
+  }
+}
+
+/** Expected number of input events, without those at given times, which are few. */
+function eventsBetween(fromMs: number, toMs: number, { inputs }: ConditionProtocol): number {
+  const [startStep, endStep] = [stepAt(fromMs), stepAt(toMs)];
+  return inputs.reduce((sum, { neurons, train }) => {
+    if (train.kind === 'spikes') return sum;
+    const ofPart = { ...train, startStep: Math.max(train.startStep, startStep) };
+    return sum + expectedEvents({ neurons, train: ofPart }, endStep);
+  }, 0);
+}
+
+function bytesOfSilence({ items }: NewSilence): number {
+  return JSON.stringify(items).length + SILENCE_BYTES;
+}
+
+function courseOf(input: InputDocument): RateCourse | undefined {
+  const { module, rate_hz: rate, scale = 1 } = input as RatedInput;
+  // A pattern has different rates for each neuron, so a step cannot set one.
+  if (module !== 'poisson' || 'rates' in input) return undefined;
+  return RateCourse.of(typeof rate === 'number' ? { times_ms: [0], values: [rate] } : (rate as Rates), scale);
+}
+
+function silencesOf(
+  { silence, duration_ms: endMs }: ExperimentDocument,
+  protocol: ConditionProtocol,
+): Silence[] {
+  const isTimed = (item: unknown): item is { node_set: SetSelector; start_ms: number; end_ms: number } =>
+    isObject(item) && 'node_set' in item;
+  const items = silence.filter((item) => !isTimed(item)) as SetSelector[];
+  const { silenced: neurons, silencedWindows = [] } = protocol;
+  const windows = silence.filter(isTimed).map((item, at): Silence => ({
+    items: [item.node_set],
+    neurons: silencedWindows[at]!.neurons,
+    startMs: item.start_ms,
+    endMs: item.end_ms === endMs ? undefined : item.end_ms,
+  }));
+  return items.length === 0 ? windows : [{ items, neurons, startMs: 0, endMs: undefined }, ...windows];
+}
+
+/** Bytes of rates, with their start time, in a document. */
+function bytesOf(rates: Readonly<Record<string, number>>, tMs: number): number {
+  return Object.values(rates).reduce((sum, rateHz) => sum + `${tMs},${rateHz},`.length, 0);
+}
+
+function stepAt(ms: number): number {
+  return Math.round(ms * STEPS_PER_MS);
+}
+
+function full(what: string): CodedError {
+  return new CodedError(
+    'SESSION_FULL',
+    `After this step the document of the session would ${what}. The session stays where it is; its document can be read.`,
+  );
+}

@@ -1,0 +1,230 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CodedError } from '../../../engine/errors.js';
+import { sendingMs, Session } from '../../../experiments/sessions/session.js';
+import type { Changes, StepRequest } from '../../../experiments/sessions/step.js';
+import { type LoadedModel, ModelHealth } from '../../health/model-health.js';
+import { clientGone, whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
+import { BrainBudget } from '../../limits/brain-budget.js';
+import { siteOf } from '../../limits/client-address.js';
+import { DOCUMENT_LIMIT_BYTES, Limits } from '../../limits/limits.js';
+import type { SessionEvents } from '../../sessions/session-events.js';
+import { accountOf, ServedSession, Sessions } from '../../sessions/sessions.js';
+import { ExperimentsService } from './experiments.service.js';
+
+const NAME_BYTES = 16;
+
+function newName(): string {
+  return randomBytes(NAME_BYTES).toString('base64url');
+}
+
+/** A session that is being opened. Its signal aborts if its client leaves or the service stops. */
+class Opening {
+  readonly signal: AbortSignal;
+  /** Functions that give back its admission and its memory. */
+  readonly leaves: (() => void)[];
+  readonly #endTask: () => void;
+  readonly #stopListening: () => void;
+
+  constructor(request: FastifyRequest, health: ModelHealth, leave: () => void) {
+    const gone = new AbortController();
+    this.leaves = [leave];
+    this.signal = AbortSignal.any([gone.signal, health.ending]);
+    this.#endTask = health.beginTask();
+    this.#stopListening = whenEnded(request, () => gone.abort(clientGone()));
+  }
+
+  /** @returns a function that ends the admission of the open session and frees its memory */
+  succeed(): () => void {
+    const leaves = this.leaves.splice(0);
+    return () => {
+      for (const leave of leaves) leave();
+    };
+  }
+
+  /** Call this in any case. */
+  end(): void {
+    this.#stopListening();
+    this.#endTask();
+    for (const leave of this.leaves.splice(0)) leave();
+  }
+}
+
+/** Opens and steps sessions: it lets the experiment thread plan their documents and silences, and charges clients. */
+@Injectable()
+export class SessionsService {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly experiments: ExperimentsService,
+    private readonly budget: BrainBudget,
+    private readonly health: ModelHealth,
+    private readonly limits: Limits,
+  ) {}
+
+  /** Opens a session with the document of the request, and simulates the document's duration. */
+  async open(reply: FastifyReply): Promise<Session> {
+    const { request } = reply;
+    const plan = await this.experiments.planSession(request);
+    const model = this.health.modelForRuns();
+    const { connectome, queue } = model;
+    const owner = siteOf(request);
+    const opening = this.#begin(request, model);
+    try {
+      const [states, leaveMemory] = this.sessions.memory.open(owner, plan, queue.trialsAtOnce);
+      opening.leaves.push(leaveMemory);
+      const charge =
+        plan.priceMs > 0 ? await this.budget.charge(accountOf(request), plan.priceMs, reply) : undefined;
+      const limits = { ...this.limits, documentBytes: DOCUMENT_LIMIT_BYTES };
+      const runStep = queue.runStep.bind(queue);
+      const parts = { newName, states, connectome, runStep, owner, limits };
+      const session = await withoutIdleLimit(request, () => Session.open(parts, opening.signal));
+      await charge?.settle(session.startPriceMs);
+      return this.#keep(session, model, opening);
+    } finally {
+      opening.end();
+    }
+  }
+
+  /** Opens a second session that continues from the state of this one. */
+  async branch(
+    { session, lastStep }: ServedSession,
+    changes: Changes,
+    reply: FastifyReply,
+  ): Promise<Session> {
+    const { request } = reply;
+    const model = this.health.modelForRuns();
+    const opening = this.#begin(request, model);
+    try {
+      opening.leaves.push(session.enter(siteOf(request)));
+      lastStep.checkIsOver();
+      const branch = session.branch();
+      try {
+        branch.change(changes, await this.#neuronsToSilence(branch, changes, request));
+      } catch (error) {
+        branch.end(error as CodedError);
+        throw error;
+      }
+      return this.#keep(branch, model, opening);
+    } finally {
+      opening.end();
+    }
+  }
+
+  /**
+   * Computes a step. If the request repeats the current or last one, the answer is the same.
+   * @returns the answer as JSON
+   * @throws CodedError STEP_OUT_OF_ORDER, SESSION_FULL, INVALID_PARAMETER, RATE_LIMITED; failures of the trial
+   */
+  async step(
+    served: ServedSession,
+    request: StepRequest,
+    readsDrives: boolean,
+    reply: FastifyReply,
+  ): Promise<string> {
+    // If the client leaves, the step goes on, because the client may repeat it.
+    whenEnded(reply.request, this.health.beginTask());
+    const { session, lastStep } = served;
+    const known = lastStep.answerTo(request, readsDrives);
+    if (known !== undefined) {
+      const answer = await known;
+      // Sending it takes time of the thread that serves runs.
+      await served.pay(sendingMs(answer.length), reply);
+      return answer;
+    }
+    session.checkStep(request);
+    lastStep.checkIsOver();
+    const answer = await lastStep.remember(
+      request,
+      readsDrives,
+      this.#compute(served, request, readsDrives, reply),
+    );
+    served.showStep(answer);
+    return answer;
+  }
+
+  /**
+   * Lets a request watch the steps of a session. It costs nothing and does not keep the session open.
+   * @param status the state of the session, in JSON
+   */
+  watch(served: ServedSession, status: string, request: FastifyRequest): SessionEvents {
+    const leave = this.sessions.admitWatcher(siteOf(request));
+    const events = served.watch(status);
+    // A shutdown waits for all requests, so a watcher must not outlast those that it waits for.
+    const { ending } = this.health;
+    const drain = () => served.endEvents(ending.reason as CodedError);
+    ending.addEventListener('abort', drain);
+    whenEnded(request, () => {
+      leave();
+      ending.removeEventListener('abort', drain);
+      events.destroy();
+    });
+    return events;
+  }
+
+  /** @returns the session so far as a document, in JSON */
+  async document({ session }: ServedSession, reply: FastifyReply): Promise<Uint8Array> {
+    const { request } = reply;
+    const charge = await this.budget.charge(accountOf(request), session.documentMs, reply);
+    try {
+      return await this.experiments.sessionDocument(request, () => session.document());
+    } catch (error) {
+      await charge.settle(0);
+      throw error;
+    }
+  }
+
+  /** @throws CodedError SESSION_ENDED, even if only its model is no longer served */
+  find(name: string): ServedSession {
+    const served = this.sessions.find(name);
+    if (served.model !== this.health.model()) this.sessions.end(served);
+    return this.sessions.find(name);
+  }
+
+  async #compute(
+    served: ServedSession,
+    request: StepRequest,
+    readsDrives: boolean,
+    reply: FastifyReply,
+  ): Promise<string> {
+    const { session } = served;
+    const neurons = await this.#neuronsToSilence(session, request, reply.request);
+    const step = session.planStep(request, neurons);
+    try {
+      // Pays before a worker may get the step.
+      await served.pay(step.priceMs, reply);
+    } catch (error) {
+      session.drop(step);
+      throw error;
+    }
+    let priceMs = 0;
+    try {
+      const answered = await session.run(step, readsDrives);
+      priceMs = answered.priceMs;
+      return answered.answer;
+    } finally {
+      served.refund(step.priceMs - priceMs);
+    }
+  }
+
+  async #neuronsToSilence(session: Session, changes: Changes, request: FastifyRequest) {
+    const silence = session.silenceToPlan(changes);
+    return silence && (await this.experiments.silencedNeurons(request, silence));
+  }
+
+  /** Admits a session, which shutdown waits for and which ends if its client leaves. */
+  #begin(request: FastifyRequest, { queue }: LoadedModel): Opening {
+    return new Opening(request, this.health, this.sessions.admit(siteOf(request), queue.trialsAtOnce));
+  }
+
+  #keep(session: Session, model: LoadedModel, opening: Opening): Session {
+    try {
+      opening.signal.throwIfAborted();
+    } catch (error) {
+      session.end(error as CodedError);
+      throw error;
+    }
+    this.sessions.keep(new ServedSession(session, model, this.budget), opening.succeed());
+    return session;
+  }
+}

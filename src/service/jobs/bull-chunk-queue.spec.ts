@@ -1,0 +1,103 @@
+import { setImmediate } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { UnrecoverableError } from 'bullmq';
+import { Redis } from 'ioredis';
+import { ANSWER_VERSION } from '../../experiments/plan/experiment-head.js';
+import { RESULT_VERSION } from '../../experiments/run/condition-result.js';
+import { RedisServer } from '../../../test/support/daemons.js';
+import { describeWith } from '../../../test/support/requirements.js';
+import { until } from '../../../test/support/service-process.js';
+import { BullChunkQueue } from './bull-chunk-queue.js';
+import type { ChunkWork } from './chunk-queue.js';
+import type { Chunk } from './job.js';
+
+const KEPT_MS = 600;
+
+const chunksOf = (model: string, count: number): Chunk[] =>
+  Array.from({ length: count }, (_, at) => ({
+    job: `${model}-job`,
+    model,
+    phase: 0,
+    from: at,
+    to: at + 1,
+    before: 0,
+  }));
+
+describeWith(['redis'], 'chunks in Redis', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  const queues: BullChunkQueue[] = [];
+  beforeAll(async () => {
+    server = await RedisServer.startForJobs();
+    redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  });
+  afterAll(async () => {
+    await Promise.all(queues.map((queue) => queue.close()));
+    redis.disconnect();
+    await server.kill();
+  });
+  function queueOfProcess(): BullChunkQueue {
+    const connect = () => new Redis(server.url, { maxRetriesPerRequest: null });
+    const queue = new BullChunkQueue(redis, connect, KEPT_MS);
+    queues.push(queue);
+    return queue;
+  }
+  const keysOf = async (model: string) => redis.keys(`nes:bull:chunks-${model}-*`);
+
+  it('are removed with the queue of a model that no process serves any more, and no others', async () => {
+    const computed: Chunk[] = [];
+    const work: ChunkWork = {
+      model: 'served',
+      atOnce: 2,
+      hasRoom: () => true,
+      compute: async (chunk) => void computed.push(chunk),
+      giveUp: async () => undefined,
+    };
+    const before = queueOfProcess();
+    await before.add(chunksOf('replaced', 1200));
+    expect((await keysOf('replaced')).length).toBeGreaterThan(1200);
+    const now = queueOfProcess();
+    now.start(work);
+    await now.add(chunksOf('served', 3));
+    await until(() => computed.length === 3);
+    await until(async () => (await keysOf('replaced')).length === 0);
+    // A queue that is served stays, though nothing was added for longer than unserved ones are kept.
+    await new Promise((next) => setTimeout(next, 2 * KEPT_MS));
+    expect(await keysOf('served')).toEqual(
+      expect.arrayContaining(
+        ['meta', 'used'].map((key) => `nes:bull:chunks-served-${ANSWER_VERSION}.${RESULT_VERSION}:${key}`),
+      ),
+    );
+    await now.add(chunksOf('served', 5));
+    await until(() => computed.length === 8);
+    // A model that is served again finds an empty queue, and can use it.
+    await queueOfProcess().add(chunksOf('replaced', 2));
+    expect(await before.waiting('replaced')).toBe(2);
+  });
+
+  it('that cannot be given up do not end the process', async () => {
+    const unhandled: unknown[] = [];
+    const listener = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', listener);
+    const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    let givenUp = 0;
+    const queue = queueOfProcess();
+    queue.start({
+      model: 'refused',
+      atOnce: 1,
+      hasRoom: () => true,
+      compute: () => Promise.reject(new UnrecoverableError('It is not to be tried again.')),
+      giveUp: () => {
+        givenUp++;
+        return Promise.reject(new Error('READONLY'));
+      },
+    });
+    await queue.add(chunksOf('refused', 2));
+    await until(() => givenUp === 2);
+    await setImmediate();
+    process.off('unhandledRejection', listener);
+    expect(unhandled).toEqual([]);
+    expect(logged.mock.calls).toEqual(new Array(2).fill(['A job could not be given up: Error: READONLY']));
+    logged.mockRestore();
+  });
+});

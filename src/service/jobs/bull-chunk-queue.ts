@@ -1,0 +1,232 @@
+import { Logger } from '@nestjs/common';
+import { Queue, Worker, type JobsOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { getOrInsert } from '../../engine/get-or-insert.js';
+import { luaScript } from '../redis/lua-script.js';
+import { CHUNK_RETRY_MS, MAX_DEATHS_OF_CHUNK, MAX_TRIES_OF_CHUNK } from '../../workers/pool/retries.js';
+import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
+import { JOB_VERSION, type Chunk } from './job.js';
+
+/** Prefix of all keys of BullMQ. */
+const PREFIX = 'nes:bull';
+/** A chunk is computed again if its process has not renewed the lock for this long. */
+const LOCK_MS = 10_000;
+const STALLED_EVERY_MS = 5_000;
+/** The largest priority number of BullMQ; larger numbers are served later. */
+const LOWEST_PRIORITY = 2 ** 21;
+/** Interval at which this process checks whether its workers have room. */
+const LOOK_EVERY_MS = 50;
+/** Events of a queue that BullMQ stores; no code reads them. */
+const EVENTS_KEPT = 100;
+
+/** Chunks of a phase are added together. Adding more than this at once would block this thread for too long. */
+const ADDED_AT_ONCE = 100;
+/** Interval of searches for queues that no process serves any more. */
+const SWEEP_EVERY_MS = 600_000;
+const SCANNED_AT_ONCE = 1_000;
+
+const REMOVE_UNUSED_QUEUE = luaScript(new URL('./lua/remove-unused-queue.lua', import.meta.url));
+
+/**
+ * A queue of chunks that several processes share. It uses BullMQ, with one queue for each model and version of
+ * answers.
+ */
+export class BullChunkQueue implements ChunkQueue {
+  readonly #log = new Logger('jobs');
+  readonly #queues = new Map<string, Queue<Chunk>>();
+  #worker: Worker<Chunk> | undefined;
+  #workerModel = '';
+  #workerRedis: Redis | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #sweepTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /**
+   * @param redis connection that adds chunks
+   * @param connect creates connections for a worker, which blocks one of them
+   * @param storedForMs time after which unchanged jobs expire; queues that no process serves expire after it too
+   */
+  constructor(
+    private readonly redis: Redis,
+    private readonly connect: () => Redis,
+    private readonly storedForMs: number,
+  ) {}
+
+  async add(chunks: readonly Chunk[]): Promise<void> {
+    for (let at = 0; at < chunks.length; at += ADDED_AT_ONCE) {
+      const some = chunks.slice(at, at + ADDED_AT_ONCE);
+      const { model } = some[0]!;
+      await this.#markUsed(nameOf(model));
+      await this.#queueOf(model).addBulk(
+        some.map((chunk) => ({ name: 'chunk', data: chunk, opts: optionsOf(chunk) })),
+      );
+    }
+  }
+
+  remove(job: string, model: string): void {
+    this.#removeChunks(job, model).catch((error: unknown) => {
+      // A worker that takes one of these chunks notices that its job has ended.
+      this.#log.debug(`The chunks of a job could not be removed: ${String(error)}`);
+    });
+  }
+
+  async waiting(model: string): Promise<number> {
+    const queue = this.#queueOf(model);
+    const [waiting, prioritized, delayed] = await Promise.all([
+      queue.getWaitingCount(),
+      queue.getPrioritizedCount(),
+      queue.getDelayedCount(),
+    ]);
+    return waiting + prioritized + delayed;
+  }
+
+  start(work: ChunkWork): void {
+    this.#timer = setInterval(() => this.#look(work), LOOK_EVERY_MS).unref();
+    const sweepEveryMs = Math.min(SWEEP_EVERY_MS, Math.ceil(this.storedForMs / 3));
+    this.#sweepTimer = setInterval(() => void this.#sweep(), sweepEveryMs).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    clearInterval(this.#sweepTimer);
+    await this.#closeWorker();
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+  }
+
+  async #removeChunks(job: string, model: string): Promise<void> {
+    const queue = this.#queueOf(model);
+    const prefix = `${PREFIX}:${nameOf(model)}:`;
+    for await (const keys of this.#scan(`${prefix}${job}-*`)) {
+      const ids = keys.map((key) => key.slice(prefix.length)).filter((id) => !id.includes(':'));
+      await Promise.all(ids.map((id) => queue.remove(id)));
+    }
+  }
+
+  #queueOf(model: string): Queue<Chunk> {
+    return getOrInsert(this.#queues, model, () => {
+      const queue = new Queue<Chunk>(nameOf(model), {
+        connection: this.redis,
+        prefix: PREFIX,
+        streams: { events: { maxLen: EVENTS_KEPT } },
+      });
+      return queue.on('error', (error) => this.#log.debug(`The queue of chunks: ${error.message}`));
+    });
+  }
+
+  async #markUsed(name: string): Promise<void> {
+    await this.redis.set(usedKeyOf(name), '', 'PX', this.storedForMs);
+  }
+
+  /**
+   * Removes queues of models and versions that no process serves any more. Their jobs have expired, but BullMQ lets
+   * no key of a queue expire.
+   */
+  async #sweep(): Promise<void> {
+    try {
+      if (this.#worker !== undefined) await this.#markUsed(this.#worker.name);
+      for await (const keys of this.#scan(`${PREFIX}:*`)) {
+        for (const name of new Set(keys.map(queueOf))) {
+          const some = keys.filter((key) => queueOf(key) === name);
+          await this.redis.eval(REMOVE_UNUSED_QUEUE, 1 + some.length, usedKeyOf(name), ...some);
+        }
+      }
+    } catch (error) {
+      this.#log.debug(`Old queues could not be removed: ${(error as Error).message}`);
+    }
+  }
+
+  /** Yields matching keys until this queue is closed. */
+  async *#scan(pattern: string): AsyncGenerator<readonly string[], void, void> {
+    let cursor = '0';
+    do {
+      const [next, keys] = await this.redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCANNED_AT_ONCE);
+      cursor = next;
+      yield keys;
+    } while (cursor !== '0' && !this.#isClosed);
+  }
+
+  /** Takes chunks while the workers have room. */
+  #look(work: ChunkWork): void {
+    const { model } = work;
+    if (this.#isClosed) return;
+    if (model === undefined) {
+      void this.#worker?.pause(true);
+      return;
+    }
+    const hasRoom = work.hasRoom();
+    if (this.#worker === undefined || this.#workerModel !== model) {
+      // A new worker would take chunks at once.
+      if (!hasRoom) return;
+      if (this.#worker !== undefined) void this.#closeWorker();
+      this.#open(model, work);
+      return;
+    }
+    this.#worker.concurrency = work.atOnce;
+    if (hasRoom && this.#worker.isPaused()) void this.#worker.resume();
+    else if (!hasRoom && !this.#worker.isPaused()) void this.#worker.pause(true);
+  }
+
+  #open(model: string, work: ChunkWork): void {
+    const redis = (this.#workerRedis = this.connect());
+    const worker = new Worker<Chunk>(nameOf(model), async ({ data }) => work.compute(data), {
+      connection: redis,
+      prefix: PREFIX,
+      concurrency: work.atOnce,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_EVERY_MS,
+      maxStalledCount: MAX_DEATHS_OF_CHUNK,
+      runRetryDelay: CHUNK_RETRY_MS,
+    });
+    worker.on('error', (error) => this.#log.debug(`The worker of chunks: ${error.message}`));
+    worker.on('failed', (job, error) => {
+      if (job === undefined || this.#isClosed) return;
+      // BullMQ retries the chunk, unless there were too many tries or too many of its processes died.
+      if (job.attemptsMade < MAX_TRIES_OF_CHUNK && job.finishedOn === undefined) return;
+      work.giveUp(job.data, error).catch((refused: unknown) => {
+        this.#log.error(`A job could not be given up: ${String(refused)}`);
+      });
+    });
+    this.#worker = worker;
+    this.#workerModel = model;
+    void this.#sweep();
+  }
+
+  async #closeWorker(): Promise<void> {
+    const [worker, redis] = [this.#worker, this.#workerRedis];
+    this.#worker = undefined;
+    // Without Redis, a clean close would wait for it.
+    const isThere = redis?.status === 'ready';
+    await worker?.close(!isThere);
+    redis?.disconnect();
+  }
+}
+
+function optionsOf({ job, phase, from, before }: Chunk): JobsOptions {
+  return {
+    // Makes adding idempotent: BullMQ ignores an id that it has.
+    jobId: `${job}-${phase}-${from}`,
+    priority: Math.min(LOWEST_PRIORITY, 1 + before + from),
+    attempts: MAX_TRIES_OF_CHUNK,
+    backoff: { type: 'exponential', delay: CHUNK_RETRY_MS },
+    removeOnComplete: true,
+    removeOnFail: true,
+    // The process that failed logs the stack.
+    stackTraceLimit: 0,
+  };
+}
+
+/** The key expires if no process has served the queue or added to it for a while. */
+function usedKeyOf(name: string): string {
+  return `${PREFIX}:${name}:used`;
+}
+
+/** Name of the queue that owns a key. */
+function queueOf(key: string): string {
+  return key.slice(PREFIX.length + 1).split(':', 1)[0]!;
+}
+
+/** Each version has its own queue. */
+function nameOf(model: string): string {
+  return `chunks-${model}-${JOB_VERSION}`;
+}

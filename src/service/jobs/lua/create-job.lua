@@ -1,0 +1,48 @@
+-- Creates a job if the limits allow it. Returns its id, or the id of the job that the same request created before.
+-- Otherwise returns false and the unfinished work: jobs of all clients, jobs of this client, and the remaining price
+-- of the latter.
+--- @include "job"
+local requestKey = KEYS[5]
+local client, priceMs, head, work, createdMs = unpack(ARGV, 3, 7)
+local jobsPerClient, brainMsPerClient, isRemembered = unpack(ARGV, 8, 10)
+-- Limits of unfinished jobs in total: for a client that has none, and for one that has some.
+local limitOfNew, limitOfOthers, coreMsPerBrainSecond = unpack(ARGV, 11, 13)
+
+-- The same as heldMs in job-admission.ts.
+local function heldMs(job, doneMs, timedBrainMs, timedCostMs)
+  local takenMs = timedCostMs * 1000 / (coreMsPerBrainSecond * math.max(1, timedBrainMs))
+  return math.ceil((job.brainMs - doneMs) * math.max((job.priceMs or job.brainMs) / job.brainMs, takenMs))
+end
+
+if isRemembered == '1' then
+  local earlierId = redis.call('GET', requestKey)
+  if earlierId and redis.call('EXISTS', keyOf(earlierId)) == 1 then return { earlierId } end
+end
+
+local jobs, ownJobs, ownMs = 0, 0, 0
+local open = redis.call('HGETALL', openKey)
+for at = 1, #open, 2 do
+  local otherId, otherClient = open[at], open[at + 1]
+  if redis.call('EXISTS', keyOf(otherId)) == 0 then
+    redis.call('HDEL', openKey, otherId)
+  else
+    jobs = jobs + 1
+    if otherClient == client then
+      local fields = redis.call('HMGET', keyOf(otherId), 'head', 'brainMs', 'timedBrainMs', 'timedCostMs')
+      ownJobs = ownJobs + 1
+      ownMs = ownMs + heldMs(cjson.decode(fields[1]), fields[2] or 0, fields[3] or 0, fields[4] or 0)
+    end
+  end
+end
+
+local limit = tonumber(ownJobs == 0 and limitOfNew or limitOfOthers)
+local isWithinLimits = jobs < limit and ownJobs < tonumber(jobsPerClient)
+if not isWithinLimits or ownMs + tonumber(priceMs) > tonumber(brainMsPerClient) then
+  return { false, jobs, ownJobs, ownMs }
+end
+redis.call('HSET', jobKey, 'head', head, 'work', work, 'client', client, 'status', 'accepted', 'updated', createdMs)
+redis.call('HSET', openKey, id, client)
+redis.call('PEXPIRE', openKey, storedForMs)
+redis.call('PEXPIRE', jobKey, storedForMs)
+if isRemembered == '1' then redis.call('SET', requestKey, id, 'PX', storedForMs) end
+return { id }

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Charges, FairQueue } from '../../workers/queue/fair-queue.js';
+import { CHUNK_RETRY_MS, MAX_TRIES_OF_CHUNK } from '../../workers/pool/retries.js';
+import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
+import type { Chunk } from './job.js';
+
+/** Interval of checks for free workers while chunks wait. */
+const LOOK_EVERY_MS = 20;
+
+/** A queue of chunks within this process. */
+export class MemoryChunkQueue implements ChunkQueue {
+  /** Waiting chunks by job, phase and position, so that no chunk waits twice. */
+  readonly #waiting = new Map<string, Chunk>();
+  /** Number of chunks of each job that have begun. */
+  readonly #begun = new Charges();
+  readonly #order = new FairQueue<string>(this.#begun);
+  readonly #computing = new Set<Promise<void>>();
+  #work: ChunkWork | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  async add(chunks: readonly Chunk[]): Promise<void> {
+    for (const chunk of chunks) {
+      const name = `${chunk.job} ${chunk.phase} ${chunk.from}`;
+      if (!this.#waiting.has(name)) this.#order.add(chunk.job, name);
+      this.#waiting.set(name, chunk);
+    }
+    this.#hand();
+  }
+
+  remove(job: string): void {
+    for (const [name, chunk] of this.#waiting) {
+      if (chunk.job !== job) continue;
+      this.#waiting.delete(name);
+      this.#order.delete(job, name);
+    }
+  }
+
+  async waiting(model: string): Promise<number> {
+    return [...this.#waiting.values()].filter((chunk) => chunk.model === model).length;
+  }
+
+  start(work: ChunkWork): void {
+    this.#work = work;
+    this.#hand();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await Promise.all(this.#computing);
+  }
+
+  #hand(): void {
+    if (this.#isClosed || this.#work === undefined) return;
+    while (this.#computing.size < this.#work.atOnce && this.#work.hasRoom()) {
+      const name = this.#order.take();
+      if (name === undefined) return;
+      const chunk = this.#waiting.get(name)!;
+      this.#waiting.delete(name);
+      this.#begun.charge(chunk.job, 1);
+      const computing = this.#compute(this.#work, chunk).finally(() => {
+        this.#computing.delete(computing);
+        this.#hand();
+      });
+      this.#computing.add(computing);
+    }
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#hand(), LOOK_EVERY_MS).unref();
+  }
+
+  /** Never rejects. */
+  async #compute(work: ChunkWork, chunk: Chunk): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await work.compute(chunk);
+      } catch (error) {
+        if (this.#isClosed) return;
+        if (tries === MAX_TRIES_OF_CHUNK) return work.giveUp(chunk, error);
+        await sleep(CHUNK_RETRY_MS * tries, undefined, { ref: false });
+      }
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import { hash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { CORE_MS_PER_BRAIN_SECOND } from '../../experiments/plan/prices.js';
+import { failureOf, type Failure } from '../../engine/errors.js';
+import { luaScript } from '../redis/lua-script.js';
+import { limitFor } from '../../workers/queue/client-shares.js';
+import type { Job, JobHead, JobProgress, JobRecord, JobState, JobStatus, JobWork } from './job.js';
+import { checkAdmission, resultsTooLarge } from './job-admission.js';
+import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
+
+/** Hash of unfinished jobs: from id to client. */
+const OPEN = 'nes:jobs:open';
+/** Sorted set of finished jobs, by the time of their end. */
+const FINISHED = 'nes:jobs:finished';
+/** Prefix of keys from a client's idempotency key to the id of its job. */
+const REQUEST_PREFIX = 'nes:jobs:request:';
+
+const keyOf = (id: string) => `nes:job:${id}`;
+/** `outcomes` is an old word for results. Stored jobs have keys with it, so it stays. */
+const resultsKeyOf = (id: string) => `nes:job:${id}:outcomes`;
+
+/** Fields of a job's hash: its JobHead as JSON, and its progress. */
+const STATE_FIELDS = [
+  'head',
+  'status',
+  'started',
+  'updated',
+  'finished',
+  'done',
+  'brainMs',
+  'costMs',
+  'bytes',
+  'failure',
+] as const;
+/** The JobWork as JSON. It may be large, so it is read only to compute the job or to read its results. */
+const WORK_FIELD = 'work';
+
+/** Scripts with their numbers of keys. Their first two arguments are the id and storedForMs. */
+const SCRIPTS = { 'create-job': 5, 'begin-job': 4, 'keep-condition': 4, 'end-job': 4 } as const;
+type Argument = string | number | Buffer;
+
+/** Stores jobs in Redis, so that several processes can share them. Entries expire storedForMs after their last write. */
+export class RedisJobStore implements JobStore {
+  constructor(
+    private readonly redis: Redis,
+    private readonly limits: JobLimits,
+  ) {
+    for (const [name, numberOfKeys] of Object.entries(SCRIPTS)) {
+      const lua = luaScript(new URL(`./lua/${name}.lua`, import.meta.url));
+      redis.defineCommand(name, { lua, numberOfKeys });
+    }
+  }
+
+  async create(record: JobRecord, requestKey?: string): Promise<string> {
+    const { atOnce, perClient, brainMsPerClient } = this.limits;
+    const { document, limits, ...head } = record;
+    const reply = await this.#run(
+      'create-job',
+      record.id,
+      [requestKeyOf(record.client, requestKey ?? record.id)],
+      record.client,
+      record.priceMs,
+      JSON.stringify(head satisfies JobHead),
+      JSON.stringify({ document, limits } satisfies JobWork),
+      record.createdMs,
+      perClient,
+      brainMsPerClient,
+      requestKey === undefined ? 0 : 1,
+      // The script needs two limits: for a client that has no unfinished job, and for one that has some.
+      limitFor(0, atOnce),
+      limitFor(1, atOnce),
+      CORE_MS_PER_BRAIN_SECOND,
+    );
+    const [id, jobs, ownJobs, ownMs] = reply as [string | null, number, number, number];
+    if (id === null) checkAdmission(record, { jobs, ownJobs, ownMs }, this.limits);
+    return id!;
+  }
+
+  async remove(id: string): Promise<void> {
+    // These commands need no memory, so they work even if Redis is full.
+    await this.redis.multi().unlink(keyOf(id), resultsKeyOf(id)).hdel(OPEN, id).zrem(FINISHED, id).exec();
+  }
+
+  async find(id: string): Promise<Job | undefined> {
+    const [work, ...fields] = await this.redis.hmget(keyOf(id), WORK_FIELD, ...STATE_FIELDS);
+    const state = stateOf(fields);
+    if (state === undefined || typeof work !== 'string') return undefined;
+    return { ...state, record: { ...state.record, ...(JSON.parse(work) as JobWork) } };
+  }
+
+  async state(id: string): Promise<JobState | undefined> {
+    return stateOf(await this.redis.hmget(keyOf(id), ...STATE_FIELDS));
+  }
+
+  async begin(id: string): Promise<boolean> {
+    return (await this.#run('begin-job', id)) === 1;
+  }
+
+  async keep(id: string, condition: ComputedCondition, conditions: number): Promise<boolean> {
+    const { index, result, brainMs, costMs } = condition;
+    const { resultBytes, maxFinished } = this.limits;
+    const failure = JSON.stringify(failureOf(resultsTooLarge(resultBytes)));
+    const given = [index, result, brainMs, costMs, conditions, resultBytes, failure, maxFinished];
+    return (await this.#run('keep-condition', id, [], ...given)) === 1;
+  }
+
+  async results(id: string, indices: readonly number[]): Promise<(Buffer | undefined)[]> {
+    if (indices.length === 0) return [];
+    const found = await this.redis.hmgetBuffer(resultsKeyOf(id), ...indices.map(String));
+    return found.map((bytes) => bytes ?? undefined);
+  }
+
+  /** Includes jobs that expired unfinished, until the next job begins. */
+  async unfinished(): Promise<number> {
+    return this.redis.hlen(OPEN);
+  }
+
+  async fail(id: string, failure: Failure): Promise<void> {
+    await this.#end(id, 'failed', JSON.stringify(failure));
+  }
+
+  async dismiss(id: string): Promise<JobState | undefined> {
+    await this.#end(id, 'dismissed', '');
+    return this.state(id);
+  }
+
+  async #end(id: string, status: JobStatus, failure: string): Promise<void> {
+    await this.#run('end-job', id, [], status, failure, this.limits.maxFinished);
+  }
+
+  #run(
+    script: keyof typeof SCRIPTS,
+    id: string,
+    furtherKeys: readonly string[] = [],
+    ...given: readonly Argument[]
+  ): Promise<unknown> {
+    const scripts = this.redis as unknown as Record<string, (...all: Argument[]) => Promise<unknown>>;
+    const keys = [keyOf(id), resultsKeyOf(id), OPEN, FINISHED, ...furtherKeys];
+    return scripts[script]!(...keys, id, this.limits.storedForMs, ...given);
+  }
+}
+
+/** A digest, because a key may have any length. Two clients with the same key get different digests. */
+function requestKeyOf(client: string, key: string): string {
+  return REQUEST_PREFIX + hash('sha256', `${client}\n${key}`);
+}
+
+/** @param values values of STATE_FIELDS, in their order */
+function stateOf(values: readonly (string | null)[]): JobState | undefined {
+  const [head, status, started, updated, finished, done, brainMs, costMs, bytes, failure] = values;
+  if (typeof head !== 'string') return undefined;
+  const progress: JobProgress = {
+    status: status as JobStatus,
+    ...(typeof started === 'string' && { startedMs: Number(started) }),
+    updatedMs: Number(updated),
+    ...(typeof finished === 'string' && { finishedMs: Number(finished) }),
+    conditionsDone: Number(done),
+    brainMsDone: Number(brainMs),
+    highestCostMs: Number(costMs),
+    resultBytes: Number(bytes),
+    ...(typeof failure === 'string' && { failure: JSON.parse(failure) as Failure }),
+  };
+  return { record: JSON.parse(head) as JobHead, progress };
+}

@@ -1,0 +1,79 @@
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { smallConnectomeFile } from '../../../test/support/small-connectome.js';
+import { readConnectomeFile } from '../../workers/pool/connectome-file.js';
+import { openConnectome } from '../../engine/connectome/format.js';
+import { writeAtomically } from './atomic-file.js';
+
+describe('writeAtomically', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'atomic-file-'));
+  const path = join(dir, 'out.connectome');
+  const verify = async (file: string) => void openConnectome(await readConnectomeFile(file));
+  const good = readFileSync(smallConnectomeFile());
+
+  it('gives a file its name when it has been verified', async () => {
+    const seen: string[] = [];
+    await writeAtomically(path, good, async (unfinished) => {
+      seen.push(...readdirSync(dir));
+      await verify(unfinished);
+    });
+    expect(seen).toEqual([expect.stringMatching(/^out\.connectome\.\d+\.part$/)]);
+    expect(readdirSync(dir)).toEqual(['out.connectome']);
+  });
+
+  it('leaves the old file if the new one arrives broken, as from a bad disk', async () => {
+    writeFileSync(path, good);
+    await expect(writeAtomically(path, good.subarray(0, -64), verify)).rejects.toMatchObject({
+      code: 'CONNECTOME_INVALID',
+    });
+    expect(readFileSync(path).equals(good)).toBe(true);
+    expect(readdirSync(dir)).toEqual(['out.connectome']);
+  });
+
+  it('leaves a link, and replaces the file that it leads to', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
+    const [file, link] = [join(folder, 'file'), join(folder, 'link')];
+    writeFileSync(file, 'old');
+    symlinkSync('file', link);
+    await writeAtomically(link, 'new');
+    expect(readFileSync(file, 'utf8')).toBe('new');
+    expect(readlinkSync(link)).toBe('file');
+    expect(readdirSync(folder)).toEqual(['file', 'link']);
+  });
+
+  it('writes into a pipe instead of putting a file in its place', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const read = reader.stdout.setEncoding('utf8').toArray();
+    await writeAtomically(pipe, 'x'.repeat(50_000));
+    expect((await read).join('')).toHaveLength(50_000);
+    expect(lstatSync(pipe).isFIFO()).toBe(true);
+    expect(readdirSync(folder)).toEqual(['pipe']);
+  });
+
+  it('says that a directory is no file', async () => {
+    await expect(writeAtomically(dir, 'x')).rejects.toMatchObject({
+      code: 'USAGE',
+      message: `${dir} cannot be written: it is a directory.`,
+    });
+  });
+
+  it('says why a file cannot be written', async () => {
+    await expect(writeAtomically(join(path, 'below'), 'x')).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringMatching(/below cannot be written: E.*\.$/) as string,
+    });
+  });
+});

@@ -1,0 +1,97 @@
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { CodedError } from '../../engine/errors.js';
+
+/**
+ * Writes a whole file with AtomicFile.
+ * @param verify checks the unfinished file before it gets its name; if it throws, an existing file stays unchanged
+ * @returns the result of `verify`
+ * @throws CodedError USAGE if the file cannot be written
+ */
+export async function writeAtomically<T = void>(
+  path: string,
+  content: Uint8Array | string,
+  verify?: (unfinished: string) => Promise<T>,
+): Promise<T> {
+  const file = new AtomicFile(path, verify === undefined);
+  try {
+    file.write(content);
+    const found = await verify?.(file.unfinished);
+    file.finish();
+    return found as T;
+  } catch (error) {
+    file.discard();
+    throw error;
+  }
+}
+
+/**
+ * A file that is written under a temporary name and renamed when it is finished. The target of a symbolic link is
+ * replaced, not the link. Pipes, terminals and devices such as /dev/null are written directly. All methods throw
+ * CodedError USAGE if the file cannot be written.
+ */
+export class AtomicFile {
+  /** Path of the file until it is finished. */
+  readonly unfinished: string;
+  readonly #target: string;
+  readonly #descriptor: number;
+  #isOpen = true;
+
+  /** @param mayBeDevice whether pipes and devices are written directly */
+  constructor(
+    readonly path: string,
+    mayBeDevice = true,
+  ) {
+    [this.#target, this.unfinished] = this.#attempt(() => {
+      mkdirSync(dirname(path), { recursive: true });
+      const there = statSync(path, { throwIfNoEntry: false });
+      if (there?.isDirectory() === true) throw new Error('it is a directory');
+      if (there?.isFile() === false && mayBeDevice) return [path, path];
+      const target = there === undefined ? path : realpathSync(path);
+      return [target, `${target}.${process.pid}.part`];
+    });
+    this.#descriptor = this.#attempt(() => openSync(this.unfinished, 'w'));
+  }
+
+  write(piece: Uint8Array | string): void {
+    this.#attempt(() => writeFileSync(this.#descriptor, piece));
+  }
+
+  finish(): void {
+    this.#close();
+    if (this.unfinished !== this.#target) this.#attempt(() => renameSync(this.unfinished, this.#target));
+  }
+
+  /** Removes the unfinished file; an earlier file stays. */
+  discard(): void {
+    this.#close();
+    if (this.unfinished !== this.#target) rmSync(this.unfinished, { force: true });
+  }
+
+  #close(): void {
+    if (this.#isOpen) closeSync(this.#descriptor);
+    this.#isOpen = false;
+  }
+
+  #attempt<T>(work: () => T): T {
+    return attempt(`${this.path} cannot be written`, work);
+  }
+}
+
+/** @throws CodedError USAGE if `work` throws; its message is `failure`, then that of the error */
+export function attempt<T>(failure: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new CodedError('USAGE', `${failure}: ${(error as Error).message}.`);
+  }
+}

@@ -1,0 +1,140 @@
+/** npm run experiment runs an open experiment: a document, or options that stand for one. */
+import type { ExperimentDocument } from '#client';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { answerJson, dryRunJson } from '../../experiments/formats/answer-json.js';
+import type { TableFormat } from '../../experiments/formats/formats.js';
+import { describeValue } from '../../engine/errors.js';
+import { figureOfFile } from '../../experiments/figures/experiment-figures.js';
+import { counted } from '../../experiments/figures/figure.js';
+import { reportHtml } from '../../experiments/figures/report-html.js';
+import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
+import { readConnectome, servedFile } from './read-connectome.js';
+import { Service } from './service.js';
+import { writeAtomically } from './atomic-file.js';
+import { answerTable } from './experiment/answer-table.js';
+import { computedAnswer, type FileOrder, findingsOf, Interrupted } from './experiment/computed-answer.js';
+import { documentOf, documentText } from './experiment/document.js';
+import { dryRunTable } from './experiment/dry-run-table.js';
+import { LocalExperiment } from './experiment/local-experiment.js';
+import { extensionOf, OPTIONS } from './experiment/options.js';
+import { RemoteExperiment } from './experiment/remote-experiment.js';
+import { plotter } from './experiment/plot-file.js';
+import type { ExperimentSource } from './experiment/source.js';
+
+type ExperimentOptions = OptionValues<typeof OPTIONS>;
+
+export const command = defineCommand({
+  name: 'experiment',
+  summary:
+    'Runs an open experiment: stimulates, silences, sweeps and reads any neurons.\n' +
+    'WHO: cell types (LC4, LC*), on a side (LC4:left), published sets (@sugar) or\n' +
+    'channels (@channel/escape); a comma unites them. A document says all of this and\n' +
+    'more; the options change it or add to it.',
+  options: OPTIONS,
+  positionals: { usage: '[DOCUMENT.json]', help: 'Document to run; - for standard input.' },
+  notes: `examples:
+  # a published dose response
+  npm run experiment -- examples/shiu2024-fig1d.json --plot dose.svg
+  # left looming detectors, from 200 ms on for 300 ms, one relay silenced
+  npm run experiment -- --stimulate LC4:left,LPLC2:left@100 --window 200+300 \\
+      --silence PVLP122b --report DNp01/side --trials 20
+  # a rate from 10 to 200 Hz in steps of 10
+  npm run experiment -- --stimulate @sugar --report @MN9 --sweep rate=10:200:10
+  # the 50 types that respond most, silenced in turn
+  npm run experiment -- --stimulate @sugar@100 --report @MN9 \\
+      --sweep silence=responders:50/type
+`,
+  async run(options, [path], terminal) {
+    const { json, plot, html, spikes } = options;
+    const { print, progress } = terminal;
+    const orders = fileOrders(options);
+    const draw = plot === undefined ? undefined : plotter(plot, options);
+    const document = await documentOf(path, options, terminal);
+    if (options['print-document']) {
+      print(documentText(document));
+      return;
+    }
+    const source = await sourceOf(document, options, terminal);
+    if (options['dry-run']) {
+      const dryRun = await source.dryRun();
+      print(json ? dryRunJson(dryRun) : dryRunTable(dryRun));
+      return;
+    }
+    let answer;
+    try {
+      answer = await computedAnswer(source, orders, json, progress);
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      const done = counted(error.conditionsDone, 'condition');
+      const were = error.conditionsDone === 1 ? 'was' : 'were';
+      progress.note(
+        `Interrupted: ${done} ${were} complete${orders.length > 0 ? '; no file was written' : ''}.`,
+      );
+      return error.exitStatus;
+    }
+    // Print the results before renaming the files, so that they are not lost if that fails.
+    if (json) for await (const piece of answerJson(answer.events, await source.neurons())) print(piece);
+    else print(answerTable(answer));
+    for (const file of answer.files) {
+      file.finish();
+      progress.note(`Wrote ${file.path === spikes ? 'the spikes' : 'the table'} to ${file.path}.`);
+    }
+    if (draw !== undefined || html !== undefined) {
+      const findings = findingsOf(answer, await source.neurons());
+      if (plot !== undefined && draw !== undefined) {
+        await writeAtomically(plot, await draw(figureOfFile(findings)));
+        progress.note(`Wrote the plot to ${plot}.`);
+      }
+      if (html !== undefined) {
+        const { totals } = answer;
+        await writeAtomically(html, reportHtml({ findings, totals, program: programName() }));
+        progress.note(`Wrote the report to ${html}.`);
+      }
+    }
+    // Show three digits.
+    const decimals = Math.max(0, 3 - String(Math.floor(answer.seconds)).length);
+    progress.note(`Ran ${answer.trials} trials in ${answer.seconds.toFixed(decimals)} s.`);
+  },
+});
+
+/** @throws UsageError */
+function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions): FileOrder[] {
+  const paths = [csv, spikes, plot, html].filter((path) => path !== undefined).map((path) => resolve(path));
+  const twice = paths.find((path, at) => paths.indexOf(path) < at);
+  demand(
+    twice === undefined,
+    `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
+  );
+  const orders: FileOrder[] = [];
+  if (csv !== undefined) orders.push({ path: csv, format: 'csv', table });
+  if (spikes !== undefined) {
+    orders.push({ path: spikes, format: extensionOf(spikes) as TableFormat, table: 'spikes', names });
+  }
+  return orders;
+}
+
+function programName(): string {
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string };
+  return `${name} ${version}`;
+}
+
+/** @throws UsageError, or CodedError for a document that is refused */
+async function sourceOf(
+  document: unknown,
+  { url, connectome, from, workers }: ExperimentOptions,
+  { environment, progress }: Terminal,
+): Promise<ExperimentSource> {
+  if (url === undefined) {
+    const model = await readConnectome(connectome ?? (await servedFile(environment)));
+    return new LocalExperiment(model, document, from, workers ?? availableParallelism());
+  }
+  demand(
+    connectome === undefined && workers === undefined,
+    '--url cannot be combined with --connectome or --workers: a service uses its own',
+  );
+  const service = new Service(url, progress);
+  return new RemoteExperiment(service, document as ExperimentDocument, from, (note) => progress.note(note));
+}

@@ -1,0 +1,245 @@
+/** Formats the answer of an open experiment as text in 80 columns. */
+import type { ExperimentDocument } from '../../../experiments/document/document.js';
+import {
+  controlText,
+  groupLabel,
+  groupSuffix,
+  valueLabel,
+} from '../../../experiments/figures/condition-labels.js';
+import { counted } from '../../../experiments/figures/figure.js';
+import type { FoundCondition } from '../../../experiments/figures/figure-kind.js';
+import { measureOf } from '../../../experiments/figures/report-figures.js';
+import type { SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
+import type {
+  ConditionParameters,
+  ExperimentHead,
+  ExperimentTotals,
+} from '../../../experiments/document/result.js';
+import type { GroupResult } from '../../../experiments/kinds/result-rows.js';
+import type { MeanSd } from '../../../experiments/kinds/mean-sd.js';
+import { bar, fitted, LINE_WIDTH, linesText, wrapped } from '../text.js';
+import type { CollectedAnswer } from './computed-answer.js';
+
+/** Largest numbers of rows of a sweep and of groups of a report. The files have the rest. */
+const MAX_ROWS = 40;
+const MAX_GROUPS = 12;
+const VALUE_WIDTH = 14;
+const WIDEST_PARAMETER = 28;
+const BAR_WIDTH = 16;
+const STOPPED = 'stopped';
+/** Shown if a group has no number, such as the first spike of a silent group. */
+const NONE = 'none';
+
+/** @param all says where all rows are if the table has only some */
+export function answerTable(answer: CollectedAnswer, all = '--csv writes all of them'): string {
+  const { head, conditions, totals } = answer;
+  const { experiment } = head;
+  return linesText([
+    ...headingOf(head),
+    '  mean ± population sd over the trials',
+    '',
+    ...(experiment.sweep === undefined
+      ? conditions.flatMap((condition) => conditionTable(experiment, condition, all))
+      : conditions.length > 0
+        ? sweepTable(answer, all)
+        : []),
+    ...screenLines(totals, all),
+    ...paragraphs([unchangedText(totals), stoppedText(conditions), sidesText(head)]),
+    ...closingOf(totals),
+  ]);
+}
+
+export function headingOf({ id, model, wiring, experiment }: ExperimentHead): string[] {
+  const { name = 'Open experiment', duration_ms: durationMs, trials, seed, sweep = [] } = experiment;
+  const swept = (parameter: string) => sweep.some((axis) => parameterOf(axis) === parameter) && 'swept';
+  return [
+    name,
+    `  ${counted(trials, 'trial')} of ${swept('duration_ms') || durationMs} ms, seed ${swept('seed') || seed}`,
+    `  model ${model}, ${wiring} wiring`,
+    `  experiment ${id}`,
+  ];
+}
+
+/** Warnings and citations. They come last, because users read the end of an output. */
+export function closingOf({ warnings, cite }: Pick<ExperimentTotals, 'warnings' | 'cite'>): string[] {
+  return [
+    ...(warnings.length === 0 ? [] : ['', 'Warnings']),
+    ...warnings.flatMap(({ code, message }) => wrapped(`${code}: ${message}`, '  ', '    ')),
+    '',
+    'Please cite',
+    ...cite.flatMap((source) => wrapped(source, '  ', '    ')),
+  ];
+}
+
+/** `inputs.sugar.rate_hz=100, silence=CB0889`; empty without a sweep. */
+export function parametersText({ parameters }: ConditionParameters): string {
+  return Object.entries(parameters)
+    .map(([name, value]) => `${name}=${valueLabel(value)}`)
+    .join(', ');
+}
+
+/** The name of an axis in `parameters` of a condition. */
+function parameterOf(axis: SweepAxis): string {
+  return 'set' in axis ? axis.set : axis.as;
+}
+
+/** One group of a report in all conditions. Every condition has the same groups. */
+interface Series {
+  /** `mn9 left` */
+  readonly name: string;
+  readonly unit: string;
+  /** @returns null if the group has no number */
+  valueIn(condition: FoundCondition): MeanSd | null;
+}
+
+/** In the order of the document, except that series without activity in any condition come last. */
+function seriesOf({ head, conditions }: CollectedAnswer): Series[] {
+  const series = Object.entries(conditions[0]!.groups).flatMap(([report, groups]) => {
+    const { unit, of } = measureOf(head.experiment, report);
+    return groups.map((each, group): Series => ({
+      name: `${report} ${groupSuffix(each)}`.trim(),
+      unit,
+      valueIn: (condition) => of(condition.groups[report]![group]!),
+    }));
+  });
+  const isActive = ({ valueIn }: Series) =>
+    conditions.some((condition) => (valueIn(condition)?.mean ?? 0) > 0);
+  return [...series.filter(isActive), ...series.filter((each) => !isActive(each))];
+}
+
+/** One row for each condition, with as many series as fit into the width. */
+function sweepTable(answer: CollectedAnswer, where: string): string[] {
+  const { head, conditions } = answer;
+  const { sweep = [] } = head.experiment;
+  const parameters = sweep.map((axis, at) => parameterColumn(axis, at, conditions));
+  const width = parameters.reduce((sum, column) => sum + column.width + 1, 0);
+  const all = seriesOf(answer);
+  const room = Math.floor((LINE_WIDTH - 2 - width - VALUE_WIDTH) / (VALUE_WIDTH + 1));
+  const shown = all.slice(0, Math.max(1, room));
+  const isScreen = sweep.length === 1 && 'each' in sweep[0]! && conditions.length > 1;
+  const rows = isScreen ? mostChanged(conditions, shown[0]) : conditions;
+  const line = (left: readonly string[], rates: readonly string[], responding: string) =>
+    '  ' +
+    [
+      ...parameters.map((column, at) => fitted(left[at] ?? '', column.width)),
+      ...rates.map((rate) => fitted(rate, VALUE_WIDTH)),
+      responding.padStart(VALUE_WIDTH),
+    ].join(' ');
+  const headings = parameters.map(({ heading }) => heading);
+  const names = shown.map(({ name }) => name);
+  const units = shown.map(({ unit }) => unit);
+  return [
+    line(headings, names, 'responding'),
+    line([], units, 'neurons'),
+    ...rows.slice(0, MAX_ROWS).map((condition) => {
+      const values = shown.map(({ valueIn }) => spreadText(valueIn(condition), condition));
+      return line(Object.values(condition.parameters).map(valueLabel), values, respondingText(condition));
+    }),
+    ...moreLines(rows.length - MAX_ROWS, 'condition', where, isScreen ? 'less changed, ' : ''),
+    ...moreLines(all.length - shown.length, 'group', where),
+    ...(isScreen && shown.length > 0
+      ? ['', `In the order of the change of ${names[0]}; the baseline is none.`]
+      : []),
+  ];
+}
+
+/** Headings are short: `sugar.rate_hz`, or `silence type` for an axis of groups. */
+function parameterColumn(axis: SweepAxis, at: number, conditions: readonly FoundCondition[]) {
+  const labels = 'set' in axis ? [] : axis.group_by.map((label) => (label === 'neuron' ? 'root_id' : label));
+  const heading = [parameterOf(axis).replace(/^inputs\./, ''), ...labels].join(' ');
+  const values = conditions.map(({ parameters }) => valueLabel(Object.values(parameters)[at]!).length);
+  const width = values.reduce((most, length) => Math.max(most, length), heading.length);
+  return { heading, width: Math.min(WIDEST_PARAMETER, width) };
+}
+
+/** The baseline, then the other conditions by the size of their difference from it; ties keep their order. */
+function mostChanged(conditions: readonly FoundCondition[], series: Series | undefined): FoundCondition[] {
+  const [first, ...others] = conditions;
+  if (series === undefined || Object.values(first!.parameters)[0] !== null) return [...conditions];
+  const meanIn = (condition: FoundCondition) => series.valueIn(condition)?.mean ?? 0;
+  const change = (condition: FoundCondition) => Math.abs(meanIn(condition) - meanIn(first!));
+  return [first!, ...others.sort((a, b) => change(b) - change(a) || a.index - b.index)];
+}
+
+/** Table of an experiment without a sweep: one block for each report, with a row for each group. */
+function conditionTable(experiment: ExperimentDocument, condition: FoundCondition, all: string): string[] {
+  const { spikes, responding_any: inAny } = condition;
+  const total = spikes === null ? STOPPED : `${spreadText(spikes, condition)} spikes`;
+  const any = inAny === null ? '' : `, ${inAny} in any trial`;
+  const blocks = Object.entries(condition.groups).flatMap(([report, groups]) => {
+    const { of, unit, respondingOf } = measureOf(experiment, report);
+    const meanOf = (group: GroupResult) => of(group)?.mean ?? 0;
+    const ranked = [...groups].sort((a, b) => meanOf(b) - meanOf(a));
+    // Few groups keep their order; many are sorted by value, so that the largest are visible.
+    const rows = groups.length > MAX_GROUPS ? ranked.slice(0, MAX_GROUPS) : groups;
+    const scale = Math.max(0, ...ranked.slice(0, 1).map(meanOf));
+    return [
+      '',
+      `${fitted(report, 28)} ${'neurons'.padStart(7)} ${'responding'.padStart(10)}   ${unit}`,
+      ...rows.map((group) =>
+        [
+          `  ${fitted(groupLabel(group), 26)}`,
+          String(group.neurons).padStart(7),
+          respondingOf(group).padStart(10),
+          `  ${fitted(spreadText(of(group), condition), VALUE_WIDTH)}`,
+          controlText(group) || bar(meanOf(group), scale, BAR_WIDTH),
+        ].join(' '),
+      ),
+      ...moreLines(groups.length - rows.length, 'group', all, 'less active, '),
+    ];
+  });
+  return [`${total}; responding neurons: ${respondingText(condition)}${any}`, ...blocks];
+}
+
+function moreLines(count: number, noun: string, all: string, what = ''): string[] {
+  return count <= 0 ? [] : [`  … and ${counted(count, `more ${noun}`)}: ${what}${all}.`];
+}
+
+/** Puts an empty line before each text; skips empty texts. */
+function paragraphs(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => (text === '' ? [] : ['', ...wrapped(text)]));
+}
+
+/** The groups that matched controls leave of a screen. */
+function screenLines({ screen }: ExperimentTotals, all: string): string[] {
+  if (screen === undefined) return [];
+  const rows = screen.found.map((each) => {
+    const where = [parametersText(each), each.report, ...Object.values(each.group)].filter(Boolean).join(' ');
+    return `  ${fitted(where, LINE_WIDTH - 26)} p ${each.p.toPrecision(2)}, q ${each.q.toPrecision(2)}`;
+  });
+  return [
+    ...[
+      '',
+      `Of ${counted(screen.tests, 'comparison')} with matched controls, ${rows.length} have q of at most 0.05.`,
+    ],
+    ...rows.slice(0, MAX_ROWS),
+    ...moreLines(rows.length - MAX_ROWS, 'comparison', all),
+  ];
+}
+
+function unchangedText({ unchanged: { length } }: ExperimentTotals): string {
+  if (length === 0) return '';
+  const left = length === 1 ? 'One condition was' : `${length} conditions were`;
+  return `${left} not run: silencing a group without spikes, or overriding no connection, changes nothing.`;
+}
+
+function stoppedText(conditions: readonly FoundCondition[]): string {
+  const stopped = conditions.filter(({ complete }) => !complete).length;
+  if (stopped === 0) return '';
+  return `${counted(stopped, 'condition')} stopped at the limit on synaptic events; they have no numbers of groups.`;
+}
+
+function sidesText({ experiment, side_convention: sides }: ExperimentHead): string {
+  const reports = Object.values(experiment.reports);
+  return reports.some(({ group_by: labels }) => labels.includes('side')) ? sides : '';
+}
+
+function respondingText({ responding_neurons: responding }: FoundCondition): string {
+  return responding === null ? STOPPED : `${responding.mean.toFixed(1)} ± ${responding.sd.toFixed(1)}`;
+}
+
+/** Mean and population standard deviation over the trials. */
+function spreadText(spread: MeanSd | null, { complete }: FoundCondition): string {
+  if (spread === null) return complete ? NONE : STOPPED;
+  return `${spread.mean.toFixed(2).padStart(6)} ± ${spread.sd.toFixed(2)}`;
+}

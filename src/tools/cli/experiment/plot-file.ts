@@ -1,0 +1,96 @@
+/** Writes figures as SVG, PNG or PDF, with a chosen size, font and colours. Equal figures give equal bytes. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { describeValue } from '../../../engine/errors.js';
+import type { Figure } from '../../../experiments/figures/figure.js';
+import { figureFile, MM_PER_INCH, USUAL_DPI } from '../../../experiments/figures/figure-file.js';
+import type { Fonts } from '../../../experiments/figures/figure-pdf.js';
+import { pngWith } from '../../../experiments/figures/provenance.js';
+import { attempt } from '../atomic-file.js';
+import { UsageError } from '../command.js';
+import { extensionOf } from './options.js';
+
+const MAX_PIXELS = 100_000_000;
+
+export interface PlotOptions {
+  /** In mm. */
+  readonly 'plot-width'?: number | undefined;
+  /** Size of the text in points. */
+  readonly 'font-size'?: number | undefined;
+  /** For SVG the name of a font family; for PNG and PDF the path of a font file. */
+  readonly font?: string | undefined;
+  readonly colours?: string | undefined;
+  readonly dpi?: number | undefined;
+}
+
+export type Plotter = (figure: Figure) => Promise<string | Uint8Array>;
+
+/**
+ * Checks the options before the experiment runs.
+ * @param path its extension decides the format
+ * @throws CodedError USAGE if the font cannot be read
+ * @throws UsageError if it is not a font
+ */
+export function plotter(path: string, options: PlotOptions): Plotter {
+  const { 'plot-width': widthMm, 'font-size': textPt, font, colours, dpi = USUAL_DPI } = options;
+  const format = extensionOf(path);
+  if (format === 'svg') {
+    return async (figure) => `${figureFile(figure, { widthMm, textPt, colours, font }).svg}\n`;
+  }
+  const fonts = fontsOf(font);
+  return async (figure) => {
+    const file = figureFile(figure, { widthMm, textPt, colours, font: 'sans-serif' });
+    if (format === 'png')
+      return pngWith(await pngOf(file.svg, dpi, file.widthMm, fonts), figure.metadata!, dpi);
+    const { pdfOf } = await import('../../../experiments/figures/figure-pdf.js');
+    return pdfOf(file, figure, fonts);
+  };
+}
+
+function fontsOf(file: string | undefined): Fonts {
+  const read = (path: string) => attempt(`The font ${path} cannot be read`, () => readFileSync(path));
+  const { resolve } = createRequire(import.meta.url);
+  if (file === undefined) {
+    const [regular, bold] = ['400Regular/Arimo_400Regular.ttf', '600SemiBold/Arimo_600SemiBold.ttf'];
+    return {
+      regular: read(resolve(`@expo-google-fonts/arimo/${regular}`)),
+      bold: read(resolve(`@expo-google-fonts/arimo/${bold}`)),
+    };
+  }
+  const own = read(file);
+  const isFont = ['\0\x01\0\0', 'OTTO', 'true'].includes(own.subarray(0, 4).toString('latin1'));
+  if (!isFont) {
+    throw new UsageError(
+      `--font should be a file of a TrueType or OpenType font for PNG and PDF, found ${describeValue(file)}`,
+    );
+  }
+  return { regular: own, bold: own };
+}
+
+let renderer: Promise<typeof import('@resvg/resvg-wasm')> | undefined;
+
+async function pngOf(svg: string, dpi: number, widthMm: number, fonts: Fonts): Promise<Uint8Array> {
+  renderer ??= import('@resvg/resvg-wasm').then(async (module) => {
+    await module.initWasm(
+      readFileSync(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')),
+    );
+    return module;
+  });
+  const { Resvg } = await renderer;
+  const value = Math.round((widthMm / MM_PER_INCH) * dpi);
+  const image = new Resvg(svg, {
+    fitTo: { mode: 'width', value },
+    font: { fontBuffers: [fonts.regular, fonts.bold] },
+  });
+  try {
+    const pixels = value * value * (image.height / image.width);
+    if (pixels > MAX_PIXELS) {
+      throw new UsageError(
+        `--dpi ${dpi} makes ${Math.round(pixels / 1e6)} million pixels, at most ${MAX_PIXELS / 1e6} million are allowed`,
+      );
+    }
+    return image.render().asPng();
+  } finally {
+    image.free();
+  }
+}

@@ -1,0 +1,254 @@
+/** Reads the tables of neurons. The first table of a data set lists all neurons; the others add labels and positions. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { MAX_NEURONS } from '../../engine/connectome/connectome.js';
+import type { CodedError } from '../../engine/errors.js';
+import type { NeuronColumns } from './brain.js';
+import {
+  type Dataset,
+  LABEL_COLUMNS,
+  type LabelColumn,
+  type NeuronColumn,
+  type NeuronTable,
+} from './dataset.js';
+import { NeuronIds } from './neuron-ids.js';
+import { type MarkedPositions, positionsOf } from './positions.js';
+import type { Progress } from './progress.js';
+import { readTable } from './read-table.js';
+import type { TransmitterProbabilities, TransmitterSource } from './signs.js';
+import { firstAt, TableColumns, TableReader } from './table-reader.js';
+import { DECIMAL, tableFault, type TableRow } from './table-row.js';
+
+/** Labels that allow only known values, because other code depends on them. Other labels may have any value. */
+const CLOSED: readonly LabelColumn[] = ['side', 'transmitter'];
+const POSITION = new RegExp(`^[[(]? *(${DECIMAL})[ ,]+(${DECIMAL})[ ,]+(${DECIMAL}) *[\\])]?$`);
+/** Positions are stored as whole nm in 32 bits. */
+const MAX_NM = 2 ** 31;
+
+/**
+ * Reads all tables of neurons.
+ * @returns the neurons in ascending order of their ids, and the reader of all other tables of the data set
+ * @throws CodedError TABLE_INVALID
+ */
+export async function readNeurons(
+  dir: string,
+  { tables: [list, ...others], values }: Dataset,
+  progress: Progress,
+): Promise<{ readonly tables: TableReader; readonly labels: NeuronLabels }> {
+  const listed: ListedNeuron[] = [];
+  let rowCount = 0;
+  let facts!: NeuronFacts;
+  const columnsOf = (table: NeuronTable) => (found: readonly string[]) =>
+    (facts = new NeuronFacts(table, values, found)).columns.names;
+  const source = await readTable(join(dir, list!.file), columnsOf(list!), progress, (row) => {
+    rowCount++;
+    if (!facts.areOfNeuron(row)) return;
+    listed.push({ id: row.rootId(facts.idColumn), location: row.location, said: facts.of(row) });
+  });
+  const ids = sortedById(source.file, listed);
+  const tables = new TableReader(dir, new NeuronIds(ids, source.file), [source], progress);
+  if (rowCount > ids.length) {
+    const rest = rowCount - ids.length;
+    tables.remarks.push(`${source.file}: ${ids.length} of ${rowCount} rows are neurons; ${rest} are not.`);
+  }
+  const labels = new NeuronLabels(ids.length, Object.values(list!.largest ?? {}));
+  listed.forEach(({ said }, neuron) => labels.put(neuron, said));
+  for (const table of others) {
+    const { file, several = false, estimated = false } = table;
+    if (estimated && !existsSync(join(dir, file))) continue;
+    const locationOf = new Map<number, string>();
+    await tables.read(file, columnsOf(table), (row) => {
+      const neuron = tables.neurons.find(row.id(facts.idColumn));
+      if (neuron === undefined) return false;
+      if (!several) {
+        const earlier = locationOf.get(neuron);
+        if (earlier !== undefined) throw duplicate(file, row.location, ids[neuron]!, earlier);
+        locationOf.set(neuron, row.location);
+      }
+      labels.put(neuron, facts.of(row));
+      return true;
+    });
+    const without = ids.length - locationOf.size;
+    if (without > 0 && !several) {
+      tables.remarks.push(`${file} has no row for ${without} of ${ids.length} neurons.`);
+    }
+  }
+  return { tables, labels };
+}
+
+/** A row of the table that lists the neurons. */
+interface ListedNeuron {
+  readonly id: string;
+  readonly location: string;
+  readonly said: Facts;
+}
+
+/** Sorts neurons by id, in location. @returns the ids */
+function sortedById(file: string, listed: ListedNeuron[]): string[] {
+  if (listed.length === 0) throw tableFault(file, null, 'expected rows of neurons, found none');
+  if (listed.length > MAX_NEURONS) {
+    throw tableFault(file, null, `expected at most ${MAX_NEURONS} neurons, found ${listed.length}`);
+  }
+  // Ids have no leading zeros, so a longer one is a larger number.
+  listed.sort((a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : Number(a.id > b.id)));
+  listed.forEach(({ id, location }, i) => {
+    const earlier = listed[i - 1];
+    if (earlier?.id === id) throw duplicate(file, location, id, earlier.location);
+  });
+  return listed.map(({ id }) => id);
+}
+
+function duplicate(file: string, location: string, id: string, earlier: string): CodedError {
+  const what = `expected one row per neuron, found ${id} a second time (${firstAt(earlier)})`;
+  return tableFault(file, location, what);
+}
+
+/** Labels and position of a neuron from one row. Values of the data set are translated to those of the service. */
+interface Facts {
+  readonly labels: Partial<Record<LabelColumn, string>>;
+  readonly transmitterSource: TransmitterSource | undefined;
+  /** The probability of each transmitter of `largest`; absent if the table has none. */
+  readonly probabilities: readonly number[] | undefined;
+  readonly positionNm: readonly number[] | undefined;
+  readonly isEstimated: boolean;
+}
+
+/** Extracts labels and positions of neurons from the rows of one table. */
+class NeuronFacts {
+  readonly columns: TableColumns<NeuronColumn>;
+  readonly idColumn: number;
+  readonly #positionColumns: readonly number[];
+  readonly #largest: readonly (readonly [column: number, transmitter: string])[];
+  readonly #where: readonly (readonly (readonly [column: number, values: readonly string[]])[])[];
+  readonly #values: ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+  /** @param found columns of the table */
+  constructor(
+    readonly table: NeuronTable,
+    values: Dataset['values'],
+    found: readonly string[],
+  ) {
+    const { largest = {}, where = [] } = table;
+    const columns = new TableColumns<NeuronColumn>(table.columns, table.optional, found);
+    this.columns = columns;
+    this.idColumn = columns.columnIndicesOf('id')[0]!;
+    const axes = (['x', 'y', 'z'] as const).flatMap((axis) => columns.columnIndicesOf(axis));
+    this.#positionColumns = axes.length === 3 ? axes : columns.columnIndicesOf('position');
+    this.#largest = Object.entries(largest).map(([name, transmitter]) => [columns.ask(name), transmitter]);
+    const known = where.filter((all) => Object.keys(all).every((name) => found.includes(name)));
+    this.#where = (known.length > 0 ? known : where.slice(0, 1)).map((all) =>
+      Object.entries(all).map(([name, allowed]) => [columns.ask(name), allowed] as const),
+    );
+    this.#values = new Map(
+      Object.entries(values).map(([label, names]) => [label, new Map(Object.entries(names))]),
+    );
+  }
+
+  areOfNeuron(row: TableRow): boolean {
+    if (this.#where.length === 0) return true;
+    return this.#where.some((all) =>
+      all.every(([column, allowed]) => {
+        const text = row.text(column);
+        return allowed.includes(text) || (allowed.includes('*') && text !== '');
+      }),
+    );
+  }
+
+  of(row: TableRow): Facts {
+    const labels: Partial<Record<LabelColumn, string>> = {};
+    for (const label of LABEL_COLUMNS) {
+      if (this.columns.columnIndicesOf(label).length > 0) labels[label] = this.#label(row, label);
+    }
+    let transmitterSource: TransmitterSource | undefined;
+    let probabilities: readonly number[] | undefined;
+    if (labels.transmitter !== undefined) {
+      const named = labels.transmitter;
+      if (this.#largest.length > 0) probabilities = this.#largest.map(([column]) => row.fraction(column));
+      labels.transmitter ||= this.#largestOf(probabilities);
+      transmitterSource = named !== '' ? 'named' : labels.transmitter === '' ? 'none' : 'mean';
+    }
+    const { estimated = false } = this.table;
+    return {
+      labels,
+      transmitterSource,
+      probabilities,
+      positionNm: this.#positionNm(row),
+      isEstimated: estimated,
+    };
+  }
+
+  #label(row: TableRow, label: LabelColumn): string {
+    const column = this.columns.columnIndexIn(row, label);
+    if (label === 'sign') return String(row.sign(column));
+    const text = row.text(column);
+    const names = this.#values.get(label);
+    const name = names?.get(text) ?? names?.get(text.toLowerCase());
+    if (name !== undefined || text === '') return name ?? '';
+    if (!CLOSED.includes(label)) return text;
+    throw row.fault(column, `one of ${[...(names?.keys() ?? [])].join(', ')} or empty`);
+  }
+
+  /** The transmitter with the largest mean probability; the first one if several are equal. */
+  #largestOf(probabilities: readonly number[] = []): string {
+    const largest = Math.max(0, ...probabilities);
+    return largest === 0 ? '' : this.#largest[probabilities.indexOf(largest)]![1];
+  }
+
+  #positionNm(row: TableRow): readonly number[] | undefined {
+    const text = this.#positionColumns.map((column) => row.text(column)).join(' ');
+    if (text.trim() === '') return undefined;
+    const { voxel_nm: voxel = [1, 1, 1] } = this.table;
+    const parts = POSITION.exec(text)?.slice(1) ?? [];
+    const nm = parts.map((part, axis) => Math.round(Number(part) * voxel[axis]!));
+    if (nm.length === 3 && nm.every((each) => Math.abs(each) < MAX_NM)) return nm;
+    throw row.fault(this.#positionColumns[0]!, 'three numbers, such as [227220 216884 139400]');
+  }
+}
+
+/** Labels and positions of neurons, filled in from one table after the other. */
+export class NeuronLabels {
+  readonly columns: Readonly<Record<LabelColumn, string[]>>;
+  readonly transmitterSources: TransmitterSource[];
+  /** Labels for which at least one table has a column. */
+  readonly given = new Set<LabelColumn>();
+  readonly probabilities: TransmitterProbabilities;
+  readonly #probabilities: (readonly number[])[];
+  readonly #measured: MarkedPositions;
+  readonly #estimated: MarkedPositions;
+
+  /** @param transmitters those with a probability in the table */
+  constructor(
+    readonly count: number,
+    transmitters: readonly string[],
+  ) {
+    this.#probabilities = new Array<readonly number[]>(count).fill([]);
+    this.probabilities = { transmitters, ofNeurons: this.#probabilities };
+    const columns = LABEL_COLUMNS.map((label) => [label, new Array<string>(count).fill('')]);
+    this.columns = Object.fromEntries(columns) as Record<LabelColumn, string[]>;
+    this.transmitterSources = new Array<TransmitterSource>(count).fill('none');
+    this.#measured = noPositions(count);
+    this.#estimated = noPositions(count);
+  }
+
+  put(neuron: number, { labels, transmitterSource, probabilities, positionNm, isEstimated }: Facts): void {
+    for (const [label, text] of Object.entries(labels) as [LabelColumn, string][]) {
+      this.given.add(label);
+      this.columns[label][neuron] = text;
+    }
+    if (transmitterSource !== undefined) this.transmitterSources[neuron] = transmitterSource;
+    if (probabilities !== undefined) this.#probabilities[neuron] = probabilities;
+    const marked = isEstimated ? this.#estimated : this.#measured;
+    // A neuron may have several points; the first one counts.
+    if (positionNm === undefined || marked.isMarked[neuron] === 1) return;
+    marked.isMarked[neuron] = 1;
+    marked.nm.set(positionNm, 3 * neuron);
+  }
+
+  positions(): Pick<NeuronColumns, 'positionsNm' | 'positionEstimated'> {
+    return positionsOf(this.columns, this.#measured, this.#estimated);
+  }
+}
+
+function noPositions(count: number): MarkedPositions {
+  return { isMarked: new Uint8Array(count), nm: new Int32Array(3 * count) };
+}

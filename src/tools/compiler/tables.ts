@@ -1,0 +1,102 @@
+/**
+ * Reads the tables of a data set into a Brain, as its file in data/datasets describes them. The provenance reports
+ * properties of the data set. A fault in a table is an error with file and line.
+ */
+import type { NetworkIdentity, SignRule } from '../../engine/connectome/connectome.js';
+import { type Brain, MIN_SYNAPSES } from './brain.js';
+import { readConnections } from './connection-table.js';
+import { type ConnectionTable, type Dataset, readDataset } from './dataset.js';
+import { type NeuronLabels, readNeurons } from './neuron-tables.js';
+import { type Progress, silent } from './progress.js';
+import { assignSigns, signProbabilities } from './signs.js';
+
+/**
+ * @param dir directory with the tables
+ * @param minimumSynapses pairs of neurons with fewer synapses are omitted
+ * @param identity of another network in tables of the same form; undefined for the data set itself
+ * @throws CodedError TABLE_INVALID
+ */
+export async function readTables(
+  dir: string,
+  progress: Progress = silent,
+  minimumSynapses = MIN_SYNAPSES,
+  identity?: NetworkIdentity,
+  dataset: Dataset = readDataset(),
+  connection: ConnectionTable = dataset.connections[0]!,
+): Promise<Brain> {
+  const { tables, labels } = await readNeurons(dir, dataset, progress);
+  const { connections, pairs, outputSigns } = await readConnections(tables, connection, minimumSynapses);
+  const signs = signsOf(dataset, labels, outputSigns);
+  const { name, dataset: of, release, layout, without } = dataset;
+  const { columns, given } = labels;
+  const { ids } = tables.neurons;
+  return {
+    identity: identity ?? { name, dataset: of, release, wiring: 'measured' },
+    neurons: {
+      count: ids.length,
+      ids,
+      labels: columns,
+      ...labels.positions(),
+      ...(given.has('preset_type') && { presetTypes: columns.preset_type }),
+      signs: Object.fromEntries(signs.map(({ rule, signs }) => [rule, signs])),
+      ...(labels.probabilities.transmitters.length > 0 && {
+        signProbabilities: (rule) =>
+          signProbabilities(
+            rule,
+            columns,
+            labels.probabilities,
+            signs.find((each) => each.rule === rule)!.signs,
+          ),
+      }),
+    },
+    connections,
+    pairs,
+    minimumSynapses,
+    sources: tables.sources,
+    ...(given.has('transmitter') && { transmitterCounts: transmitterCounts(dataset, labels) }),
+    provenance: [identity === undefined ? dataset.provenance : `Compiled from ${layout}.`, ...tables.remarks],
+    isFromTables: true,
+    warnings: tables.warnings,
+    signRemarks: Object.fromEntries(signs.map(({ rule, remark }) => [rule, remark])),
+    ...(without && { without }),
+  };
+}
+
+interface AssignedSigns {
+  readonly rule: SignRule;
+  readonly signs: Int8Array;
+  readonly remark: string;
+}
+
+/** Signs under each rule that the tables support: given signs if they have any, else derived from transmitters. */
+function signsOf(
+  { signs: rules, tables }: Dataset,
+  { columns, transmitterSources, given, count }: NeuronLabels,
+  outputSigns: Int8Array | undefined,
+): readonly AssignedSigns[] {
+  const asGiven = (signs: Int8Array, by: string): readonly AssignedSigns[] => [
+    { rule: 'as given', signs, remark: `Signs of ${count} neurons as given by ${by}: ${signCounts(signs)}.` },
+  ];
+  if (given.has('sign')) return asGiven(Int8Array.from(columns.sign, Number), 'the table of neurons');
+  if (outputSigns !== undefined) return asGiven(outputSigns, 'the table of connections');
+  if (!given.has('transmitter')) {
+    const remark = `No column gives a sign or a transmitter, so all ${count} neurons excite.`;
+    return [{ rule: 'as given', signs: new Int8Array(count).fill(1), remark }];
+  }
+  const table = tables.find((each) => each.columns.transmitter !== undefined)!;
+  const source = { column: String(table.columns.transmitter), hasMeans: table.largest !== undefined };
+  return rules.map((rule) => ({ rule, ...assignSigns(rule, columns, transmitterSources, source) }));
+}
+
+function signCounts(signs: Int8Array): string {
+  const of = (sign: number) => signs.reduce((count, each) => count + (each === sign ? 1 : 0), 0);
+  return `${of(1)} excite, ${of(-1)} inhibit, ${of(0)} have no fast effect`;
+}
+
+/** Number of neurons by transmitter, in the order of the data set. */
+function transmitterCounts({ values }: Dataset, { columns }: NeuronLabels): Record<string, number> {
+  const names = [...new Set(Object.values(values.transmitter ?? {}))].filter((name) => name !== '');
+  const counts = Object.fromEntries([...names, 'unknown'].map((name) => [name, 0]));
+  for (const transmitter of columns.transmitter) counts[transmitter || 'unknown']! += 1;
+  return counts;
+}

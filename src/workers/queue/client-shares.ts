@@ -1,0 +1,63 @@
+/** How much of a limited resource is in use, by each client and in total. */
+export class ClientShares {
+  readonly #ofClients = new Map<string, number>();
+  #ofAll = 0;
+
+  get ofAll(): number {
+    return this.#ofAll;
+  }
+
+  of(client: string): number {
+    return this.#ofClients.get(client) ?? 0;
+  }
+
+  /** @returns a function that gives the amount back; further calls of it do nothing */
+  take(client: string, amount: number): () => void {
+    this.#add(client, amount);
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#add(client, -amount);
+      isTaken = false;
+    };
+  }
+
+  #add(client: string, amount: number): void {
+    this.#ofAll += amount;
+    const own = this.of(client) + amount;
+    if (own > 0) this.#ofClients.set(client, own);
+    else this.#ofClients.delete(client);
+  }
+}
+
+/**
+ * The total at which a client is refused. The last quarter is reserved for clients that hold nothing, so a few
+ * clients cannot exclude all others.
+ * @param own amount that the client holds already
+ */
+export function limitFor(own: number, limit: number): number {
+  return own === 0 ? limit : limit - Math.floor(limit / 4);
+}
+
+/** Work of each client, one piece after another; clients do not wait for each other. */
+export class ClientLines {
+  /** The end of the last piece of each line. */
+  readonly #lastOf = new Map<string, Promise<unknown>>();
+
+  /**
+   * Begins when all earlier work in the same line is done.
+   * @param line name of the line, such as a client
+   */
+  async afterOthers<T>(line: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#lastOf.get(line) ?? Promise.resolve()).then(work);
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#lastOf.set(line, settled);
+    try {
+      return await done;
+    } finally {
+      if (this.#lastOf.get(line) === settled) this.#lastOf.delete(line);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/** The brain of a static site in Chromium, below a path and without cross-origin isolation, beside a service. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { launchChromium, openPage, type WatchedPage } from '../support/browser.js';
+import { describeContract, describeGoldens, serveBrain } from '../support/brain-contract.js';
+import { runsOf } from '../support/brain-deeds.js';
+import { chromiumPlace } from '../support/brain-places.js';
+import { connectomeFile } from '../support/connectomes.js';
+import { describeLocal } from '../support/local-brain-contract.js';
+import { describeWith } from '../support/requirements.js';
+import { serveFolder, type StaticSite } from '../support/static-site.js';
+
+jest.setTimeout(300_000);
+
+const RUN = [{ request: { stimulus: 'loom' }, view: 'drive' }] as const;
+/** A page of the host that loads nothing by itself. */
+const EMPTY = 'empty.html';
+
+describeWith(['chromium'], 'the brain of a static site', () => {
+  let folder: string;
+  let site: StaticSite;
+  let browser: Browser;
+  let watched: WatchedPage;
+  /** The path of the site's brain in the site. */
+  let brainFile: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'site-'));
+    const connectome = await connectomeFile('default');
+    const args = ['scripts/site.mjs', '--out', folder, '--connectome', connectome];
+    await promisify(execFile)(process.execPath, args);
+    brainFile = (JSON.parse(readFileSync(join(folder, 'brain.json'), 'utf8')) as { file: string }).file;
+    site = await serveFolder(folder);
+    site.files.set(EMPTY, Buffer.from('<!doctype html><title>Empty</title>'));
+    browser = await launchChromium();
+    watched = await openPage(browser, site, EMPTY);
+  }, 600_000);
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const place = chromiumPlace(() => watched.page);
+  const bytesOfBrain = () => readFileSync(join(folder, brainFile));
+
+  it('needs no cross-origin isolation, and asks nobody but its host', async () => {
+    const isolation = 'crossOriginIsolated';
+    expect(await watched.page.evaluate(isolation)).toBe(false);
+    const brain = await place.open();
+    await brain.use(runsOf, RUN);
+    await brain.close();
+    expect(watched.problems).toEqual([]);
+  });
+
+  const http = serveBrain('default');
+  describeContract(place, http, () => undefined);
+  describeGoldens(place, (file) => {
+    site.files.set('measured.connectome', file);
+    return './measured.connectome';
+  });
+  describeLocal(place, () => undefined, {
+    missing: () => './brain/missing.connectome',
+    damaged: () => {
+      const bytes = gunzipSync(bytesOfBrain());
+      bytes[bytes.length >> 1]! ^= 1;
+      site.files.set('damaged.connectome', bytes);
+      return './damaged.connectome';
+    },
+  });
+
+  describe('that was loaded', () => {
+    let page: WatchedPage;
+    const fresh = chromiumPlace(() => page.page);
+    beforeEach(async () => {
+      const context = await browser.newContext();
+      page = await openPage(context as unknown as Browser, site, EMPTY);
+      site.asked.length = 0;
+    });
+    afterEach(async () => {
+      site.files.delete(brainFile);
+      site.files.delete('brain.json');
+      await page.page.context().close();
+    });
+
+    const loads = () => site.asked.filter((path) => path === brainFile).length;
+
+    it('is loaded once, and works without the host', async () => {
+      const first = await fresh.open();
+      const answers = await first.use(runsOf, RUN);
+      await first.close();
+      site.files.set(brainFile, undefined);
+      const again = await fresh.open();
+      expect(await again.use(runsOf, RUN)).toEqual(answers);
+      expect(loads()).toBe(1);
+    });
+
+    it.each([
+      ['damaged', (bytes: Buffer) => bytes.with(bytes.length >> 1, bytes[bytes.length >> 1]! ^ 1)],
+      ['cut off', (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
+      ['an HTML page', () => Buffer.from('<!doctype html><title>Welcome</title>')],
+    ])('is refused if it is %s, and not stored', async (_, of) => {
+      site.files.set(brainFile, of(bytesOfBrain()));
+      await expect(fresh.open()).rejects.toMatchObject({ code: 'CONNECTOME_INVALID' });
+      site.files.delete(brainFile);
+      const brain = await fresh.open();
+      expect(await brain.use(runsOf, RUN)).toEqual([expect.any(String)]);
+      expect(loads()).toBe(2);
+    });
+
+    it('is loaded anew if another file has its address and no digest', async () => {
+      const path = 'lesson.connectome';
+      site.files.set(path, Buffer.from('another kind of file, and long enough to have a header'.repeat(9)));
+      await expect(fresh.open(`./${path}`)).rejects.toMatchObject({ code: 'CONNECTOME_INVALID' });
+      site.files.set(path, await connectomeFile('default'));
+      await (await fresh.open(`./${path}`)).close();
+      await (await fresh.open(`./${path}`)).close();
+      expect(site.asked.filter((each) => each === path)).toHaveLength(3);
+    });
+
+    it('is missed if the host does not say which it is', async () => {
+      site.files.set('brain.json', Buffer.from('<!doctype html><title>Welcome</title>'));
+      const missing = {
+        code: 'CONNECTOME_MISSING',
+        message: expect.stringContaining('brain.json') as string,
+      };
+      await expect(fresh.open()).rejects.toMatchObject(missing);
+      site.files.set('brain.json', undefined);
+      await expect(fresh.open()).rejects.toMatchObject(missing);
+    });
+  });
+});

@@ -1,0 +1,51 @@
+/** An experiment that many ask for is computed and charged once. */
+import { run, SUGAR } from '../support/experiment-requests.js';
+import { startReadyService, type Service } from '../support/service.js';
+
+/** Half of the budget and a little more: it can be paid once a minute. */
+const BUDGET_S = 2;
+const DOCUMENT = { ...SUGAR, sweep: [], duration_ms: 120, trials: 10 };
+
+describe('a stored answer', () => {
+  let service: Service;
+
+  beforeEach(async () => {
+    service = await startReadyService({
+      WORKERS: '2',
+      EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: String(BUDGET_S),
+    });
+  });
+  afterEach(() => service.stop());
+
+  it.each(['json', 'ndjson', 'csv', 'arrow'])(
+    'costs nothing and has the same bytes, as %s',
+    async (format) => {
+      const query = `?format=${format}`;
+      const first = await run(service, DOCUMENT, query);
+      expect(first.status).toBe(200);
+      const bytes = Buffer.from(await first.arrayBuffer());
+      for (let again = 0; again < 3; again++) {
+        const next = await run(service, DOCUMENT, query);
+        expect(next.status).toBe(200);
+        const lines = (text: string) => text.split('\n').filter((line) => !line.includes('"progress"'));
+        if (format === 'ndjson') expect(lines(await next.text())).toEqual(lines(bytes.toString()));
+        else expect(Buffer.from(await next.arrayBuffer()).equals(bytes)).toBe(true);
+      }
+      // Another experiment is charged.
+      expect((await run(service, { ...DOCUMENT, seed: 7 }, query)).status).toBe(429);
+    },
+  );
+
+  it('is awaited by equal experiments that arrive during the first', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => run(service, DOCUMENT)));
+    expect(answers.map(({ status }) => status)).toEqual(new Array(8).fill(200));
+    const texts = await Promise.all(answers.map((answer) => answer.text()));
+    expect(new Set(texts).size).toBe(1);
+  });
+
+  it('is none if the experiment failed', async () => {
+    const refused = { ...DOCUMENT, trials: 30 };
+    expect((await run(service, refused)).status).toBe(422);
+    expect((await run(service, refused)).status).toBe(422);
+  });
+});
