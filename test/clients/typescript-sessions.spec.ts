@@ -152,6 +152,22 @@ describe('sessions with the typed client', () => {
     expect(await stepsOf(branch, CHANGES.slice(3))).toEqual(expected.slice(3));
   });
 
+  it('keeps all changes of a branch that is lost before its first step, and of a branch of it', async () => {
+    const session = await open();
+    await stepsOf(session, CHANGES.slice(0, 1));
+    const later = [{ rates_hz: { loom: 150 } }, {}] as const;
+    const answersOf = async (isLost: boolean) => {
+      const branch = await branchOf(session, { rates_hz: { sugar: 10 } });
+      const second = await branchOf(branch, { rates_hz: { loom: 5 }, silence: ['C_stop'] });
+      // Neither has asked for its document, so each goes on from that of the first session.
+      if (isLost) for (const { name } of [branch, second]) await service.delete(`${PATH}/${name}`);
+      return [await stepsOf(branch, later), await stepsOf(second, later)];
+    };
+    const undisturbed = await answersOf(false);
+    expect(await answersOf(true)).toEqual(undisturbed);
+    expect(undisturbed[0]).not.toEqual(undisturbed[1]);
+  });
+
   it('goes on if steps come so late that the service has ended the session', async () => {
     const impatient = await startReadyService({}, { limits: { sessionIdleMs: 3000 } });
     try {

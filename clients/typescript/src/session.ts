@@ -77,7 +77,7 @@ export class Session {
     changes: SessionChanges = {},
     options: StepOptions = {},
   ): Promise<StepAnswer> {
-    const step = { t_ms: this.#tMs, duration_ms: durationMs, ...this.#changes, ...changes };
+    const step = { t_ms: this.#tMs, duration_ms: durationMs, ...merged(this.#changes, changes) };
     const answer = await this.#whereverItIs(options, (left) => this.#send(step, left, options.drive));
     this.#changes = {};
     this.#tMs = answer.t_ms;
@@ -104,7 +104,7 @@ export class Session {
     branch.#path = `${SESSIONS}/${session}`;
     branch.#tMs = this.#tMs;
     branch.#steps = [...this.#steps];
-    branch.#changes = { ...this.#changes, ...changes };
+    branch.#changes = merged(this.#changes, changes);
     return branch;
   }
 
@@ -164,6 +164,12 @@ export async function* stepsOf(
     else if (field === 'data' && event === 'end') return;
   }
   throw new ServiceError(undefined, 'The events ended before the session did.');
+}
+
+/** Later changes after earlier ones: rates by the name of their input, a silence in place of the one before. */
+function merged(earlier: SessionChanges, later: SessionChanges): SessionChanges {
+  const rates = { ...earlier.rates_hz, ...later.rates_hz };
+  return { ...earlier, ...later, ...(Object.keys(rates).length > 0 && { rates_hz: rates }) };
 }
 
 function hasEnded(error: unknown): boolean {
