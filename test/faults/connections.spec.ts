@@ -125,7 +125,8 @@ describe('clients that take without end', () => {
 
   /** A machine that has something else to do is slow for a moment; a service that is held up stays slow. */
   async function latenciesAsBefore(beforeMs: readonly number[]): Promise<number[]> {
-    const mostMs = 3 * percentile(beforeMs, 0.5) + 20;
+    // The ratio is about 1 on an idle machine.
+    const mostMs = 5 * percentile(beforeMs, 0.5);
     let withMs = await latencies();
     for (let more = 1; more < MAX_MEASUREMENTS && percentile(withMs, 0.5) >= mostMs; more++) {
       withMs = await latencies();

@@ -29,8 +29,6 @@ import { variedDocuments } from './varied-documents.js';
 const SEED = Number(process.env['SEED'] ?? randomInt(1, 2 ** 31 - 1));
 const SEEDS_PER_STIMULUS = 20;
 const SESSION_MS = 60_000;
-/** Measured in Node: 11 to 14 ms. Other programs may take the cores; without an abort it would take minutes. */
-export const MAX_ABORT_MS = 5_000;
 
 /** Numbers of the generator of Park and Miller. */
 function numbersFrom(seed: number): (below: number) => number {
@@ -363,11 +361,8 @@ export function describeContract(
     });
 
     it('ends a long experiment soon after an abort, and is free again', async () => {
-      const { outcome, ...times } = await brain.use(abortOf, ENDLESS);
-      console.log(`${place.name}: after an abort`, times);
-      expect(outcome).toBe('enough');
-      expect(times.rejectedMs).toBeLessThan(MAX_ABORT_MS);
-      expect(times.freeMs).toBeLessThan(MAX_ABORT_MS);
+      // The run that follows would wait for minutes if the experiment went on.
+      expect(await brain.use(abortOf, ENDLESS)).toEqual(['enough', 50]);
     });
 
     it('ends an experiment whose reader is slow', async () => {
