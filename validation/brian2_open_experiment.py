@@ -4,6 +4,7 @@ usage: /usr/bin/python3 validation/brian2_open_experiment.py --connectome FILE [
        (Debian: python3-brian; URL is a service that serves FILE, http://localhost:8080 by default)
        with --tables DIR [--signs predicted] in place of --connectome, the wiring is read from the tables of FlyWire; with
        --edges FILE --neurons FILE, from the CSV tables of a laboratory: then nothing but these is shared with the service
+       with --recorded FILE.npz, Brian 2 computes only the trials that FILE lacks, and FILE keeps these too
 
 The service runs the experiment of DOCUMENT.json, with other reports: the input events and the spikes of all neurons, and
 which neurons are stimulated, silenced, overridden and swept; reports of membranes stay. Brian 2 simulates the network of
@@ -11,18 +12,20 @@ FILE with exactly these input events, and with the constants, overrides and wind
 condition counts the spikes that only one of the two has, and says how far membrane potentials are apart. The exit status
 is 1 if a spike differs or a potential by more than 1e-9 mV. Lesions that the service did not run, because they change
 nothing, are compared with its baseline.
+A recorded trial is found by a digest of the network, the events, the version of Brian 2 and this script: if one of them
+changes, Brian 2 runs again.
 Nothing here is code of the service but its Python client: the file is read as docs/wiring.md describes it.
 """
 import argparse
+import hashlib
 import json
 import sys
 import warnings
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 
-warnings.filterwarnings("ignore")
-import brian2 as b2
 import numpy as np
-from brian2 import ms, mV
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "clients" / "python"))
 from neural_experiment_client import Lab, LabError
@@ -238,16 +241,87 @@ def steps_of(ms):
     return int(round(ms * 10))
 
 
+class Recorded:
+    """Results of Brian 2 that are stored in a file, by a digest of all that they depend on."""
+
+    def __init__(self, path):
+        self._path = path
+        self._trials = {}
+        self._is_changed = False
+        if path is not None and path.exists():
+            with np.load(path) as stored:
+                self._trials = dict(stored)
+        self._origin = version("brian2").encode() + Path(__file__).read_bytes()
+
+    def key(self, connectome, conditions, condition, trial):
+        """@param conditions those that share the network: its traced neurons are theirs"""
+        digest = hashlib.sha256(self._origin)
+        constants = [condition.constants[name] for name in CONSTANTS]
+        windows = [each for neurons, begin, end in condition.windows for each in (neurons, [begin], [end])]
+        traced = [neurons for each in conditions for _, _, neurons, _ in each.traces]
+        for each in (
+            *(connectome.pre, connectome.post, condition.weights_mv(connectome), constants, condition.stimulated),
+            *([condition.duration_ms], condition.event_mv, *condition.events(trial), *windows, *traced),
+        ):
+            values = np.asarray(each, dtype=float)
+            digest.update(np.array([values.size]).tobytes() + values.tobytes())
+        return digest.hexdigest()
+
+    def result(self, key, compute):
+        """@returns steps and neurons of spikes, and the potentials of the traced neurons in mV"""
+        names = [f"{key}.{part}" for part in ("steps", "neurons", "v_mv")]
+        if names[0] not in self._trials:
+            self._trials.update(zip(names, compute()))
+            self._is_changed = True
+        return [self._trials[name] for name in names]
+
+    def save(self):
+        if self._path is not None and self._is_changed:
+            np.savez_compressed(self._path, **self._trials)
+
+
 class Network:
     """The network in Brian 2, built once for each delay: building and compiling take longer than most trials."""
 
-    def __init__(self, connectome, conditions, delay_ms):
+    def __init__(self, connectome, conditions, delay_ms, recorded):
+        self._connectome = connectome
+        self._conditions = conditions
+        self._delay_ms = delay_ms
+        self._recorded = recorded
+        self._traced = np.unique(np.concatenate([[], *(each[2] for own in conditions for each in own.traces)])).astype(int)
+
+    def run(self, condition, trial):
+        """@returns spikes (step, neuron), each once, and how far the potentials of the answer are off, in mV"""
+        key = self._recorded.key(self._connectome, self._conditions, condition, trial)
+        steps, neurons, v_mv = self._recorded.result(key, lambda: self._brian.compute(condition, trial))
+        off = 0.0
+        for trials, at, traced, found in condition.traces:
+            own = trials == trial
+            expected = v_mv[np.searchsorted(self._traced, traced[own]), at[own]]
+            off = max(off, np.abs(found[own] - expected).max(initial=0))
+        return list(zip(steps.tolist(), neurons.tolist())), off
+
+    @cached_property
+    def _brian(self):
+        return BrianNetwork(self._connectome, self._conditions, self._delay_ms, self._traced)
+
+
+class BrianNetwork:
+    def __init__(self, connectome, conditions, delay_ms, traced):
         """A source of Brian 2 fires at most once a step, as a train does: each input has one for each neuron."""
+        global b2, ms, mV
+        warnings.filterwarnings("ignore")
+        # Importing it takes seconds, and recorded trials do not need it.
+        import brian2 as b2
+        from brian2 import ms, mV
+
+        if connectome.neurons < 10_000:
+            # Compiling Cython code takes longer than a small network.
+            b2.prefs.codegen.target = "numpy"
         self._connectome = connectome
         self._receiving = np.unique(np.concatenate([each.receiving for each in conditions])).astype(int)
         inputs = len(conditions[0].inputs)
         self._windows = max(len(each.windows) for each in conditions)
-        recorded = [neurons for each in conditions for _, _, neurons, _ in each.traces]
         windows = "".join(f"from_{k} : integer\nto_{k} : integer\n" for k in range(self._windows))
         self._group = b2.NeuronGroup(
             connectome.neurons,
@@ -274,15 +348,13 @@ class Network:
         if len(self._receiving) > 0 and inputs > 0:
             self._delivery.connect(i=np.arange(sources), j=np.tile(self._receiving, inputs))
         self._monitor = b2.SpikeMonitor(self._group)
-        self._traced = np.unique(np.concatenate([[], *recorded])).astype(int)
-        self._trace = b2.StateMonitor(self._group, "v", record=self._traced, when="end")
+        self._trace = b2.StateMonitor(self._group, "v", record=traced, when="end")
         self._network = b2.Network(
             self._group, self._synapses, self._source, self._delivery, self._monitor, self._trace
         )
         self._network.store()
 
-    def run(self, condition, trial):
-        """@returns spikes (step, neuron), each once, and how far the potentials of the answer are off, in mV"""
+    def compute(self, condition, trial):
         self._network.restore()
         self._group.v = -52 * mV
         self._group.v_threshold = condition.constants["threshold_mv"] * mV
@@ -300,14 +372,8 @@ class Network:
         place = np.searchsorted(self._receiving, neurons)
         self._source.set_spikes(inputs * len(self._receiving) + place, steps * 0.1 * ms)
         self._network.run(condition.duration_ms * ms)
-        spike_steps = np.rint(np.asarray(self._monitor.t / b2.second) * 1e4).astype(int)
-        v_mv = np.asarray(self._trace.v / mV)
-        off = 0.0
-        for trials, at, traced, found in condition.traces:
-            own = trials == trial
-            expected = v_mv[np.searchsorted(self._traced, traced[own]), at[own]]
-            off = max(off, np.abs(found[own] - expected).max(initial=0))
-        return list(zip(spike_steps.tolist(), np.asarray(self._monitor.i).tolist())), off
+        steps = np.rint(np.asarray(self._monitor.t / b2.second) * 1e4).astype(np.int32)
+        return steps, np.asarray(self._monitor.i, dtype=np.int32), np.asarray(self._trace.v / mV)
 
 
 def unchanged(answer):
@@ -328,7 +394,7 @@ def differences(ours, theirs):
     return len(other - own), len(own - other)
 
 
-def compare(document, lab, connectome):
+def compare(document, lab, connectome, recorded):
     """Prints a line for each condition of a document. @returns spikes of Brian 2, and how many differ"""
     document = with_reports(document)
     try:
@@ -344,7 +410,7 @@ def compare(document, lab, connectome):
     for condition, own in zip(answers, conditions):
         delay_ms = own.constants["delay_ms"]
         if delay_ms not in networks:
-            networks[delay_ms] = Network(connectome, conditions, delay_ms)
+            networks[delay_ms] = Network(connectome, conditions, delay_ms, recorded)
         spikes = events = missing = extra = 0
         off = 0.0
         for trial in range(answer["experiment"]["trials"]):
@@ -361,7 +427,7 @@ def compare(document, lab, connectome):
         )
         total += spikes
         differing += missing + extra + (off > MAX_DIFFERENCE_MV)
-    print(f"Brian 2 {b2.__version__}, {answer['model']}: {total} spikes, {differing} differ.", flush=True)
+    print(f"Brian 2 {version('brian2')}, {answer['model']}: {total} spikes, {differing} differ.", flush=True)
     return differing
 
 
@@ -376,6 +442,7 @@ def main():
     parser.add_argument("--signs", choices=["corrected", "predicted"], default="corrected", help="rule for --tables")
     parser.add_argument("--minimum-synapses", type=int, default=5, help="pairs with fewer are left out of tables")
     parser.add_argument("--url", default="http://localhost:8080", help="address of the service")
+    parser.add_argument("--recorded", metavar="FILE.npz", type=Path, help="results of Brian 2 that are stored")
     options = parser.parse_args()
     if options.connectome is not None:
         connectome = Connectome(options.connectome)
@@ -383,10 +450,10 @@ def main():
         connectome = RawTables.of_flywire(options.tables, options.signs, options.minimum_synapses)
     else:
         connectome = RawTables.of_laboratory(options.edges, options.neurons, options.minimum_synapses)
-    if connectome.neurons < 10_000:
-        # Compiling Cython code takes longer than a small network.
-        b2.prefs.codegen.target = "numpy"
-    differing = [compare(json.loads(each.read_text()), Lab(options.url), connectome) for each in options.documents]
+    recorded = Recorded(options.recorded)
+    documents = [json.loads(each.read_text()) for each in options.documents]
+    differing = [compare(each, Lab(options.url), connectome, recorded) for each in documents]
+    recorded.save()
     return 1 if any(differing) else 0
 
 
