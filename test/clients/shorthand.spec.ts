@@ -225,6 +225,7 @@ describe('the options of an open experiment', () => {
       /should name one of the inputs a, b, such as a.rate=1/,
     ],
     [{ stimulate: ['a'], sweep: ['rate=1:2'] }, /--sweep should have a number, found "1:2"/],
+    [{ stimulate: ['@sugar@100Hz'] }, /"@sugar@100Hz" must end .*: write 100, not 100Hz/],
     [{ silence: ['{"type"'] }, /"\{\\"type\\"" is no selector/],
   ])('%j is refused', (options, message) => {
     expect(() => documentFrom(options)).toThrow(message);

@@ -285,8 +285,17 @@ function namedIn(text: string): { readonly name?: string; readonly rest: string 
   return parts === null ? { rest: text } : { name: parts[1]!, rest: parts[2]! };
 }
 
-/** `@NUMBER` at the end. Any other @ belongs to the name of a set, such as @sugar. */
+/**
+ * `@NUMBER` at the end. Any other @ belongs to the name of a set, such as @sugar.
+ * @throws ShorthandError if a unit follows the number
+ */
 function numberedIn(text: string): { readonly who: string; readonly number?: number } {
+  const [, value, unit] = /@(\d+(?:\.\d*)?|\.\d+)\s*(hz|ms)$/i.exec(text) ?? [];
+  if (value !== undefined) {
+    throw new ShorthandError(
+      `${quoted(text)} must end with a number without a unit: write ${value}, not ${value}${unit}`,
+    );
+  }
   const [, who, number] = /^(.+?)(?:@(\d+(?:\.\d*)?|\.\d+))?$/s.exec(text)!;
   return { who: who!, ...(number !== undefined && { number: Number(number) }) };
 }

@@ -75,6 +75,9 @@ describe('a selector', () => {
     ['an exception', { type: 'C_w*', except: ['C_wing', 'C_walk:left'] }, [125, 127]],
     ['ids', { root_id: [idOf(9), idOf(4)] }, [4, 9]],
     ['ids and a label', { root_id: [idOf(9), idOf(4)], side: 'right' }, [9]],
+    ['an id as text', idOf(9), [9]],
+    ['an id as text on its side', `${idOf(9)}:right`, [9]],
+    ['ids as text among types', [idOf(125), 'C_walk', idOf(9)], [9, 124, 125, 126, 127]],
     ['a published set', '@sweet', [1, 3]],
     ['a published set by its publication', '@nobody2000/sweet', [1, 3]],
     ['a published set on a side', ['@sweet:right'], [1, 3]],
@@ -271,6 +274,15 @@ describe('names that the model lacks', () => {
     expect(failure(() => resolver(measured).neuronsOf({ root_id: names }, '/a'))).toMatchObject({
       code: 'UNKNOWN_NEURONS',
       message: `The model lacks ${names.map((name) => `"${name}"`).join(', ')}.`,
+    });
+  });
+
+  it('is refused without other digits as suggestions if it is digits', () => {
+    const pasted = idOf(measured.neuronCount);
+    expect(failure(() => resolver(measured).neuronsOf(['S_sugar', pasted], '/a'))).toEqual({
+      code: 'UNKNOWN_NEURONS',
+      message: `The model lacks "${pasted}".`,
+      path: '/a/1',
     });
   });
 

@@ -76,6 +76,7 @@ interface ResolvedSet extends Notes {
 }
 
 const NO_NEURONS = new Uint32Array(0);
+const ROOT_ID = /^\d{1,20}$/;
 const NO_NOTES: Notes = { unknown: [], substituted: [], sources: [] };
 
 /** Only this many unknown names get suggestions, because each costs a comparison with every type. */
@@ -187,8 +188,14 @@ export class NodeSetResolver {
       typeof selector === 'string' &&
       nameOnSide(selector)?.side === undefined &&
       !selector.startsWith(PUBLISHED_PREFIX) &&
-      !Object.hasOwn(this.context.node_sets, selector)
+      !Object.hasOwn(this.context.node_sets, selector) &&
+      !this.#isRootId(selector)
     );
+  }
+
+  /** True for digits that are no type: people paste root ids as text. */
+  #isRootId(name: string): boolean {
+    return ROOT_ID.test(name) && this.#neurons.matchingLabels('type', name).length === 0;
   }
 
   *#reference(text: string, path: string): InParts<ResolvedSet> {
@@ -208,6 +215,7 @@ export class NodeSetResolver {
       return yield* this.#resolve(this.context.node_sets[name]!, `/node_sets/${name}`);
     }
     if (name.startsWith(PUBLISHED_PREFIX)) return this.#publishedSet(name, path);
+    if (this.#isRootId(name)) return this.#ids(name, path);
     return yield* this.#anyOf('type', [{ pattern: name, path }], (each) => this.#near(each));
   }
 
