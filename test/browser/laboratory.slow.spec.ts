@@ -1074,7 +1074,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.getByRole('button', { name: 'Hold it against shuffled wiring' }).click();
     await expectText(page, '#progress-text', /brain seconds/);
     const { conditions } = await answerOf(await documentOn(page));
-    expect((await documentOn(page)).controls).toEqual({ shuffle: 'weights', count: 20 });
+    expect((await documentOn(page)).controls).toEqual({ shuffle: 'targets', count: 20 });
     const tested = conditions[0].reports.escape.map(
       ({ control }: { control: { p: number; q: number } }) =>
         `p ${Number(control.p.toPrecision(2))}, q ${Number(control.q.toPrecision(2))}`,

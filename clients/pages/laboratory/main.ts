@@ -193,7 +193,7 @@ function listen(): void {
   byId('hold-against').addEventListener('click', () => {
     if (shown === undefined) return;
     showDocument(
-      namedTruly({ ...shown, controls: shown['controls'] ?? { shuffle: 'weights', count: 20 } }),
+      namedTruly({ ...shown, controls: shown['controls'] ?? { shuffle: 'targets', count: 20 } }),
       'suggestion',
     );
     outcome.prefer('this wiring among controls');

@@ -16,7 +16,7 @@ export class StoredRuns {
     const { stimulus } = experiment;
     const isOffered = stimulus === 'none' || this.model.stimuli.some(({ id }) => id === stimulus);
     // A link may have unknown fields, which the service must refuse.
-    const isKnown = Object.keys(experiment).every((name) => name in DEFAULT_EXPERIMENT);
+    const isKnown = Object.keys(experiment).every((name) => Object.hasOwn(DEFAULT_EXPERIMENT, name));
     return isOffered && isKnown && equal(experiment, { ...DEFAULT_EXPERIMENT, stimulus });
   }
 
