@@ -50,7 +50,9 @@ export function fromHash(hash: string): SharedExperiments {
     if (given.length === 0) return undefined;
     const text = (field: string): string | undefined => parameters.get(prefix + field)?.trim() || undefined;
     const known = experimentFrom((field) => text(field) ?? FIELDS[field].default);
-    const unknown = given.map((name) => name.slice(prefix.length)).filter((name) => !Object.hasOwn(FIELDS, name));
+    const unknown = given
+      .map((name) => name.slice(prefix.length))
+      .filter((name) => !Object.hasOwn(FIELDS, name));
     return { ...known, ...Object.fromEntries(unknown.map((name) => [name, text(name) ?? ''])) };
   };
   return {
