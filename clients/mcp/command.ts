@@ -35,7 +35,10 @@ const command = defineCommand({
       '--url cannot be combined with --connectome or --workers: a service uses its own',
     );
     const tab = (await import(new URL(BRAIN, import.meta.url).href)) as typeof Tab;
-    if (url !== undefined) return serve(tab.connect(url), url);
+    if (url !== undefined) {
+      const service = tab.connect(url);
+      return serve(service, service.client.address);
+    }
     const file = connectome ?? (await servedFile(environment));
     refuseMissing(file);
     const threads = workers ?? Math.min(MAX_USUAL_WORKERS, availableParallelism());

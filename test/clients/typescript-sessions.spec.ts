@@ -168,6 +168,17 @@ describe('sessions with the typed client', () => {
     expect(undisturbed[0]).not.toEqual(undisturbed[1]);
   });
 
+  it('goes on after a step whose answer was not waited for', async () => {
+    const session = await open();
+    await stepsOf(session, CHANGES.slice(0, 1));
+    const stop = new AbortController();
+    const step = session.step(20, CHANGES[1], { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(step).rejects.toThrow('enough');
+    expect(await stepsOf(session, CHANGES.slice(2))).toEqual(expected.slice(2));
+    expect(session.tMs).toBe(100);
+  });
+
   it('goes on if steps come so late that the service has ended the session', async () => {
     const impatient = await startReadyService({}, { limits: { sessionIdleMs: 3000 } });
     try {

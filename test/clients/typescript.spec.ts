@@ -120,6 +120,59 @@ describe('the typed client before other servers', () => {
     );
   });
 
+  it('sends a password of its address as credentials, and shows it nowhere', async () => {
+    const seen: (string | undefined)[] = [];
+    await answeredBy(
+      (request, response) => {
+        seen.push(request.headers.authorization);
+        response.writeHead(401).end('<h1>No</h1>');
+      },
+      async (url) => {
+        const client = new NeuralExperimentClient(url.replace('//', '//fly:s%C3%BC%C3%9F@'));
+        const failure = await failureOf(client.model());
+        expect(`${failure.stack} ${client.address}`).not.toContain('s%C3');
+        expect(client.address).toBe(url);
+      },
+    );
+    expect(seen).toEqual([`Basic ${Buffer.from('fly:süß').toString('base64')}`]);
+  });
+
+  it('says where a redirect leads that loses the body of a POST, and follows others', async () => {
+    const answered = (status: number) =>
+      answeredBy(
+        (request, response) => {
+          const isMoved = request.url!.startsWith('/moved');
+          if (!isMoved) response.writeHead(status, { Location: `/moved${request.url}` }).end();
+          else if (request.method === 'POST')
+            response.writeHead(429).end('{"error":"Busy.","code":"RATE_LIMITED"}');
+          else response.writeHead(405).end('{"error":"Only POST.","code":"METHOD_NOT_ALLOWED"}');
+        },
+        (url) => failureOf(new NeuralExperimentClient(url).run()),
+      );
+    expect((await answered(307)).message).toBe('Busy.');
+    expect((await answered(308)).message).toBe('Busy.');
+    for (const status of [301, 302]) {
+      expect((await answered(status)).message).toMatch(
+        /^\/api\/v1\/run\?view=full was redirected to http:\/\/127\.0\.0\.1:\d+\/moved\/api\/v1\/run.*loses the body/,
+      );
+    }
+  });
+
+  it('waits longer than fetch of Node does if it is told to', async () => {
+    const fetched = jest
+      .spyOn(globalThis, 'fetch')
+      .mockResolvedValue(Response.json({ id: 1, name: 1, atlas_url: 1 }));
+    try {
+      await new NeuralExperimentClient('http://x', { timeoutMs: 1_200_000 }).model();
+      await new NeuralExperimentClient('http://x').model();
+      const [[, long], [, usual]] = fetched.mock.calls as unknown as [[string, object], [string, object]];
+      expect(Object.keys(long)).toContain('dispatcher');
+      expect(Object.keys(usual)).not.toContain('dispatcher');
+    } finally {
+      fetched.mockRestore();
+    }
+  });
+
   it('gives up after its own time, and is plain about proxies that speak HTML', async () => {
     await answeredBy(
       () => {},

@@ -13,7 +13,6 @@ interface Sent {
     readonly status: number;
     readonly headers: Headers;
     readonly text: string;
-    readonly ms: number;
   }>;
   /** Breaks the connection. */
   leave(): void;

@@ -81,7 +81,7 @@ export class Brain {
     this.client = new NeuralExperimentClient(url, options);
     this.#requests = new Requests(url, options);
     const given = options.fetch ?? fetch;
-    this.fetch = (path, init) => given(url + String(path), init);
+    this.fetch = (path, init) => given(this.client.address + String(path), init);
   }
 
   /** Runs one of the ten stimuli; the body of POST /api/v1/run. */

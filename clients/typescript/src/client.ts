@@ -123,6 +123,11 @@ export class NeuralExperimentClient {
     this.#requests = new Requests(baseUrl, options);
   }
 
+  /** Address of the service, without user and password and without a slash at the end. */
+  get address(): string {
+    return this.#requests.baseUrl;
+  }
+
   /**
    * Runs an experiment of version 1: one of ten stimuli.
    * @throws ServiceError if the service refuses; the error of fetch if nothing answers or time is up

@@ -13,6 +13,8 @@ export interface WaitOptions extends RequestOptions {
 }
 
 const ASK_EVERY_MS = 1000;
+/** Default of `waitAtMostS` while a job is followed: long enough for a restart of the service or of a proxy. */
+const WAIT_AT_MOST_S = 300;
 
 export const EXPERIMENTS = '/api/v2/experiments';
 
@@ -40,14 +42,15 @@ export class ExperimentJob {
 
   /**
    * Yields the states of the job until it has succeeded. The job continues if this throws, is left or is aborted. If
-   * the service does not answer, requests are repeated for `waitAtMostS`.
+   * the service does not answer, requests are repeated for `waitAtMostS`, by default 300 s.
    * @throws ServiceError if the job failed, was ended, or is unknown; the error of fetch if nothing answers
    */
-  async *states({ everyMs = ASK_EVERY_MS, ...options }: WaitOptions = {}): AsyncGenerator<
+  async *states({ everyMs = ASK_EVERY_MS, ...given }: WaitOptions = {}): AsyncGenerator<
     JobState,
     void,
     void
   > {
+    const options = { waitAtMostS: WAIT_AT_MOST_S, ...given };
     const pauses = growingPauses(everyMs);
     for (;;) {
       // The job survives a restart of the service, so a missing answer is no reason to give up.

@@ -34,12 +34,18 @@ const MAX_PAUSE_MS = 2000;
 /** Sends requests to one service, each with a timeout. It repeats requests if the service says when. */
 export class Requests {
   readonly timeoutMs: number;
-  readonly #baseUrl: string;
+  /** Without user and password. */
+  readonly baseUrl: string;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch;
+  readonly #dispatcher: object | undefined;
 
   constructor(baseUrl: string, { timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions) {
-    this.#baseUrl = baseUrl.replace(/\/+$/, '');
+    const { address, authorization } = withoutPassword(baseUrl);
+    this.baseUrl = address.replace(/\/+$/, '');
+    this.#headers = authorization === undefined ? {} : { Authorization: authorization };
     this.timeoutMs = timeoutMs;
+    this.#dispatcher = given === undefined ? dispatcherFor(timeoutMs) : undefined;
     // A browser's fetch can be called only as a method of the window.
     this.#fetch = given ?? ((...args) => fetch(...args));
   }
@@ -136,10 +142,45 @@ export class Requests {
   }
 
   async #send(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
-    const response = await this.#fetch(this.#baseUrl + path, { ...init, signal });
-    if (!response.ok) throw await errorOf(response);
-    return response;
+    const headers = { ...(init.headers as Record<string, string> | undefined), ...this.#headers };
+    const further = this.#dispatcher && { dispatcher: this.#dispatcher };
+    const options = { ...init, headers, signal, ...further } as RequestInit;
+    const response = await this.#fetch(this.baseUrl + path, options);
+    if (response.ok) return response;
+    // After the statuses 301 and 302, fetch turns a POST into a GET.
+    if (response.redirected && init.method === 'POST' && response.status === 405) {
+      throw new ServiceError(
+        response.status,
+        `${path} was redirected to ${response.url}, which loses the body of a POST: use the address that it leads to.`,
+      );
+    }
+    throw await errorOf(response);
   }
+}
+
+/** Splits user and password off an address, because an address is shown in errors, and fetch refuses one that has them. */
+function withoutPassword(baseUrl: string): { readonly address: string; readonly authorization?: string } {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url === undefined || url.username + url.password === '') return { address: baseUrl };
+  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  url.username = '';
+  url.password = '';
+  const bytes = new TextEncoder().encode(user);
+  return { address: url.href, authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
+}
+
+/** Time that fetch of Node waits for headers and between pieces, whatever its signal says. */
+const MAX_WAIT_OF_NODE_MS = 300_000;
+
+/** @returns an option of Node's fetch that makes it wait longer; undefined elsewhere, and if it waits long enough */
+function dispatcherFor(timeoutMs: number): object | undefined {
+  if (timeoutMs <= MAX_WAIT_OF_NODE_MS) return undefined;
+  // Node loads its fetch, and with it the dispatcher, when one of its classes is first read.
+  if (globalThis.Response === undefined) return undefined;
+  const usual = (globalThis as { readonly [key: symbol]: unknown })[Symbol.for('undici.globalDispatcher.1')];
+  if (typeof usual !== 'object' || usual === null) return undefined;
+  const { constructor } = usual as { readonly constructor: new (options: object) => object };
+  return new constructor({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
 }
 
 /** A POST of a body in JSON. */

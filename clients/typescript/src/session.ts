@@ -39,6 +39,8 @@ export class Session {
   #steps: Step[] = [];
   /** Changes of a branch, which apply from its first step on. */
   #changes: SessionChanges = {};
+  /** A step whose answer did not arrive. The service computes it all the same. */
+  #unanswered: Step | undefined;
 
   private constructor(requests: Requests, document: ExperimentDocument) {
     this.#requests = requests;
@@ -67,7 +69,8 @@ export class Session {
   }
 
   /**
-   * Advances the session. Await each step before the next one.
+   * Advances the session. Await each step before the next one. A step whose answer does not arrive, because it was
+   * aborted or nothing answers, is taken all the same: the next call goes on after it.
    * @param changes apply from the beginning of the step on
    * @throws ServiceError if the service refuses; the error of fetch if nothing answers for `waitAtMostS`, by default 30
    *   s
@@ -77,17 +80,16 @@ export class Session {
     changes: SessionChanges = {},
     options: StepOptions = {},
   ): Promise<StepAnswer> {
+    await this.#takeUnanswered(options);
     const step = { t_ms: this.#tMs, duration_ms: durationMs, ...merged(this.#changes, changes) };
-    const answer = await this.#whereverItIs(options, (left) => this.#send(step, left, options.drive));
-    this.#changes = {};
-    this.#tMs = answer.t_ms;
-    this.#steps.push(step);
+    const answer = await this.#take(step, options);
     if (this.#steps.length >= STEPS_KEPT) await this.document(options);
     return answer;
   }
 
   /** The session so far as a document. `runExperiment` gives the same spikes; `openSession` continues at its end. */
   async document(options: RequestOptions = {}): Promise<ExperimentDocument> {
+    await this.#takeUnanswered(options);
     const ask = (left: RequestOptions) =>
       this.#requests.json<ExperimentDocument>(`${this.#path}/document`, {}, left, ['inputs']);
     this.#document = await this.#whereverItIs(options, ask);
@@ -97,6 +99,7 @@ export class Session {
 
   /** A second, independent session that continues from here. */
   async branch(changes: SessionChanges = {}, options: RequestOptions = {}): Promise<Session> {
+    await this.#takeUnanswered(options);
     const branch = new Session(this.#requests, this.#document);
     const { session } = await this.#whereverItIs(options, (left) =>
       this.#requests.json<Schemas['Session']>(`${this.#path}/branches`, jsonBody(changes), left, ['session']),
@@ -126,6 +129,25 @@ export class Session {
     );
     this.#path = `${SESSIONS}/${session}`;
     this.#tMs = tMs;
+  }
+
+  async #take(step: Step, options: StepOptions): Promise<StepAnswer> {
+    try {
+      const answer = await this.#whereverItIs(options, (left) => this.#send(step, left, options.drive));
+      this.#changes = {};
+      this.#unanswered = undefined;
+      this.#tMs = answer.t_ms;
+      this.#steps.push(step);
+      return answer;
+    } catch (error) {
+      const isRefused = error instanceof ServiceError && !error.isOfGateway;
+      this.#unanswered = isRefused ? undefined : step;
+      throw error;
+    }
+  }
+
+  async #takeUnanswered(options: RequestOptions): Promise<void> {
+    if (this.#unanswered !== undefined) await this.#take(this.#unanswered, options);
   }
 
   #send(step: Step, options: RequestOptions, drive?: boolean): Promise<StepAnswer> {

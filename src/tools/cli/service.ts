@@ -19,11 +19,9 @@ export class Service {
   readonly client: NeuralExperimentClient;
   /** Options that make a request wait as long as the service asks, with a note to the user. */
   readonly patience: RequestOptions;
-  readonly #url: string;
 
   /** @param url origin of the service, with or without a path before /api */
   constructor(url: string, progress: ProgressLine) {
-    this.#url = url.replace(/\/+$/, '');
     this.client = new NeuralExperimentClient(url);
     this.patience = {
       waitAtMostS: WAIT_AT_MOST_S,
@@ -33,7 +31,7 @@ export class Service {
 
   /** @param path below the address of the service */
   at(path: string): string {
-    return `${this.#url}/${path}`;
+    return `${this.client.address}/${path}`;
   }
 
   /** @throws CodedError with the service's code, or SERVICE_UNREACHABLE */
@@ -50,17 +48,21 @@ export class Service {
     const { name, cause } = error as Error;
     if (error instanceof ServiceError) {
       const { code, message, path } = error;
-      return new CodedError(codeOf(code), `${this.#url}: ${message}`, path === undefined ? {} : { path });
+      return new CodedError(
+        codeOf(code),
+        `${this.client.address}: ${message}`,
+        path === undefined ? {} : { path },
+      );
     }
     if (error instanceof InterruptedError) {
       const reason = cause === undefined ? '' : ` (${reasonOf(cause as Error)})`;
-      return new CodedError('SERVICE_UNREACHABLE', `${this.#url}: ${error.message}${reason}`);
+      return new CodedError('SERVICE_UNREACHABLE', `${this.client.address}: ${error.message}${reason}`);
     }
     // fetch throws a TypeError with a cause; a TypeError without one is a bug.
     if (name !== 'TimeoutError' && (name !== 'TypeError' || cause === undefined)) return error;
     return new CodedError(
       'SERVICE_UNREACHABLE',
-      `${this.#url} does not answer: ${reasonOf(error as Error)}.`,
+      `${this.client.address} does not answer: ${reasonOf(error as Error)}.`,
     );
   }
 
