@@ -2,6 +2,7 @@
  * Open experiments from the command line, on the small brain, beside a real service. Commands run in this process but
  * for those that signals end and one that reads standard input.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runBuilt, startBuilt } from '../support/commands.js';
@@ -517,6 +518,18 @@ describe('npm run experiment with the options of an open experiment', () => {
     expect(stderr).toBe('The document must have each member once, got "a" twice in the same object.\n');
     expect(status).toBe(2);
   });
+});
+
+it('a command whose standard output is full ends with status 1 and one line', () => {
+  const { status, stderr } = spawnSync(
+    'sh',
+    ['-c', `${process.execPath} dist/tools/cli/run.js config >/dev/full`],
+    {
+      encoding: 'utf8',
+    },
+  );
+  expect(stderr).toMatch(/^Standard output cannot be written: .*ENOSPC.*\n$/);
+  expect(status).toBe(1);
 });
 
 describe('npm run experiment, interrupted', () => {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   lstatSync,
   mkdtempSync,
@@ -6,6 +6,7 @@ import {
   readFileSync,
   readlinkSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,6 +39,27 @@ describe('writeAtomically', () => {
     });
     expect(readFileSync(path).equals(good)).toBe(true);
     expect(readdirSync(dir)).toEqual(['out.connectome']);
+  });
+
+  it('removes what a killed process left, and nothing of others', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
+    const { pid } = spawnSync('true');
+    const ofKilled = [`out.csv.${pid}.part`, `other.csv.${pid}.part`, `out.csv.${process.pid}0.part`];
+    const others = [`out.csv.${process.ppid}.part`, 'out.csv.part'];
+    for (const name of [...ofKilled, ...others]) {
+      writeFileSync(join(folder, name), '');
+      utimesSync(join(folder, name), 0, 0);
+    }
+    writeFileSync(join(folder, `out.csv.${pid}1.part`), 'just written');
+    await writeAtomically(join(folder, 'out.csv'), 'x');
+    const left = [...others, `other.csv.${pid}.part`, `out.csv.${pid}1.part`, 'out.csv'];
+    expect(readdirSync(folder).sort()).toEqual(left.sort());
+  });
+
+  it('takes a dash for standard output, and says how to write there', async () => {
+    await expect(writeAtomically('-', 'x')).rejects.toThrow(
+      '- cannot be written: standard output is /dev/stdout.',
+    );
   });
 
   it('leaves a link, and replaces the file that it leads to', async () => {

@@ -2,14 +2,18 @@ import {
   closeSync,
   mkdirSync,
   openSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CodedError } from '../../engine/errors.js';
+
+/** After this time without a write, an unfinished file of a process that is gone is removed. */
+const LEFT_OVER_MS = 3_600_000;
 
 /**
  * Writes a whole file with AtomicFile.
@@ -52,11 +56,13 @@ export class AtomicFile {
     mayBeDevice = true,
   ) {
     [this.#target, this.unfinished] = this.#attempt(() => {
+      if (path === '-') throw new Error('standard output is /dev/stdout');
       mkdirSync(dirname(path), { recursive: true });
       const there = statSync(path, { throwIfNoEntry: false });
       if (there?.isDirectory() === true) throw new Error('it is a directory');
       if (there?.isFile() === false && mayBeDevice) return [path, path];
       const target = there === undefined ? path : realpathSync(path);
+      removeLeftOvers(target);
       return [target, `${target}.${process.pid}.part`];
     });
     this.#descriptor = this.#attempt(() => openSync(this.unfinished, 'w'));
@@ -84,6 +90,25 @@ export class AtomicFile {
 
   #attempt<T>(work: () => T): T {
     return attempt(`${this.path} cannot be written`, work);
+  }
+}
+
+/** Removes unfinished files of processes that were killed. Other machines may write in the same folder, so these are old. */
+function removeLeftOvers(target: string): void {
+  const folder = dirname(target);
+  for (const name of readdirSync(folder)) {
+    const [, pid] = name.startsWith(`${basename(target)}.`) ? (/\.(\d+)\.part$/.exec(name) ?? []) : [];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    const path = join(folder, name);
+    if (Date.now() - statSync(path).mtimeMs > LEFT_OVER_MS) rmSync(path, { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 

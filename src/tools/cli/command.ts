@@ -139,7 +139,9 @@ export function demand(fits: boolean, otherwise: string): asserts fits {
 export async function runCommand(command: Command, args = process.argv.slice(2)): Promise<void> {
   // `npm run … | head` closes the pipe early, which is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code === 'EPIPE') return;
+    process.stderr.write(`Standard output cannot be written: ${error.message}.\n`);
+    process.exit(1);
   });
   process.exitCode = await statusOf(command, args, {
     stdout: process.stdout,
