@@ -376,14 +376,21 @@ describe('warnings', () => {
     expect(codes(controls('weights'), whole)).not.toContain('PRUNED_CONTROLS');
   });
 
-  it('tell of a runaway, in which conditions', async () => {
-    const { runawayWarning } = await import('./warnings.js');
-    expect(runawayWarning([3]).message).toMatch(/^In condition 3 more than 5000 neurons responded/);
-    const { totals } = await answerOf(
-      planOf(connectome, { inputs: INPUT, trials: 1 }),
-      localTrials(connectome),
-    );
-    expect(totals.warnings.map(({ code }) => code)).not.toContain('RUNAWAY');
+  it('tell of a runaway, in which conditions, and count only neurons that no input stimulates', async () => {
+    const runaways = async (document: object) => {
+      const plan = planOf(connectome, { trials: 1, duration_ms: 100, reports: {}, ...document });
+      const { totals } = await answerOf(plan, localTrials(connectome));
+      return totals.warnings.filter(({ code }) => code === 'RUNAWAY').map(({ message }) => message);
+    };
+    const loom = { loom: { node_set: 'S_loom', rate_hz: 200 } };
+    expect(await runaways({ inputs: loom })).toEqual([]);
+    expect(await runaways({ inputs: { all: { node_set: '@all', rate_hz: 200 } } })).toEqual([]);
+    const gains = { set: 'constants.synapse_mv', values: [0.275, 10] };
+    expect(await runaways({ inputs: loom, sweep: [gains] })).toEqual([
+      expect.stringMatching(
+        /^In condition 1 more than \d+ of the \d+ neurons responded without being stimulated/,
+      ),
+    ]);
   });
 });
 

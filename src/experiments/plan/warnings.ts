@@ -20,8 +20,13 @@ import type { ResolvedDocument } from './resolve-document.js';
  */
 const RELEASE = { release: 783, minimumSynapses: 5, pairs: 2_700_513 };
 
-/** No stimulus of the release is known to recruit so many neurons. More of them mean that activity sustains itself. */
-export const RUNAWAY_NEURONS = 5000;
+/**
+ * The share of a brain's neurons that no stimulus recruits unless activity sustains itself; docs/science.md derives it.
+ * A smaller network is a circuit that somebody chose, and half of it may well respond.
+ */
+const RUNAWAY_SHARE = 0.02;
+const RUNAWAY_SHARE_OF_CIRCUIT = 0.5;
+const MAX_CIRCUIT_NEURONS = 10_000;
 const LISTED_AT_MOST = 10;
 
 /** The warnings that need no trial, in the order of their codes in kinds/warning.ts. */
@@ -101,13 +106,19 @@ function stimulatedReadouts({ connectome, inputs, reports, grid }: ExperimentPla
   });
 }
 
-/** @param conditions those with a trial in which more than RUNAWAY_NEURONS responded */
-export function runawayWarning(conditions: readonly number[]): ExperimentWarning {
+/** The number of neurons that no input stimulates; if more respond in a trial, it is a runaway. */
+export function maxRecruited(neuronCount: number): number {
+  const share = neuronCount > MAX_CIRCUIT_NEURONS ? RUNAWAY_SHARE : RUNAWAY_SHARE_OF_CIRCUIT;
+  return Math.floor(neuronCount * share);
+}
+
+/** @param conditions those with a runaway trial */
+export function runawayWarning(conditions: readonly number[], neuronCount: number): ExperimentWarning {
   return {
     code: 'RUNAWAY',
     message:
-      `In ${listedConditions(conditions)} more than ${RUNAWAY_NEURONS} neurons responded: activity that ` +
-      'feeds itself, which says little about the stimulus.',
+      `In ${listedConditions(conditions)} more than ${maxRecruited(neuronCount)} of the ${neuronCount} neurons responded without ` +
+      'being stimulated: activity that feeds itself, which says little about the stimulus.',
   };
 }
 

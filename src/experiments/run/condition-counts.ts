@@ -4,7 +4,7 @@ import type { ReportCounts, ReportResult, ReportSum, SpikeCounts } from '../kind
 import { kindOf } from '../kinds/report-kinds.js';
 import type { Condition, ExperimentPlan } from '../plan/plan.js';
 import type { TrialResult } from '../plan/trial.js';
-import { RUNAWAY_NEURONS } from '../plan/warnings.js';
+import { maxRecruited } from '../plan/warnings.js';
 import type { RunConditionResult } from './condition-result.js';
 import type { ConditionParameters } from '../document/result.js';
 
@@ -38,6 +38,9 @@ export class ConditionSum {
   #respondingInAny = 0;
   /** A bit for each neuron that has responded. */
   readonly #hasResponded: Uint32Array;
+  /** A bit for each neuron that an input stimulates. */
+  readonly #isStimulated: Uint32Array;
+  #isRunaway = false;
 
   /** @param reports the planned reports of condition.reports, in the same order */
   constructor(
@@ -50,6 +53,10 @@ export class ConditionSum {
       kindOf(task).sum(task, { groups: reports[at]!.groups, trials, inputNames }),
     );
     this.#hasResponded = new Uint32Array(Math.ceil(connectome.neuronCount / 32));
+    this.#isStimulated = new Uint32Array(this.#hasResponded.length);
+    for (const { neurons } of condition.protocol.inputs) {
+      for (const neuron of neurons) this.#isStimulated[neuron >>> 5]! |= 1 << (neuron & 31);
+    }
     if (condition.countsAll) this.#spikesOfAll = new Uint32Array(connectome.neuronCount);
   }
 
@@ -72,19 +79,21 @@ export class ConditionSum {
   }
 
   #addResponders(neurons: Uint32Array): void {
-    const has = this.#hasResponded;
+    const [has, isStimulated] = [this.#hasResponded, this.#isStimulated];
+    let recruited = 0;
     // A loop by number, for speed: runaway activity has 100,000 responders.
     for (let at = 0; at < neurons.length; at++) {
       const neuron = neurons[at]!;
       const [word, bit] = [neuron >>> 5, 1 << (neuron & 31)];
       if ((has[word]! & bit) === 0) this.#respondingInAny++;
       has[word]! |= bit;
+      if ((isStimulated[word]! & bit) === 0) recruited++;
     }
+    if (recruited > maxRecruited(this.plan.connectome.neuronCount)) this.#isRunaway = true;
   }
 
   result(): RunConditionResult {
     const { cell, parameters, protocol } = this.condition;
-    const hasBackground = protocol.inputs.some(({ train }) => train.kind === 'background');
     const synapticEvents = this.#synapticEvents;
     return {
       kind: 'run',
@@ -102,8 +111,7 @@ export class ConditionSum {
         brainMs: (protocol.durationSteps / STEPS_PER_MS) * this.plan.trials,
         inputEvents: this.#inputEvents,
         synapticEvents,
-        // Background fires neurons everywhere, so many responders are no sign of a runaway.
-        isRunaway: !hasBackground && this.#responding.some((neurons) => neurons > RUNAWAY_NEURONS),
+        isRunaway: this.#isRunaway,
       },
       ...(this.#spikesOfAll && { spikesOfAll: countedSpikes(this.#spikesOfAll) }),
     };

@@ -229,7 +229,7 @@ class Totals {
         ...plan.warnings,
         ...(widened.size > 0 ? [widenedWarning([...widened])] : []),
         ...(this.#few.length > 0 ? [fewSetsWarning(this.#few)] : []),
-        ...(this.#runaways.length > 0 ? [runawayWarning(this.#runaways)] : []),
+        ...(this.#runaways.length > 0 ? [runawayWarning(this.#runaways, plan.connectome.neuronCount)] : []),
         ...(this.#truncated.length > 0 ? [truncatedWarning(this.#truncated)] : []),
       ],
       cite: plan.cite,
