@@ -43,6 +43,23 @@ describe('a stored answer', () => {
     expect(new Set(texts).size).toBe(1);
   });
 
+  it('is not that of an experiment whose names are in another order, though their ids are equal', async () => {
+    const reports = { walk: { node_set: 'C_walk' }, escape: { node_set: 'C_escape' } };
+    const sorted = { escape: reports.escape, walk: reports.walk };
+    const answers = [];
+    for (const each of [reports, sorted]) {
+      const answer = await run(service, { ...DOCUMENT, duration_ms: 10, reports: each });
+      answers.push(await answer.json());
+    }
+    const [first, second] = answers;
+    expect(second.id).toBe(first.id);
+    expect(answers.map(({ conditions }) => Object.keys(conditions[0].reports))).toEqual([
+      ['walk', 'escape'],
+      ['escape', 'walk'],
+    ]);
+    expect(second.conditions[0].reports.walk).toEqual(first.conditions[0].reports.walk);
+  });
+
   it('is none if the experiment failed', async () => {
     const refused = { ...DOCUMENT, trials: 30 };
     expect((await run(service, refused)).status).toBe(422);

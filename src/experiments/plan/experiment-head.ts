@@ -9,6 +9,8 @@ import type { ExperimentHead } from '../document/result.js';
 /** Part of every id. Increment it if any result may change. */
 export const ANSWER_VERSION = '2';
 const ID_HEX_DIGITS = 32;
+/** Members whose names a client chooses. Numbers do not depend on their order. */
+const NAMED_MEMBERS = ['node_sets', 'inputs', 'connection_overrides', 'reports'] as const;
 
 export function experimentHead(
   connectome: Connectome,
@@ -31,11 +33,26 @@ export function experimentHead(
 
 /**
  * The first 32 hex digits of the SHA-256 of lines, each ended by a line feed: the connectome's digest, the version of
- * the answers, the complete document as JSON. Equal experiments have equal ids on every machine.
+ * the answers, the complete document as JSON, with the names in each of its members in the order of their code units.
+ * Equal experiments have equal ids on every machine, also after a program has sorted their names.
  */
 export function experimentId(connectomeDigest: string, document: ExperimentDocument): string {
-  const lines = [connectomeDigest, ANSWER_VERSION, JSON.stringify(document)];
+  const lines = [connectomeDigest, ANSWER_VERSION, JSON.stringify(withSortedNames(document))];
   return sha256Hex(lines.map((line) => `${line}\n`).join('')).slice(0, ID_HEX_DIGITS);
+}
+
+function withSortedNames(document: ExperimentDocument): object {
+  const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
+  const members = Object.entries(document).map(([member, value]: [string, unknown]) => {
+    const isNamed = (NAMED_MEMBERS as readonly string[]).includes(member);
+    return [member, isNamed ? Object.fromEntries(Object.entries(value as object).sort(byName)) : value];
+  });
+  return Object.fromEntries(members) as object;
+}
+
+/** The names of a document in their order, which its answer follows and its id does not. */
+export function orderOfNames(document: ExperimentDocument): string {
+  return JSON.stringify(NAMED_MEMBERS.map((member) => Object.keys(document[member] ?? {})));
 }
 
 function sideConvention({ metadata }: Connectome): string {

@@ -18,6 +18,8 @@ export interface CardSearch {
 export interface PlannedExperiment {
   /** Id of the experiment. */
   readonly id: string;
+  /** The order of its names: two experiments of one id may differ in it, and so do their answers. */
+  readonly order: string;
   /** Number of conditions in the answer. */
   readonly conditions: number;
   /** Largest simulated time, in whole milliseconds. */
@@ -26,7 +28,7 @@ export interface PlannedExperiment {
   readonly priceMs: number;
 }
 
-export interface PlannedJob extends PlannedExperiment {
+export interface PlannedJob extends Omit<PlannedExperiment, 'order'> {
   /** Complete. */
   readonly document: ExperimentDocument;
   /** Number of conditions to compute: those of the answer and the baselines that they depend on. */

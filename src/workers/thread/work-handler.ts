@@ -16,6 +16,7 @@ import {
   type AnswerPiece,
 } from '../../experiments/formats/answer.js';
 import { TABLE_FORMATS, type Format } from '../../experiments/formats/formats.js';
+import { orderOfNames } from '../../experiments/plan/experiment-head.js';
 import { phasesOf } from '../../experiments/plan/phases.js';
 import type { ExperimentPlan } from '../../experiments/plan/plan.js';
 import { groupNumbersOf } from '../../experiments/plan/plan-limits.js';
@@ -389,6 +390,7 @@ function plannedOf(
   const work = plan.cost.work(from, fromTrial, written);
   return {
     id: plan.head.id,
+    order: orderOfNames(plan.head.experiment),
     conditions: plan.conditions - from,
     brainMs: work.brainMs,
     priceMs: priceMs(work),

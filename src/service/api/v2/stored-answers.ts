@@ -28,7 +28,7 @@ export interface PendingAnswer {
 
 /**
  * Answers of experiments that have finished. An experiment that a whole class asks for is computed and charged once, and
- * its stored answer costs nothing. An answer is a function of the experiment's id and of the request, so no answer is ever
+ * its stored answer costs nothing. An answer is a function of the experiment's id, the order of its names and the request, so no answer is ever
  * out of date.
  */
 @Injectable()
@@ -45,7 +45,7 @@ export class StoredAnswers {
    * @returns the stored answer; if there is none, the caller has to compute it and must call `end` in any case
    */
   async findOrBegin({ planned, wanted }: PreparedExperiment): Promise<StoredAnswer | PendingAnswer> {
-    const key = `${planned.id} ${JSON.stringify(wanted)}`;
+    const key = `${planned.id} ${planned.order} ${JSON.stringify(wanted)}`;
     const untilMs = performance.now() + MAX_WAIT_MS;
     for (let pending = this.#pending.get(key); pending !== undefined; pending = this.#pending.get(key)) {
       const leftMs = untilMs - performance.now();
