@@ -154,14 +154,38 @@ const SELECTOR = anyOf(
 
 export const SELECTOR_DEFINITIONS = { Selector: SELECTOR };
 
+const DEEPER = `A selector at a deeper level; a selector has at most ${MAX_SELECTOR_DEPTH} levels.`;
+
 /**
- * The published definitions. In TypeScript an array type can contain itself only through an alias, so generators cannot
- * express lists in lists. So the items of lists are in `unevaluatedItems`, which generators skip. Validators apply it
- * to all items, because no other keyword evaluates them.
+ * The published definitions, unrolled to two levels and free of circles: most generators, mocks and validators of
+ * OpenAPI fail on a schema that contains itself. They allow all that the service allows; it checks deeper levels itself.
  */
 export function publishedSelectors() {
-  const labels = ref('LabelSelector');
-  const inner = { type: 'array', unevaluatedItems: selector(), minItems: 1, uniqueItems: true };
-  const list = listOf(undefined, anyOf(undefined, [NAME, labels, inner]), LIST);
-  return { Selector: { ...SELECTOR, anyOf: [NAME, labels, list] }, LabelSelector: LABEL_SELECTOR };
+  const union = (labels: string) =>
+    listOf(undefined, anyOf(undefined, [NAME, ref(labels), { type: 'array', description: DEEPER }]), LIST);
+  const deeper = { description: DEEPER };
+  const inner = { ...LABEL_SELECTOR.properties, downstream_of: deeper, upstream_of: deeper, except: deeper };
+  const { examples: _, ...ofLabels } = LABEL_SELECTOR;
+  const through = (name: 'downstream_of' | 'upstream_of' | 'except') => ({
+    ...LABEL_SELECTOR.properties[name],
+    ...ref('InnerSelector'),
+  });
+  return {
+    Selector: { ...SELECTOR, anyOf: [NAME, ref('LabelSelector'), union('LabelSelector')] },
+    LabelSelector: {
+      ...LABEL_SELECTOR,
+      properties: {
+        ...LABEL_SELECTOR.properties,
+        downstream_of: through('downstream_of'),
+        upstream_of: through('upstream_of'),
+        except: through('except'),
+      },
+    },
+    InnerSelector: anyOf('A selector within a selector.', [
+      NAME,
+      ref('InnerLabelSelector'),
+      union('InnerLabelSelector'),
+    ]),
+    InnerLabelSelector: { ...ofLabels, properties: inner },
+  };
 }
