@@ -555,4 +555,33 @@ describe('npm run experiment, interrupted', () => {
     expect(stderr).toMatch(/Interrupted: \d+ conditions? (was|were) complete; no file was written\.\n$/);
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  it('leaves the conditions that are complete in partial files, and --from runs the rest', async () => {
+    const folder = mkdtempSync(join(directory, 'partial-'));
+    const at = (name: string) => join(folder, name);
+    const asked = (count: number) =>
+      complete([
+        ...['--stimulate', 'S_sugar@200', '--report', 'C_walk', '--duration', '100', '--trials', '20'],
+        ...['--sweep', `seed=1:${count}:1`, '--csv', at('a.csv')],
+      ]);
+    const running = startBuilt('experiment', asked(2000));
+    const rows = (name: string) => readFileSync(at(name), 'utf8').trimEnd().split('\n').slice(1);
+    const unfinished = () => readdirSync(folder).find((name) => name.endsWith('.part'));
+    await until(() => unfinished() !== undefined && rows(unfinished()!).length > 3);
+    running.kill('SIGINT');
+    const { stderr, status } = await running.ended;
+    expect(status).toBe(130);
+    const [, first, path, next] =
+      /complete; the first (\d+) are in (\S+)\. --from (\d+) runs the rest\.\n$/.exec(stderr) ?? [];
+    expect([first, path]).toEqual([next, at('a.partial.csv')]);
+    expect(readdirSync(folder)).toEqual(['a.partial.csv']);
+    const done = Number(next);
+    expect(rows('a.partial.csv')).toHaveLength(done);
+
+    const whole = done + 3;
+    expect(await runBuilt('experiment', asked(whole))).toMatchObject({ status: 0 });
+    const expected = rows('a.csv');
+    expect(await runBuilt('experiment', [...asked(whole), '--from', next!])).toMatchObject({ status: 0 });
+    expect([...rows('a.partial.csv'), ...rows('a.csv')]).toEqual(expected);
+  });
 });

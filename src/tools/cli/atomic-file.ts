@@ -9,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, parse } from 'node:path';
 import { CodedError } from '../../engine/errors.js';
 
 /** After this time without a write, an unfinished file of a process that is gone is removed. */
@@ -73,8 +73,27 @@ export class AtomicFile {
   }
 
   finish(): void {
+    this.#finishAs(this.#target);
+  }
+
+  /**
+   * Gives content that is only the beginning a name that says so: out.partial.csv for out.csv.
+   * @returns that name; undefined for a pipe or device
+   */
+  finishPartial(): string | undefined {
+    if (this.unfinished === this.#target) {
+      this.#close();
+      return undefined;
+    }
+    const { dir, name, ext } = parse(this.#target);
+    const path = join(dir, `${name}.partial${ext}`);
+    this.#finishAs(path);
+    return path;
+  }
+
+  #finishAs(path: string): void {
     this.#close();
-    if (this.unfinished !== this.#target) this.#attempt(() => renameSync(this.unfinished, this.#target));
+    if (this.unfinished !== this.#target) this.#attempt(() => renameSync(this.unfinished, path));
   }
 
   /** Removes the unfinished file; an earlier file stays. */

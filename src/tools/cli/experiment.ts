@@ -69,9 +69,14 @@ export const command = defineCommand({
       if (!(error instanceof Interrupted)) throw error;
       const done = counted(error.conditionsDone, 'condition');
       const were = error.conditionsDone === 1 ? 'was' : 'were';
-      progress.note(
-        `Interrupted: ${done} ${were} complete${orders.length > 0 ? '; no file was written' : ''}.`,
-      );
+      const { partialFiles, next } = error;
+      const kept =
+        partialFiles.length > 0
+          ? `; the first ${next} are in ${partialFiles.join(' and ')}. --from ${next} runs the rest`
+          : orders.length > 0
+            ? '; no file was written'
+            : '';
+      progress.note(`Interrupted: ${done} ${were} complete${kept}.`);
       return error.exitStatus;
     }
     // Print the results before renaming the files, so that they are not lost if that fails.

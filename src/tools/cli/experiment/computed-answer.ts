@@ -41,16 +41,29 @@ interface ComputedAnswer extends CollectedAnswer {
 /** Tables of events may fill the memory, so only those of the first conditions are stored for the plot. */
 const CONDITIONS_WITH_TABLES = 4;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** Ends a table. No table has numbers of the totals. */
+const NO_TOTALS: ExperimentTotals = {
+  unchanged: [],
+  cost: { brain_seconds: 0, input_events: 0, synaptic_events: 0 },
+  warnings: [],
+  cite: [],
+};
 
 /** A signal (Ctrl-C or SIGTERM) ended the computation. */
 export class Interrupted extends Error {
   /** 128 plus the number of the signal, as in shells. */
   readonly exitStatus: number;
 
-  /** @param conditionsDone computed conditions; those of a job may not have been received */
+  /**
+   * @param conditionsDone computed conditions; those of a job may not have been received
+   * @param next the first condition that no partial file has
+   * @param partialFiles files with the conditions before it
+   */
   constructor(
-    signal: NodeJS.Signals,
+    readonly signal: NodeJS.Signals,
     readonly conditionsDone: number,
+    readonly next = 0,
+    readonly partialFiles: readonly string[] = [],
   ) {
     super(signal);
     this.exitStatus = 128 + constants.signals[signal];
@@ -59,7 +72,7 @@ export class Interrupted extends Error {
 
 /**
  * Computes a whole experiment. The first signal ends the experiment; a second one ends the process at once. Unfinished
- * files are removed on every failure.
+ * files are removed on every failure. After a signal, complete conditions stay in files with `.partial` in their names.
  * @param keepsEvents true to store the whole answer in memory
  * @throws CodedError if the experiment fails or has no such table, or if a file cannot be written
  * @throws Interrupted after a signal
@@ -109,8 +122,22 @@ export async function computedAnswer(
       }
     }
   } catch (error) {
-    for (const { file } of files) file.discard();
-    throw signal.aborted ? signal.reason : error;
+    const [last] = conditions.slice(-1);
+    if (!(signal.reason instanceof Interrupted) || last === undefined) {
+      for (const { file } of files) file.discard();
+      throw signal.aborted ? signal.reason : error;
+    }
+    const partial = files.map(({ file, writer }) => {
+      for (const bytes of writer.write({ kind: 'totals', totals: NO_TOTALS })) file.write(bytes);
+      return file.finishPartial();
+    });
+    const { signal: name, conditionsDone } = signal.reason;
+    throw new Interrupted(
+      name,
+      conditionsDone,
+      last.index + 1,
+      partial.filter((path) => path !== undefined),
+    );
   } finally {
     restore();
     progress.end();
