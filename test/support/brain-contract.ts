@@ -27,7 +27,7 @@ import { variedDocuments } from './varied-documents.js';
 
 /** SEED repeats the random runs, documents and steps of a failure. */
 const SEED = Number(process.env['SEED'] ?? randomInt(1, 2 ** 31 - 1));
-const SEEDS_PER_STIMULUS = 20;
+const SEEDS_PER_STIMULUS = 8;
 const SESSION_MS = 60_000;
 
 /** Numbers of the generator of Park and Miller. */
