@@ -52,6 +52,22 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     expect(pdf.match(/\/Type \/Page\b/g)).toHaveLength(1);
   });
 
+  it('names the characters that the font lacks, and only in files that bring a font', async () => {
+    const notes = async (ending: string, name: string) => {
+      const path = inDirectory(`script.${ending}`);
+      const { status, stderr } = await experiment([file, '--name', name, '--plot', path]);
+      expect(status).toBe(0);
+      return stderr.split('\n').filter((line) => /font/.test(line));
+    };
+    for (const ending of ['png', 'pdf']) {
+      expect(await notes(ending, '神经 Größe')).toEqual([
+        'The font lacks "神经", so the plot has boxes there: --font FILE takes another font.',
+      ]);
+      expect(await notes(ending, 'Größe ±')).toEqual([]);
+    }
+    expect(await notes('svg', '神经')).toEqual([]);
+  });
+
   it('draws a numeric sweep as curves: a point for each value and group', async () => {
     const { svg, json } = await plotted('dose', file);
     const { conditions } = JSON.parse(json) as { conditions: { reports: Record<string, unknown> }[] };

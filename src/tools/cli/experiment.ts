@@ -89,7 +89,10 @@ export const command = defineCommand({
     if (draw !== undefined || html !== undefined) {
       const findings = findingsOf(answer, await source.neurons());
       if (plot !== undefined && draw !== undefined) {
-        await writeAtomically(plot, await draw(figureOfFile(findings)));
+        await writeAtomically(
+          plot,
+          await draw(figureOfFile(findings), (sentence) => progress.note(sentence)),
+        );
         progress.note(`Wrote the plot to ${plot}.`);
       }
       if (html !== undefined) {

@@ -23,7 +23,8 @@ export interface PlotOptions {
   readonly dpi?: number | undefined;
 }
 
-export type Plotter = (figure: Figure) => Promise<string | Uint8Array>;
+/** @param onNote receives a sentence if the plot is not what it should be */
+export type Plotter = (figure: Figure, onNote: (sentence: string) => void) => Promise<string | Uint8Array>;
 
 /**
  * Checks the options before the experiment runs.
@@ -38,8 +39,15 @@ export function plotter(path: string, options: PlotOptions): Plotter {
     return async (figure) => `${figureFile(figure, { widthMm, textPt, colours, font }).svg}\n`;
   }
   const fonts = fontsOf(font);
-  return async (figure) => {
+  return async (figure, onNote) => {
     const file = figureFile(figure, { widthMm, textPt, colours, font: 'sans-serif' });
+    const { missingGlyphs } = await import('./font-coverage.js');
+    const missing = missingGlyphs(file.drawing, fonts.regular);
+    if (missing !== '') {
+      onNote(
+        `The font lacks ${describeValue(missing)}, so the plot has boxes there: --font FILE takes another font.`,
+      );
+    }
     if (format === 'png')
       return pngWith(await pngOf(file.svg, dpi, file.widthMm, fonts), figure.metadata!, dpi);
     const { pdfOf } = await import('../../../experiments/figures/figure-pdf.js');
