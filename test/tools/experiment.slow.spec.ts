@@ -571,9 +571,9 @@ describe('npm run experiment, interrupted', () => {
     running.kill('SIGINT');
     const { stderr, status } = await running.ended;
     expect(status).toBe(130);
-    const [, first, path, next] =
-      /complete; the first (\d+) are in (\S+)\. --from (\d+) runs the rest\.\n$/.exec(stderr) ?? [];
-    expect([first, path]).toEqual([next, at('a.partial.csv')]);
+    const [, before, path, next] =
+      /; those before condition (\d+) are in (\S+)\. --from (\d+) runs the rest\.\n$/.exec(stderr) ?? [];
+    expect([before, path]).toEqual([next, at('a.partial.csv')]);
     expect(readdirSync(folder)).toEqual(['a.partial.csv']);
     const done = Number(next);
     expect(rows('a.partial.csv')).toHaveLength(done);

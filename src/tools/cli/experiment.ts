@@ -67,16 +67,7 @@ export const command = defineCommand({
       answer = await computedAnswer(source, orders, json, progress);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
-      const done = counted(error.conditionsDone, 'condition');
-      const were = error.conditionsDone === 1 ? 'was' : 'were';
-      const { partialFiles, next } = error;
-      const kept =
-        partialFiles.length > 0
-          ? `; the first ${next} are in ${partialFiles.join(' and ')}. --from ${next} runs the rest`
-          : orders.length > 0
-            ? '; no file was written'
-            : '';
-      progress.note(`Interrupted: ${done} ${were} complete${kept}.`);
+      progress.note(describeInterruption(error, orders.length > 0));
       return error.exitStatus;
     }
     // Print the results before renaming the files, so that they are not lost if that fails.
@@ -106,6 +97,16 @@ export const command = defineCommand({
     progress.note(`Ran ${answer.trials} trials in ${answer.seconds.toFixed(decimals)} s.`);
   },
 });
+
+function describeInterruption(
+  { conditionsDone, partialFiles, next }: Interrupted,
+  wantsFiles: boolean,
+): string {
+  const done = `Interrupted: ${counted(conditionsDone, 'condition')} ${conditionsDone === 1 ? 'was' : 'were'} complete`;
+  if (partialFiles.length === 0) return `${done}${wantsFiles ? '; no file was written' : ''}.`;
+  const files = partialFiles.join(' and ');
+  return `${done}; those before condition ${next} are in ${files}. --from ${next} runs the rest.`;
+}
 
 /** @throws UsageError */
 function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions): FileOrder[] {

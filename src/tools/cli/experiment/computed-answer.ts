@@ -38,6 +38,11 @@ interface ComputedAnswer extends CollectedAnswer {
   readonly seconds: number;
 }
 
+interface OpenFile {
+  readonly file: AtomicFile;
+  readonly writer: AnswerWriter;
+}
+
 /** Tables of events may fill the memory, so only those of the first conditions are stored for the plot. */
 const CONDITIONS_WITH_TABLES = 4;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -87,7 +92,7 @@ export async function computedAnswer(
   let totals: ExperimentTotals | undefined;
   const conditions: FoundCondition[] = [];
   const events: ExperimentEvent[] = [];
-  const files: { readonly file: AtomicFile; readonly writer: AnswerWriter }[] = [];
+  const files: OpenFile[] = [];
   let reached: TrialProgress = { trials: 0, trialsDone: 0 };
   const onProgress = (now: TrialProgress) => {
     reached = now;
@@ -122,22 +127,12 @@ export async function computedAnswer(
       }
     }
   } catch (error) {
-    const [last] = conditions.slice(-1);
-    if (!(signal.reason instanceof Interrupted) || last === undefined) {
-      for (const { file } of files) file.discard();
-      throw signal.aborted ? signal.reason : error;
+    const last = conditions.at(-1);
+    if (signal.reason instanceof Interrupted && last !== undefined) {
+      throw withPartialFiles(signal.reason, last.index + 1, files);
     }
-    const partial = files.map(({ file, writer }) => {
-      for (const bytes of writer.write({ kind: 'totals', totals: NO_TOTALS })) file.write(bytes);
-      return file.finishPartial();
-    });
-    const { signal: name, conditionsDone } = signal.reason;
-    throw new Interrupted(
-      name,
-      conditionsDone,
-      last.index + 1,
-      partial.filter((path) => path !== undefined),
-    );
+    for (const { file } of files) file.discard();
+    throw signal.aborted ? signal.reason : error;
   } finally {
     restore();
     progress.end();
@@ -148,6 +143,15 @@ export async function computedAnswer(
     files: files.map(({ file }) => file),
     trials: reached.trialsDone,
   };
+}
+
+function withPartialFiles({ signal, conditionsDone }: Interrupted, next: number, files: readonly OpenFile[]) {
+  const paths = files.map(({ file, writer }) => {
+    for (const bytes of writer.write({ kind: 'totals', totals: NO_TOTALS })) file.write(bytes);
+    return file.finishPartial();
+  });
+  const partial = paths.filter((path) => path !== undefined);
+  return new Interrupted(signal, conditionsDone, next, partial);
 }
 
 function foundCondition({ reports, ...condition }: AnsweredCondition, keepsTables: boolean): FoundCondition {
