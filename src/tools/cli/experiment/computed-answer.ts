@@ -114,11 +114,9 @@ export async function computedAnswer(
       if (event.kind === 'head') {
         beganAtMs = performance.now();
         head = event.head;
-        for (const { path, format, ...choice } of orders) {
-          const request = { ...choice, connectome: await source.neurons(), experiment: head.experiment };
-          const writer = await answerWriter(format, request);
-          files.push({ file: new AtomicFile(path), writer });
-        }
+        const { experiment } = head;
+        const request = { connectome: await source.neurons(), experiment };
+        for (const order of orders) files.push(await openFile(order, request));
       } else if (event.kind === 'totals') totals = event.totals;
       else conditions.push(foundCondition(event.condition, conditions.length < CONDITIONS_WITH_TABLES));
       if (keepsEvents) events.push(event);
@@ -143,6 +141,14 @@ export async function computedAnswer(
     files: files.map(({ file }) => file),
     trials: reached.trialsDone,
   };
+}
+
+async function openFile(
+  { path, format, ...choice }: FileOrder,
+  request: Pick<TableRequest, 'connectome' | 'experiment'>,
+): Promise<OpenFile> {
+  const writer = await answerWriter(format, { ...choice, ...request });
+  return { file: new AtomicFile(path), writer };
 }
 
 function withPartialFiles({ signal, conditionsDone }: Interrupted, next: number, files: readonly OpenFile[]) {
