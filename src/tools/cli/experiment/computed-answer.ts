@@ -115,8 +115,9 @@ export async function computedAnswer(
         beganAtMs = performance.now();
         head = event.head;
         const { experiment } = head;
-        const request = { connectome: await source.neurons(), experiment };
-        for (const order of orders) files.push(await openFile(order, request));
+        for (const order of orders) {
+          files.push(await openFile(order, { connectome: await source.neurons(), experiment }));
+        }
       } else if (event.kind === 'totals') totals = event.totals;
       else conditions.push(foundCondition(event.condition, conditions.length < CONDITIONS_WITH_TABLES));
       if (keepsEvents) events.push(event);
