@@ -114,10 +114,7 @@ export async function computedAnswer(
       if (event.kind === 'head') {
         beganAtMs = performance.now();
         head = event.head;
-        const { experiment } = head;
-        for (const order of orders) {
-          files.push(await openFile(order, { connectome: await source.neurons(), experiment }));
-        }
+        for (const order of orders) files.push(await openFile(order, source, head));
       } else if (event.kind === 'totals') totals = event.totals;
       else conditions.push(foundCondition(event.condition, conditions.length < CONDITIONS_WITH_TABLES));
       if (keepsEvents) events.push(event);
@@ -146,9 +143,10 @@ export async function computedAnswer(
 
 async function openFile(
   { path, format, ...choice }: FileOrder,
-  request: Pick<TableRequest, 'connectome' | 'experiment'>,
+  source: ExperimentSource,
+  { experiment }: ExperimentHead,
 ): Promise<OpenFile> {
-  const writer = await answerWriter(format, { ...choice, ...request });
+  const writer = await answerWriter(format, { ...choice, connectome: await source.neurons(), experiment });
   return { file: new AtomicFile(path), writer };
 }
 
