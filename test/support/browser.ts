@@ -22,6 +22,31 @@ const PLAYWRIGHT_FEATURES = [
   'ThirdPartyStoragePartitioning',
 ];
 
+/**
+ * Pages then draw ten times a second at most. With WebGL computed by the CPU, a page that draws as often as it can takes two
+ * cores, and no test looks at single frames.
+ */
+const FEW_FRAMES = `{
+  const [request, cancel] = [requestAnimationFrame.bind(window), cancelAnimationFrame.bind(window)];
+  const waiting = new Map();
+  let drawnMs = 0;
+  window.requestAnimationFrame = (draw) => {
+    const wait = (ms) => {
+      if (ms !== drawnMs && ms - drawnMs < 100) return waiting.set(id, request(wait));
+      waiting.delete(id);
+      drawnMs = ms;
+      draw(ms);
+    };
+    const id = request(wait);
+    waiting.set(id, id);
+    return id;
+  };
+  window.cancelAnimationFrame = (id) => {
+    cancel(waiting.get(id) ?? id);
+    waiting.delete(id);
+  };
+}`;
+
 /** Pages then ask the service for runs, and load no brain into the tab. */
 const SAVE_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })";
 
@@ -31,12 +56,12 @@ const SAVE_DATA = "Object.defineProperty(navigator, 'connection', { value: { sav
  */
 export async function launchChromium({ computesHere = false } = {}): Promise<Browser> {
   const browser = await launch();
-  if (computesHere) return browser;
   const newContext = browser.newContext.bind(browser);
   // Pages without a context of their own come from here too.
   browser.newContext = async (options) => {
     const context = await newContext(options);
-    await context.addInitScript(SAVE_DATA);
+    await context.addInitScript(FEW_FRAMES);
+    if (!computesHere) await context.addInitScript(SAVE_DATA);
     return context;
   };
   return browser;
