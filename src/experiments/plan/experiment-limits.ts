@@ -8,6 +8,8 @@ export interface ExperimentLimits {
   readonly selectedNeurons: number;
   /** Conditions x trials x duration. */
   readonly brainSeconds: number;
+  /** The same for a job, if the experiment is not one: a message names the job that would be accepted. */
+  readonly brainSecondsOfJob?: number;
   /** Expected input events of a trial: the first number or, if larger, the second times the seconds of the trial. */
   readonly inputEventsPerTrial: number;
   readonly inputEventsPerBrainSecond?: number;

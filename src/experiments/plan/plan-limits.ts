@@ -30,7 +30,7 @@ export function checkLimits(plan: ExperimentPlan, limits: ExperimentLimits): voi
 type WholeWork = ReturnType<PlanCost['work']>;
 
 function checkBrainTime({ cost, trials, grid }: ExperimentPlan, limits: ExperimentLimits, work: WholeWork) {
-  const { brainSeconds: most } = limits;
+  const { brainSeconds: most, brainSecondsOfJob = 0 } = limits;
   const brainSeconds = work.brainMs / MS_PER_SECOND;
   if (brainSeconds <= most) return;
   const fitting = Math.floor((most * trials) / brainSeconds);
@@ -38,9 +38,10 @@ function checkBrainTime({ cost, trials, grid }: ExperimentPlan, limits: Experime
   throw tooExpensive(
     `The experiment has ${quantity(brainSeconds, 'brain second')} (${quantity(conditions, 'condition')} x ${quantity(trials, 'trial')}); ` +
       `at most ${most} are allowed.`,
-    fitting >= 1
+    (fitting >= 1
       ? `With ${quantity(fitting, 'trial')} it would fit.`
-      : 'Fewer conditions or a shorter trial would fit.',
+      : 'Fewer conditions or a shorter trial would fit.') +
+      (brainSeconds <= brainSecondsOfJob ? ' As a job (Prefer: respond-async) it fits as it is.' : ''),
     fitting >= 1 ? '/trials' : grid.size > 1 ? '/sweep' : '/duration_ms',
   );
 }

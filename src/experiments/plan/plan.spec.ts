@@ -108,6 +108,17 @@ describe('the cost of an experiment', () => {
     });
   });
 
+  it.each([
+    [90, true],
+    [89.9, false],
+  ])('names the job that would be accepted: up to %d brain seconds', (brainSecondsOfJob, isNamed) => {
+    const asked = { inputs: INPUT, trials: 30, sweep: [{ set: 'seed', values: [1, 2, 3] }] };
+    const { message } = refusal(asked, { brainSeconds: 20, brainSecondsOfJob });
+    expect(message.endsWith('it would fit. As a job (Prefer: respond-async) it fits as it is.')).toBe(
+      isNamed,
+    );
+  });
+
   it('is refused above the limit, with a size that fits', () => {
     const error = refusal(
       { inputs: INPUT, trials: 30, sweep: [{ set: 'seed', values: [1, 2, 3] }] },

@@ -30,7 +30,8 @@ export const EXAMPLE_MESSAGES = {
   UNSUPPORTED_MEDIA_TYPE: 'Content-Type must be application/json in UTF-8, got "text/plain".',
   EXPECTATION_FAILED: 'Expect must be 100-continue or absent, got "202-accepted".',
   TOO_EXPENSIVE:
-    'The experiment has 1500 brain seconds (3 conditions x 100 trials); at most 600 are allowed. With 40 trials it would fit.',
+    'The experiment has 1500 brain seconds (3 conditions x 100 trials); at most 600 are allowed. With 40 trials it would fit. ' +
+    'As a job (Prefer: respond-async) it fits as it is.',
   IDEMPOTENCY_KEY_REUSED:
     'Idempotency-Key must be a new one for each experiment; with this one the experiment ' +
     '0f343b0931126a20f133d67c2b018a3b was begun.',

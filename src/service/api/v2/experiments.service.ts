@@ -233,7 +233,11 @@ export class ExperimentsService {
 
   #limitsOf(format: Format): DocumentLimits {
     const { conditions, brainSeconds } = this.limits;
-    return this.#documentLimits(conditions, brainSeconds, this.#tableRowsOf(format));
+    const brainSecondsOfJob = this.environment.JOB_BRAIN_SECONDS_PER_CLIENT;
+    return {
+      ...this.#documentLimits(conditions, brainSeconds, this.#tableRowsOf(format)),
+      brainSecondsOfJob,
+    };
   }
 
   get #limitsOfJob(): DocumentLimits {
