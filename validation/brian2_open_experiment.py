@@ -12,12 +12,13 @@ FILE with exactly these input events, and with the constants, overrides and wind
 condition counts the spikes that only one of the two has, and says how far membrane potentials are apart. The exit status
 is 1 if a spike differs or a potential by more than 1e-9 mV. Lesions that the service did not run, because they change
 nothing, are compared with its baseline.
-A recorded trial is found by a digest of the network, the events, the version of Brian 2 and this script: if one of them
-changes, Brian 2 runs again.
+A recorded trial is found by a digest of the network, the events, the version of Brian 2 and the class BrianNetwork: if one
+of them changes, Brian 2 runs again.
 Nothing here is code of the service but its Python client: the file is read as docs/wiring.md describes it.
 """
 import argparse
 import hashlib
+import inspect
 import json
 import sys
 import warnings
@@ -26,6 +27,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+
+warnings.filterwarnings("ignore")
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "clients" / "python"))
 from neural_experiment_client import Lab, LabError
@@ -251,7 +254,7 @@ class Recorded:
         if path is not None and path.exists():
             with np.load(path) as stored:
                 self._trials = dict(stored)
-        self._origin = version("brian2").encode() + Path(__file__).read_bytes()
+        self._origin = (version("brian2") + inspect.getsource(BrianNetwork)).encode()
 
     def key(self, connectome, conditions, condition, trial):
         """@param conditions those that share the network: its traced neurons are theirs"""
@@ -310,7 +313,6 @@ class BrianNetwork:
     def __init__(self, connectome, conditions, delay_ms, traced):
         """A source of Brian 2 fires at most once a step, as a train does: each input has one for each neuron."""
         global b2, ms, mV
-        warnings.filterwarnings("ignore")
         # Importing it takes seconds, and recorded trials do not need it.
         import brian2 as b2
         from brian2 import ms, mV
@@ -373,7 +375,8 @@ class BrianNetwork:
         self._source.set_spikes(inputs * len(self._receiving) + place, steps * 0.1 * ms)
         self._network.run(condition.duration_ms * ms)
         steps = np.rint(np.asarray(self._monitor.t / b2.second) * 1e4).astype(np.int32)
-        return steps, np.asarray(self._monitor.i, dtype=np.int32), np.asarray(self._trace.v / mV)
+        # Copies, since the next run writes into the arrays of the monitors.
+        return steps, np.array(self._monitor.i, dtype=np.int32), np.array(self._trace.v / mV)
 
 
 def unchanged(answer):

@@ -149,6 +149,25 @@ describe('the options of an open experiment', () => {
     expect(() => documentFrom({ ...options, controls: 'matched:many' })).toThrow(ShorthandError);
   });
 
+  it('edit the network', () => {
+    const options = {
+      constant: ['synapse_mv=0.3', 'threshold_mv=-44'],
+      override: ['LC4,LPLC2>DNp01:left*0.5', 'cut=@sugar>@all*0', 'LC4>LC6*-1'],
+      wiring: 'targets:7',
+    };
+    expect(withShorthand({ constants: { delay_ms: 2, synapse_mv: 1 } }, options)).toMatchObject({
+      constants: { delay_ms: 2, synapse_mv: 0.3, threshold_mv: -44 },
+      connection_overrides: {
+        override: { source: ['LC4', 'LPLC2'], target: 'DNp01:left', weight: 0.5 },
+        cut: { source: '@sugar', target: '@all', weight: 0 },
+        override2: { source: 'LC4', target: 'LC6', weight: -1 },
+      },
+      wiring: { shuffle: 'targets', seed: 7 },
+    });
+    expect(documentFrom({ wiring: 'signs' })).toMatchObject({ wiring: { signs: 'sampled' } });
+    expect(documentFrom({})).not.toHaveProperty('wiring');
+  });
+
   it('number inputs and reports that have no name', () => {
     expect(
       documentFrom({ stimulate: ['LC4', 'LC6'], window: ['0+5', '5+5'], report: ['LC4:left', 'LC4_left'] }),
@@ -226,6 +245,10 @@ describe('the options of an open experiment', () => {
     ],
     [{ stimulate: ['a'], sweep: ['rate=1:2'] }, /--sweep should have a number, found "1:2"/],
     [{ stimulate: ['@sugar@100Hz'] }, /"@sugar@100Hz" must end .*: write 100, not 100Hz/],
+    [{ constant: ['0.3'] }, /--constant should be NAME=VALUE .* found "0.3"/],
+    [{ constant: ['synapse_mv=x'] }, /--constant should have a number, found "x"/],
+    [{ override: ['LC4>DNp01'] }, /--override should be WHO>WHO\*WEIGHT .* found "LC4>DNp01"/],
+    [{ wiring: 'targets:1:2' }, /--wiring should be KIND or KIND:SEED .* found "targets:1:2"/],
     [{ silence: ['{"type"'] }, /"\{\\"type\\"" is no selector/],
   ])('%j is refused', (options, message) => {
     expect(() => documentFrom(options)).toThrow(message);

@@ -20,6 +20,12 @@ export interface Shorthand {
   /** `START+LENGTH` in ms: one for all of `stimulate`, or one for each. */
   readonly window?: readonly string[] | undefined;
   readonly silence?: readonly string[] | undefined;
+  /** `NAME=VALUE` of a constant of the network */
+  readonly constant?: readonly string[] | undefined;
+  /** `[NAME=]WHO>WHO*WEIGHT`: multiplies connections */
+  readonly override?: readonly string[] | undefined;
+  /** `signs[:SEED]`, `counts[:SEED]`, or a shuffle such as `targets[:SEED]` */
+  readonly wiring?: string | undefined;
   /** `[NAME=]WHO[/LABEL,LABEL]` */
   readonly report?: readonly string[] | undefined;
   /** `[NAME=]WHO[@MS]`: membrane potentials, one every MS ms. */
@@ -51,6 +57,7 @@ export interface RateRow {
 /** Default names. A report gets one if its selector has no characters that a name may have. */
 const UNNAMED_INPUT = 'stimulus';
 const UNNAMED_REPORT = 'report';
+const UNNAMED_OVERRIDE = 'override';
 const MAX_NAME_LENGTH = 64;
 const EVERYBODY = '@all';
 
@@ -74,6 +81,9 @@ export function withShorthand(
     ...(options.name !== undefined && { name: options.name }),
     inputs,
     silence: silenceOf(document, options),
+    constants: constantsOf(document, options),
+    connection_overrides: overridesOf(document, options),
+    ...(options.wiring !== undefined && { wiring: wiringIn(options.wiring) }),
     ...numberMember('duration_ms', 'duration', options.duration),
     ...numberMember('trials', 'trials', options.trials),
     ...numberMember('seed', 'seed', options.seed),
@@ -202,6 +212,57 @@ function controlsOf(text: string, sweep: unknown): Json {
   return {
     ...(form === 'matched' ? matched : (OF_WIRING[form!] ?? { shuffle: form })),
     ...(count !== undefined && { count: numberIn('controls', count) }),
+  };
+}
+
+function constantsOf(given: Json, { constant = [] }: Shorthand): unknown {
+  const constants = entriesOf(given['constants']);
+  if (constant.length === 0 || constants === undefined) return given['constants'];
+  const added = new Set<string>();
+  for (const text of constant) {
+    const { name, rest } = namedIn(text);
+    if (name === undefined) {
+      throw new ShorthandError(
+        `--constant should be NAME=VALUE such as synapse_mv=0.3, found ${quoted(text)}`,
+      );
+    }
+    addName('constant', name, added);
+    constants.set(name, numberIn('constant', rest));
+  }
+  return Object.fromEntries(constants);
+}
+
+function overridesOf(given: Json, { override = [] }: Shorthand): unknown {
+  const overrides = entriesOf(given['connection_overrides']);
+  if (override.length === 0 || overrides === undefined) return given['connection_overrides'];
+  const added = new Set<string>();
+  for (const text of override) {
+    const { name = freeName(UNNAMED_OVERRIDE, overrides), rest } = namedIn(text);
+    const parts = /^([^>]+)>([^>]+)\*(-?[\d.]+)$/.exec(rest);
+    if (parts === null) {
+      throw new ShorthandError(
+        `--override should be WHO>WHO*WEIGHT such as LC4>DNp01*0.5, found ${quoted(text)}`,
+      );
+    }
+    const [, source, target, weight] = parts as unknown as [string, string, string, string];
+    addName('override', name, added);
+    overrides.set(name, {
+      source: selectorOf(source),
+      target: selectorOf(target),
+      weight: numberIn('override', weight),
+    });
+  }
+  return Object.fromEntries(overrides);
+}
+
+function wiringIn(text: string): Json {
+  const [form, seed, ...rest] = text.split(':');
+  if (rest.length > 0) {
+    throw new ShorthandError(`--wiring should be KIND or KIND:SEED such as targets:1, found ${quoted(text)}`);
+  }
+  return {
+    ...(OF_WIRING[form!] ?? { shuffle: form }),
+    ...(seed !== undefined && { seed: numberIn('wiring', seed) }),
   };
 }
 

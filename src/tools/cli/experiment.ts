@@ -30,8 +30,9 @@ export const command = defineCommand({
   summary:
     'Runs an open experiment: stimulates, silences, sweeps and reads any neurons.\n' +
     'WHO: cell types (LC4, LC*), on a side (LC4:left), published sets (@sugar) or\n' +
-    'channels (@channel/escape); a comma unites them. A document says all of this and\n' +
-    'more; the options change it or add to it.',
+    'channels (@channel/escape); a comma unites them. A document says all of this;\n' +
+    'the options change it or add to it. Silences in a window, given times, rates in\n' +
+    'time and named node sets need a document.',
   options: OPTIONS,
   positionals: { usage: '[DOCUMENT.json]', help: 'Document to run; - for standard input.' },
   notes: `examples:

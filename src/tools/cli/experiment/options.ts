@@ -33,6 +33,9 @@ export const OPTIONS = {
   rates: text('[NAME=]FILE', 'CSV with rate_hz of each node_set or root_id.', LIST),
   window: text('MS+MS', 'Start and length of events of --stimulate.', LIST),
   silence: text('WHO', 'Neurons whose outputs are cut.', LIST),
+  constant: text('NAME=VALUE', 'A constant of the network, such as synapse_mv=0.3.', LIST),
+  override: text('[NAME=]WHO>WHO*WEIGHT', 'Connections that are multiplied, such as LC4>DNp01*0.5.', LIST),
+  wiring: text('KIND[:SEED]', 'Another wiring: sampled signs, resampled counts, or a shuffle.'),
   report: text(
     '[NAME=]WHO[/BY][@START+LENGTH]',
     `Neurons to read, in a window in ms, by ${GROUP_LABELS.join(', ')}.`,
