@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/daemons.js';
+import { MutingProxy } from '../../../test/support/muting-proxy.js';
 import { describeWith } from '../../../test/support/requirements.js';
 import { until } from '../../../test/support/service-process.js';
 import { JobsRedis } from './jobs-redis.js';
@@ -59,5 +60,30 @@ describeWith(['redis'], 'the Redis of jobs', () => {
     await until(() => told.includes('back'));
     await jobs.reach(() => jobs.prompt.set('key', ''));
     expect(told).toContain('policy: undefined');
+  });
+
+  it('is reached by new connections if the old ones fall silent without an end', async () => {
+    const proxy = await MutingProxy.start(server.port);
+    const events: string[] = [];
+    const silentForMs = { prompt: 2_500, patient: 1_000 };
+    const through = new JobsRedis(
+      proxy.url,
+      { onAway: () => events.push('away'), onBack: () => events.push('back'), onPolicy: () => undefined },
+      silentForMs,
+    );
+    try {
+      await through.patient.set('key', 'before');
+      await until(() => through.prompt.status === 'ready');
+      events.length = 0;
+      proxy.mute();
+      const waits = through.patient.set('key', 'after');
+      await expect(through.reach(() => through.prompt.get('key'))).rejects.toThrow('Jobs cannot be reached');
+      await until(() => events.includes('back'));
+      await waits;
+      expect(await through.reach(() => through.prompt.get('key'))).toBe('after');
+    } finally {
+      through.close();
+      proxy.close();
+    }
   });
 });

@@ -13,6 +13,11 @@ import { withTimeout } from '../../workers/pool/with-timeout.js';
 /** After this wait a request is answered that jobs are unavailable. */
 const ANSWER_WITHIN_MS = 2_000;
 const DISCONNECT_WITHIN_MS = 500;
+/**
+ * After this silence a connection is replaced: a network may drop it without telling either end. A worker of BullMQ
+ * waits up to 10 s for a chunk, and its connection is silent meanwhile.
+ */
+const SILENT_FOR_MS = { prompt: 5_000, patient: 20_000 };
 const RETRY_AFTER_S = 5;
 /** Longer than for an outage: a full Redis has room only after jobs have expired or ended. */
 const RETRY_WHEN_FULL_AFTER_S = 60;
@@ -89,11 +94,13 @@ export class JobsRedis {
   constructor(
     private readonly url: string,
     listener: JobsListener,
+    private readonly silentForMs = SILENT_FOR_MS,
   ) {
     this.prompt = new Redis(url, {
       ...FAILING_AT_ONCE,
       commandTimeout: ANSWER_WITHIN_MS,
       disconnectTimeout: DISCONNECT_WITHIN_MS,
+      socketTimeout: silentForMs.prompt,
     });
     // Checks with a write, because a full or read-only Redis still answers PING.
     const probe = () => this.prompt.set(PROBE_KEY, '', 'PX', PROBE_KEPT_MS);
@@ -118,6 +125,7 @@ export class JobsRedis {
       ...RECONNECTING,
       maxRetriesPerRequest: null,
       disconnectTimeout: DISCONNECT_WITHIN_MS,
+      socketTimeout: this.silentForMs.patient,
     });
     // The other connection reports errors.
     redis.on('error', () => undefined);

@@ -5,6 +5,8 @@ import { FAILING_AT_ONCE, RedisPresence, type PresenceListener } from '../redis/
 
 /** A request shall not wait longer than this for its limit. */
 const ANSWER_WITHIN_MS = 250;
+/** After this silence the connection is replaced: a network may drop it without telling either end. */
+const SILENT_FOR_MS = 1_000;
 
 /** Calls a Lua script on one key. */
 export type Script<Reply> = (key: string, ...args: readonly number[]) => Promise<Reply>;
@@ -24,6 +26,7 @@ export class RedisLink implements OnApplicationShutdown {
       ...FAILING_AT_ONCE,
       commandTimeout: ANSWER_WITHIN_MS,
       disconnectTimeout: ANSWER_WITHIN_MS,
+      socketTimeout: SILENT_FOR_MS,
     });
     this.#presence = new RedisPresence(async () => {
       for (const probe of this.#probes) await probe();
