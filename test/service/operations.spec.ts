@@ -288,7 +288,7 @@ it('a start with arguments helps with the settings, or ends with 2, and serves n
     expect.objectContaining({
       status: 2,
       stdout: '',
-      stderr: "start:prod: Unknown option '--port'. See npm run start:prod -- --help.\n",
+      stderr: "main.js: Unknown option '--port'. See node dist/main.js --help.\n",
     }),
   );
 });
