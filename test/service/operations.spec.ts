@@ -81,6 +81,7 @@ describe('the view of an operator', () => {
       const text = await metrics();
       expect(valueOf(text, 'process_resident_memory_bytes')).toBeGreaterThan(1e7);
       expect(valueOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+      expect(valueOf(text, 'nes_event_loop_blocked_seconds_total')).toBeGreaterThanOrEqual(0);
     });
 
     it('names the model it serves', async () => {
