@@ -5,6 +5,7 @@ import { DEFAULT_WORKERS } from './config/default-workers.js';
 import { type Environment, isSet, readEnvironment } from './config/environment.js';
 import { CodedError, messageWithCause } from '../engine/errors.js';
 import { GpuHost } from '../workers/gpu/gpu-host.js';
+import { listenOn } from './config/every-address.js';
 import { endOnFailure, endOnSignals, endProcess } from './shutdown.js';
 import { replaceStandardStreams } from './standard-streams.js';
 
@@ -37,7 +38,7 @@ export async function startService(workerFile?: URL): Promise<NestFastifyApplica
 
 async function listen(app: NestFastifyApplication, { PORT, HOST }: Environment): Promise<void> {
   try {
-    await app.listen(PORT, HOST);
+    await listenOn(HOST, (host) => app.listen(PORT, host));
   } catch (error) {
     await app.close();
     const { syscall } = error as NodeJS.ErrnoException;
