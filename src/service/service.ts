@@ -6,6 +6,7 @@ import { type Environment, isSet, readEnvironment } from './config/environment.j
 import { CodedError, messageWithCause } from '../engine/errors.js';
 import { GpuHost } from '../workers/gpu/gpu-host.js';
 import { listenOn } from './config/every-address.js';
+import { refuseClusters } from './refused-clusters.js';
 import { endOnFailure, endOnSignals, endProcess } from './shutdown.js';
 import { replaceStandardStreams } from './standard-streams.js';
 
@@ -20,6 +21,7 @@ export async function startService(workerFile?: URL): Promise<NestFastifyApplica
   try {
     const environment = readEnvironment(process.env);
     if (environment.BACKEND === 'gpu') await GpuHost.adapter(environment.GPU_ALLOW_SOFTWARE === 1);
+    await refuseClusters(environment);
     const app = await createApplication(environment, { workerFile, logTo: stdout });
     endOnSignals(app, environment.SHUTDOWN_MS);
     if (!isSet(environment, 'WORKERS')) {

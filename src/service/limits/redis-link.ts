@@ -1,5 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { refuseCluster } from '../redis/cluster.js';
 import { luaScript } from '../redis/lua-script.js';
 import { FAILING_AT_ONCE, RedisPresence, type PresenceListener } from '../redis/redis-presence.js';
 
@@ -28,9 +29,13 @@ export class RedisLink implements OnApplicationShutdown {
       disconnectTimeout: ANSWER_WITHIN_MS,
       socketTimeout: SILENT_FOR_MS,
     });
-    this.#presence = new RedisPresence(async () => {
-      for (const probe of this.#probes) await probe();
-    }, listener);
+    const probe = async () => {
+      await refuseCluster(this.#redis);
+      for (const each of this.#probes) await each();
+    };
+    this.#presence = new RedisPresence(probe, listener);
+    // Shows a Redis that cannot count before a run needs it.
+    this.#redis.on('ready', () => void probe().catch((error: Error) => this.#presence.leave(error)));
     this.#redis.on('error', (error: Error) => this.#presence.leave(error));
     this.#redis.on('close', () => this.#presence.leave(new Error('the connection was closed')));
   }

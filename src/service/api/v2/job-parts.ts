@@ -115,6 +115,15 @@ function sharedJobs(
         degradations.begin({ part: 'jobs_eviction', reason });
       }
     },
+    onDenied: (commands) => {
+      if (commands.length === 0) degradations.end('jobs_commands');
+      else {
+        const reason =
+          `The Redis of jobs denies commands that jobs need: ${commands.join(', ')}. Allow its user all commands of ` +
+          'docs/operations.md, The Redis of jobs.';
+        degradations.begin({ part: 'jobs_commands', reason });
+      }
+    },
   });
   const queueOn = (connection: Redis) =>
     new BullChunkQueue(connection, () => redis.connect(), limits.storedForMs);
