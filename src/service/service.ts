@@ -6,7 +6,7 @@ import { type Environment, isSet, readEnvironment } from './config/environment.j
 import { CodedError, messageWithCause } from '../engine/errors.js';
 import { GpuHost } from '../workers/gpu/gpu-host.js';
 import { listenOn } from './config/every-address.js';
-import { refuseClusters } from './refused-clusters.js';
+import { refuseClusters } from './config/refused-clusters.js';
 import { endOnFailure, endOnSignals, endProcess } from './shutdown.js';
 import { replaceStandardStreams } from './standard-streams.js';
 

@@ -324,7 +324,7 @@ describe('npm run config', () => {
   });
 
   it('is a table for people', () => {
-    expect(config([], {})).toMatch(/^HOST +0\.0\.0\.0 +default +address of the API$/m);
+    expect(config([], {})).toMatch(/^HOST +:: +default +address of the API; /m);
   });
 
   it.each([

@@ -186,7 +186,7 @@ describe('sessions', () => {
       await client.branch({ silence: ['S_sugar'] });
       expect([charged.splice(0), changes]).toEqual([[documentMs, documentMs], []]);
       const failing = await service.post({ silence: ['Nobody'] }, `${client.path}/branches`, JSON_TYPE);
-      expect(failing.status).toBe(422);
+      expect((await failing.json()).code).toBe('UNKNOWN_NEURONS');
       expect([charged.splice(0), changes.splice(0)]).toEqual([
         [documentMs, documentMs],
         [-documentMs, -documentMs],

@@ -93,7 +93,7 @@ describe('a store that is opened again', () => {
     await closeDiskJobs();
     await changed(async (level) => {
       for (const id of ['finished', 'running', 'waiting']) {
-        const job = JSON.parse(await level.get(`job/${id}`)!) as object;
+        const job = JSON.parse((await level.get(`job/${id}`))!) as object;
         await level.put(`job/${id}`, JSON.stringify({ ...job, version: '0.1' }));
       }
     });

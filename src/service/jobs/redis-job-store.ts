@@ -157,8 +157,9 @@ export class RedisJobStore implements JobStore {
 
   async announceVersion(): Promise<void> {
     await this.redis.set(servingKeyOf(JOB_VERSION), '', 'PX', SERVED_MS);
-    const pauseMs = performance.now() - this.#announcedMs;
-    this.#announcedMs += pauseMs;
+    const nowMs = performance.now();
+    const pauseMs = nowMs - this.#announcedMs;
+    this.#announcedMs = nowMs;
     // After an outage of Redis, other processes may not have announced their versions yet.
     if (pauseMs > 2 * ANNOUNCE_EVERY_MS) return;
     for (const id of await this.redis.hkeys(OPEN)) {

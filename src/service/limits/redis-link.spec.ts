@@ -28,7 +28,7 @@ describeWith(['redis'], 'the connection to the Redis of limits', () => {
     const spend = link.script<number[]>('spend-runs');
     const count = () => spend('nes:runs:a', 1_000_000, 60_000);
     link.addProbe(count);
-    const ask = () => link.withFallback(count, () => 'local');
+    const ask = () => link.withFallback<number[] | string>(count, () => 'local');
     // A command before the connection is there fails at once.
     await until(async () => (await ask()) !== 'local');
     told.length = 0;

@@ -3,7 +3,7 @@
 local key, keptMs = KEYS[1], ARGV[1]
 
 local commands = {
-  { 'PEXPIRE', key, keptMs }, { 'PTTL', key }, { 'EXISTS', key }, { 'GET', key }, { 'PERSIST', key }, { 'TIME' },
+  { 'PERSIST', key }, { 'PEXPIRE', key, keptMs }, { 'PTTL', key }, { 'EXISTS', key }, { 'GET', key }, { 'TIME' },
   { 'HGET', key, 'a' }, { 'HSET', key, 'a', 1 }, { 'HSETNX', key, 'a', 1 }, { 'HDEL', key, 'a' }, { 'HLEN', key },
   { 'HKEYS', key }, { 'HGETALL', key }, { 'HMGET', key, 'a' }, { 'HMSET', key, 'a', 1 }, { 'HEXISTS', key, 'a' },
   { 'HINCRBY', key, 'a', 1 }, { 'HINCRBYFLOAT', key, 'a', 1 }, { 'INCR', key },
@@ -17,8 +17,10 @@ local commands = {
   { 'ZSCORE', key, 1 }, { 'BZPOPMIN', key, 1 }, { 'SCAN', 0, 'COUNT', 1 }, { 'UNLINK', key }, { 'DEL', key },
 }
 
+-- Redis 7.0 and 7.2 have different words for it.
 local function isDenied(reply)
-  return type(reply) == 'table' and reply.err and string.find(reply.err, 'permission', 1, true)
+  if type(reply) ~= 'table' or not reply.err then return false end
+  return string.find(reply.err, 'user executing the script', 1, true) or string.find(reply.err, 'permission', 1, true)
 end
 
 -- Without the text, the other commands would create keys.

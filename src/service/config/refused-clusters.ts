@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
-import { CodedError } from '../engine/errors.js';
-import { withTimeout } from '../workers/pool/with-timeout.js';
-import type { Environment } from './config/environment.js';
-import { IS_CLUSTER, refuseCluster } from './redis/cluster.js';
-import { withoutPassword } from './redis/redis-url.js';
+import { CodedError } from '../../engine/errors.js';
+import { withTimeout } from '../../workers/pool/with-timeout.js';
+import type { Environment } from './environment.js';
+import { IS_CLUSTER, refuseCluster } from '../redis/cluster.js';
+import { withoutPassword } from '../redis/redis-url.js';
 
 /** Wait for a Redis at the start. One that answers later is asked again then. */
 const ANSWER_WITHIN_MS = 2_000;
