@@ -126,7 +126,7 @@ function optionsIn(args) {
   } catch (error) {
     console.error(
       `npm run up: ${error.message}. It takes --dataset NAME with --tables DIR, --${[...new Set([...OF_DOWNLOAD, ...OF_COMPILE])].join(', --')}. ` +
-        'Settings are environment variables: see npm run start:prod -- --help.',
+        'Settings are environment variables: see node dist/main.js --help.',
     );
     process.exit(2);
   }

@@ -5,6 +5,8 @@ import { DEFAULT_WORKERS } from './config/default-workers.js';
 import { type Environment, isSet, readEnvironment } from './config/environment.js';
 import { CodedError, messageWithCause } from '../engine/errors.js';
 import { GpuHost } from '../workers/gpu/gpu-host.js';
+import { listenOn } from './config/every-address.js';
+import { refuseClusters } from './config/refused-clusters.js';
 import { endOnFailure, endOnSignals, endProcess } from './shutdown.js';
 import { replaceStandardStreams } from './standard-streams.js';
 
@@ -19,6 +21,7 @@ export async function startService(workerFile?: URL): Promise<NestFastifyApplica
   try {
     const environment = readEnvironment(process.env);
     if (environment.BACKEND === 'gpu') await GpuHost.adapter(environment.GPU_ALLOW_SOFTWARE === 1);
+    await refuseClusters(environment);
     const app = await createApplication(environment, { workerFile, logTo: stdout });
     endOnSignals(app, environment.SHUTDOWN_MS);
     if (!isSet(environment, 'WORKERS')) {
@@ -37,7 +40,7 @@ export async function startService(workerFile?: URL): Promise<NestFastifyApplica
 
 async function listen(app: NestFastifyApplication, { PORT, HOST }: Environment): Promise<void> {
   try {
-    await app.listen(PORT, HOST);
+    await listenOn(HOST, (host) => app.listen(PORT, host));
   } catch (error) {
     await app.close();
     const { syscall } = error as NodeJS.ErrnoException;

@@ -162,7 +162,7 @@ describeWith(['redis'], 'jobs that replicas share', () => {
       const client = new Redis(redis.url);
       const ofJobs = async () =>
         (await client.keys('nes:*')).filter(
-          (key) => !/^nes:bull:[^:]+:(meta|id|events|stalled-check|marker|used)$/.test(key),
+          (key) => !/^nes:(jobs:serving:.*|bull:[^:]+:(meta|id|events|stalled-check|marker|used))$/.test(key),
         );
       expect((await ofJobs()).length).toBeGreaterThan(0);
       await until(async () => (await ofJobs()).length === 0);

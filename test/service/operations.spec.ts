@@ -81,6 +81,7 @@ describe('the view of an operator', () => {
       const text = await metrics();
       expect(valueOf(text, 'process_resident_memory_bytes')).toBeGreaterThan(1e7);
       expect(valueOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+      expect(valueOf(text, 'nes_event_loop_blocked_seconds_total')).toBeGreaterThanOrEqual(0);
     });
 
     it('names the model it serves', async () => {
@@ -288,7 +289,7 @@ it('a start with arguments helps with the settings, or ends with 2, and serves n
     expect.objectContaining({
       status: 2,
       stdout: '',
-      stderr: "start:prod: Unknown option '--port'. See npm run start:prod -- --help.\n",
+      stderr: "main.js: Unknown option '--port'. See node dist/main.js --help.\n",
     }),
   );
 });
@@ -323,7 +324,7 @@ describe('npm run config', () => {
   });
 
   it('is a table for people', () => {
-    expect(config([], {})).toMatch(/^HOST +0\.0\.0\.0 +default +address of the API$/m);
+    expect(config([], {})).toMatch(/^HOST +:: +default +address of the API; /m);
   });
 
   it.each([

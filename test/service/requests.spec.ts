@@ -138,7 +138,11 @@ describe('requests', () => {
       '{"duration_ms":{"length":4294967295,"0":50}}',
       'duration_ms must be one of',
     ],
-    ['half of JSON', '{"seed":', 'The body is not valid JSON: "{\\"seed\\":".'],
+    [
+      'half of JSON',
+      '{"seed":',
+      'The body is not valid JSON: "{\\"seed\\":"; the fault is in line 1, column 9.',
+    ],
     ['JSON and more', '{}{}', 'The body is not valid JSON'],
     ['a very long value', `{"stimulus":"${'x'.repeat(5000)}"}`, 'xxx…'],
     ['a line break in a value', '{"stimulus":"a\\nb"}', 'got "a\\nb".'],

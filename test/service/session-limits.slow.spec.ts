@@ -1,5 +1,6 @@
 /** Bounds, ends and prices of sessions over real HTTP, and their replay on the brain that ships. */
 import type { Server } from 'node:http';
+import { BrainBudget } from '../../src/service/limits/brain-budget.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { FaultyWorkers } from '../support/faulty-workers.js';
 import { startReadyService } from '../support/service.js';
@@ -160,6 +161,39 @@ describe('sessions', () => {
       }
       expect(statuses[0]).toBe(200);
       expect(statuses.at(-1)).toBe(429);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('pay for a branch and for a silence by the size of their document, unless it fails', async () => {
+    const service = await startReadyService();
+    try {
+      const client = await SteppedSession.open(service, DOCUMENT);
+      await client.step(1);
+      const changes: number[] = [];
+      const charged: number[] = [];
+      jest.spyOn(service.app.get(BrainBudget), 'charge').mockImplementation(async (_, brainMs) => {
+        charged.push(brainMs);
+        return { settle: (cameToMs) => void changes.push(cameToMs - brainMs) };
+      });
+      await client.document();
+      const [documentMs = 0] = charged.splice(0);
+      expect(documentMs).toBeGreaterThan(0);
+
+      await client.branch();
+      expect([charged.splice(0), changes]).toEqual([[documentMs], []]);
+      await client.branch({ silence: ['S_sugar'] });
+      expect([charged.splice(0), changes]).toEqual([[documentMs, documentMs], []]);
+      const failing = await service.post({ silence: ['Nobody'] }, `${client.path}/branches`, JSON_TYPE);
+      expect((await failing.json()).code).toBe('UNKNOWN_NEURONS');
+      expect([charged.splice(0), changes.splice(0)]).toEqual([
+        [documentMs, documentMs],
+        [-documentMs, -documentMs],
+      ]);
+      // The second that was paid for the first step pays this one, too.
+      await client.step(1, { silence: ['S_sugar'] });
+      expect([charged, changes]).toEqual([[documentMs], []]);
     } finally {
       await service.stop();
     }

@@ -150,8 +150,10 @@ const ATTACKS = {
   },
   branches: () => {
     const path = longSession();
+    let times = 0;
     return repeat(4, async () => {
-      const answer = await asked('POST', `${await path}/branches`, {});
+      const changes = times++ % 2 === 0 ? {} : { silence: ['LC*'] };
+      const answer = await asked('POST', `${await path}/branches`, changes);
       if (answer.location !== undefined) await asked('DELETE', answer.location);
       return answer.status === 201 ? 200 : answer.status;
     });

@@ -27,6 +27,13 @@ export class RedisServer {
     return RedisServer.#startWith(['--appendonly', 'yes', '--dir', directory, ...memory]);
   }
 
+  /** Starts a node of a Redis Cluster that has no slots yet. */
+  static async startCluster(): Promise<RedisServer> {
+    const directory = mkdtempSync(join(tmpdir(), 'redis-'));
+    const cluster = ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())];
+    return RedisServer.#startWith(['--appendonly', 'no', '--dir', directory, ...cluster]);
+  }
+
   static async #startWith(options: readonly string[]): Promise<RedisServer> {
     const server = new RedisServer(await freePort(), options);
     await server.start();
@@ -83,7 +90,7 @@ export class NginxServer {
       (text, replica, at) => text.replaceAll(`replica-${at + 1}:8080`, `127.0.0.1:${replica}`),
       shipped,
     );
-    const all = { 'listen 8080': `listen 127.0.0.1:${port}`, ...changes };
+    const all = { 'listen 8080': `listen 127.0.0.1:${port}`, 'listen [::]:8080;': '', ...changes };
     const replaced = Object.entries<string>(all).reduce(
       (text, change) => replaceOnce(text, ...change),
       placed,

@@ -45,6 +45,8 @@ export interface ServiceProcess {
   readonly port: number;
   readonly metricsPort: number;
   readonly url: string;
+  /** Text of its standard output and standard error so far. */
+  output(): string;
   /** Lines of its log so far. */
   log(): Record<string, unknown>[];
   readyz(): Promise<Readiness>;
@@ -94,6 +96,7 @@ export async function startProcess(
     port,
     metricsPort,
     url,
+    output: () => output,
     log: () =>
       output
         .split('\n')

@@ -1,7 +1,16 @@
 /** npm run up in a tree of its own, with everything but npm: that would install and build for minutes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePort } from '../support/free-port.js';
@@ -182,4 +191,15 @@ it('ends with 0 and without a trace when it is told to while the model is not th
   child.kill('SIGINT');
   expect(await exit).toEqual([0, null]);
   expect(up!.stderr).toBe('');
+});
+
+it('gets the signals of npm, which tells the shell that runs its script', async () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { up: string } };
+  const launcher = ['/bin/sh', '-c', scripts.up];
+  const { child, exit } = await start({ CONNECTOME_FILE: smallConnectomeFile(), HOST: '127.0.0.1' }, [], {
+    launcher,
+  });
+  await until(() => child.exitCode !== null || up!.stdout.includes('The service answers'));
+  child.kill('SIGTERM');
+  expect(await exit).toEqual([0, null]);
 });

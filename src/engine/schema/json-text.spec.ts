@@ -1,5 +1,67 @@
 import fc from 'fast-check';
-import { refuseRepeatedMember, repeatedMember } from './json-text.js';
+import { parseJson, refuseRepeatedMember, repeatedMember, validUntil } from './json-text.js';
+
+describe('parseJson', () => {
+  it.each([
+    ['{"stimulus": loom}', 1, 14],
+    ['{\n  "trials": 1,\n  "seed": 01\n}', 3, 12],
+    ['{"a": [1, 2,]}', 1, 13],
+    ['{"a": 1,}', 1, 9],
+    ["{'a': 1}", 1, 2],
+    ['{"a" 1}', 1, 6],
+    ['{"a": "b\\x"}', 1, 9],
+    ['{"a": "b\nc"}', 1, 9],
+    ['{"a": "\\u12x4"}', 1, 8],
+    ['[1 2]', 1, 4],
+    ['[1}', 1, 3],
+    ['{}{}', 1, 3],
+    ['{"a":\r\n{"b":', 2, 6],
+    ['[1.]', 1, 3],
+    ['[.5]', 1, 2],
+    ['[1,\u00a02]', 1, 4],
+    ['', 1, 1],
+  ])('says where %j is no JSON', (text, line, column) => {
+    expect(() => parseJson(text)).toThrow(
+      expect.objectContaining({
+        code: 'MALFORMED_REQUEST',
+        message: expect.stringMatching(
+          new RegExp(
+            `^The body is not valid JSON: .*; the fault is in line ${line}, column ${column}\\.$`,
+            's',
+          ),
+        ),
+      }),
+    );
+  });
+
+  it('finds a fault exactly in texts that JSON.parse refuses, and none before it', () => {
+    const texts = fc.tuple(fc.jsonValue(), fc.nat(), fc.constantFrom(...'{}[],:"\\0-e. tn\n'), fc.nat(2));
+    fc.assert(
+      fc.property(texts, ([value, place, character, removed]) => {
+        const json = JSON.stringify(value, null, 1);
+        expect(validUntil(json)).toBe(json.length);
+        const at = place % (json.length + 1);
+        const text = json.slice(0, at) + character + json.slice(at + removed);
+        const until = validUntil(text);
+        try {
+          JSON.parse(text);
+          expect(until).toBe(text.length);
+        } catch {
+          // The text before the fault is only too short; the character at the fault is wrong whatever follows.
+          expect(validUntil(text.slice(0, until))).toBe(until);
+          expect(validUntil(text.slice(0, until + 1))).toBe(until);
+        }
+      }),
+    );
+  });
+
+  it('finds the end of nesting as deep, and of a string as long, as a document can have', () => {
+    const nested = `${'[{"a":'.repeat(200_000)}`;
+    expect(validUntil(nested)).toBe(nested.length);
+    const long = `"${'\\n'.repeat(500_000)}\\x`;
+    expect(validUntil(long)).toBe(long.length - 2);
+  });
+});
 
 describe('repeatedMember', () => {
   it.each([

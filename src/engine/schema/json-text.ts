@@ -6,9 +6,56 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new CodedError('MALFORMED_REQUEST', `The body is not valid JSON: ${describeValue(text)}.`, {
-      cause: error,
-    });
+    // Not the message of JSON.parse, which each engine words differently.
+    const lines = text.slice(0, validUntil(text)).split('\n');
+    throw new CodedError(
+      'MALFORMED_REQUEST',
+      `The body is not valid JSON: ${describeValue(text)}; the fault is in line ${lines.length}, ` +
+        `column ${lines.at(-1)!.length + 1}.`,
+      { cause: error },
+    );
+  }
+}
+
+const BLANKS = /[ \t\n\r]*/y;
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** A string without its closing quote, as far as it is valid. */
+const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[ !#-[\]-\uffff]*)*/y;
+
+/**
+ * Finds the first fault of a text that should be JSON (RFC 8259).
+ * @returns the offset of the first character that is not allowed there; the length if there is none, or too little text
+ */
+export function validUntil(text: string): number {
+  let at = 0;
+  const skip = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    const length = pattern.exec(text)?.[0].length ?? -1;
+    at += Math.max(0, length);
+    return length >= 0;
+  };
+  const take = (character: string) => {
+    const isThere = text[at] === character;
+    if (isThere) at++;
+    return isThere;
+  };
+  const takeString = () => skip(STRING) && take('"');
+  const takeName = () => skip(BLANKS) && takeString() && skip(BLANKS) && take(':');
+  const isClosed = (closer: string) => skip(BLANKS) && take(closer);
+  /** Closing brackets of the objects and lists that have begun. */
+  const closers: string[] = [];
+  for (;;) {
+    skip(BLANKS);
+    const closer = take('{') ? '}' : take('[') ? ']' : undefined;
+    if (closer !== undefined && !isClosed(closer)) {
+      closers.push(closer);
+      if (closer === '}' && !takeName()) return at;
+      continue;
+    }
+    if (closer === undefined && !(text[at] === '"' ? takeString() : skip(SCALAR))) return at;
+    while (closers.length > 0 && isClosed(closers.at(-1)!)) closers.pop();
+    if (!skip(BLANKS) || closers.length === 0 || !take(',')) return at;
+    if (closers.at(-1) === '}' && !takeName()) return at;
   }
 }
 

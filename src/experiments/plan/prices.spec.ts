@@ -4,7 +4,7 @@ import { localTrials, planOf } from '../../../test/support/open-experiments.js';
 import { readConnectomeFile } from '../../workers/pool/connectome-file.js';
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { openConnectome } from '../../engine/connectome/format.js';
-import { expectedWork, foundWork, priceMs, type Work } from './prices.js';
+import { coreMs, expectedWork, foundWork, priceMs, type Work } from './prices.js';
 import { trialTask } from './trial.js';
 
 const HEAVY = Object.fromEntries(
@@ -25,6 +25,11 @@ describe('prices', () => {
       2260,
     );
     expect(priceMs({ tableRows: 1 })).toBe(1);
+  });
+
+  it('are refused if an amount of work is no number', () => {
+    expect(coreMs({ trials: 100 })).toBe(20);
+    expect(() => coreMs({ trials: NaN })).toThrow(RangeError);
   });
 
   it('of the examples are the time that they simulate, unless each trial draws events for all neurons', () => {

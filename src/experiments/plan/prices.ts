@@ -66,7 +66,7 @@ export function priceMs(work: Work): number {
 export function coreMs(work: Work): number {
   let brainSeconds = 0;
   for (const [kind, bought] of BOUGHT) brainSeconds += (work[kind] ?? 0) / bought;
-  return brainSeconds * CORE_MS_PER_BRAIN_SECOND;
+  return finite(brainSeconds * CORE_MS_PER_BRAIN_SECOND);
 }
 
 export function addWork(sum: Work, added: Work, times = 1): void {

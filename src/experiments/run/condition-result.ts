@@ -84,7 +84,12 @@ export function unpackedResult(bytes: Uint8Array): ConditionResult {
     return new COLUMN_TYPES[type](column.buffer);
   }) as { readonly version?: number; readonly outcome: ConditionResult };
   if (version === RESULT_VERSION) return result;
-  throw new CodedError(
+  throw otherVersion();
+}
+
+/** The error for results of another version, and the failure of a job that only another version could finish. */
+export function otherVersion(): CodedError {
+  return new CodedError(
     'NOT_FOUND',
     'The results were kept by another version of the service: submit the experiment again.',
   );

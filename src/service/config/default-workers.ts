@@ -1,5 +1,7 @@
 /** The default number of workers: as many as the cores can keep busy and as the memory can hold. */
+import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
 
 const MEBIBYTE = 1024 * 1024;
 /** Memory of the process without its workers: the connectome, the cache, jobs and the experiment thread. */
@@ -19,8 +21,33 @@ export function defaultWorkers(cores: number, memoryBytes: number): { workers: n
     : { workers: ofCores, reason: `as ${cores} ${cores === 1 ? 'core allows' : 'cores allow'}` };
 }
 
+/**
+ * Returns the number of cores that the quota of a container amounts to; Infinity without a quota.
+ * @param read returns a file of the folder of cgroups, version 2 or 1; undefined if there is none
+ */
+export function quotaCores(read: (name: string) => string | undefined): number {
+  const [quota, period] = read('cpu.max')?.split(' ') ?? [
+    read('cpu/cpu.cfs_quota_us'),
+    read('cpu/cpu.cfs_period_us'),
+  ];
+  const cores = Math.ceil(Number(quota) / Number(period));
+  // Without a quota it is "max" in version 2, and negative in version 1.
+  return cores >= 1 ? cores : Infinity;
+}
+
+function fileOfCgroup(name: string): string | undefined {
+  try {
+    return readFileSync(join('/sys/fs/cgroup', name), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+// Node 20 does not count the quota.
+const cores = Math.min(availableParallelism(), quotaCores(fileOfCgroup));
+
 // Node reports a huge number if there is no limit, and 0 if the limit is unknown. It reads cgroups of versions 1 and
 // 2.
 const limitBytes = process.constrainedMemory() || Infinity;
 
-export const DEFAULT_WORKERS = defaultWorkers(availableParallelism(), Math.min(totalmem(), limitBytes));
+export const DEFAULT_WORKERS = defaultWorkers(cores, Math.min(totalmem(), limitBytes));

@@ -7,6 +7,7 @@ import { CodedError, describeValue } from '../../engine/errors.js';
 import { allowedBy, isAllowedBy } from '../../engine/schema/allowed-values.js';
 import { integer, oneOf, text, type Schema, type Static } from '../../engine/schema/json-schema.js';
 import { DEFAULT_WORKERS } from './default-workers.js';
+import { EVERY_ADDRESS } from './every-address.js';
 import { isRedisUrl, withoutPassword } from '../redis/redis-url.js';
 import { own } from '../../engine/own.js';
 
@@ -47,9 +48,9 @@ const WEB_URL: Partial<Variable> = {
 
 /** Each variable and its meaning. */
 const VARIABLES = {
-  HOST: [free('0.0.0.0'), 'address of the API'],
+  HOST: [free(EVERY_ADDRESS), 'address of the API; :: is every one, of IPv4 and of IPv6, if there is any'],
   PORT: [whole(8080, 0, 65535), 'port of the API; 0 takes a free port'],
-  METRICS_HOST: [free('127.0.0.1'), 'address of the Prometheus metrics; 0.0.0.0 in the container image'],
+  METRICS_HOST: [free('127.0.0.1'), 'address of the Prometheus metrics; :: in the container image'],
   METRICS_PORT: [whole(9464, 0, 65535), 'port of the Prometheus metrics; 0 turns them off'],
   CONNECTOME_FILE: [free('data/default.connectome'), 'connectome to serve'],
   WORKERS: [

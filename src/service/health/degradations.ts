@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 /** A part of the service that works with restrictions while the rest continues normally. */
 export interface Degradation {
   /** From a fixed list, because it is a label of the metrics. */
-  readonly part: 'workers' | 'rate_limit' | 'gpu' | 'jobs' | 'jobs_eviction';
+  readonly part: 'workers' | 'rate_limit' | 'gpu' | 'jobs' | 'jobs_eviction' | 'jobs_commands';
   /** One sentence for operators. */
   readonly reason: string;
 }

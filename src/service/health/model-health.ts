@@ -29,7 +29,13 @@ export interface WorkerCounts {
 export type ModelState =
   | { readonly name: 'loading' }
   | { readonly name: 'ready'; readonly model: LoadedModel }
-  | { readonly name: 'failed'; readonly error: CodedError; readonly retryAtMs: number };
+  | {
+      readonly name: 'failed';
+      readonly error: CodedError;
+      /** Sentence for operators that may be published, or empty. */
+      readonly advice: string;
+      readonly retryAtMs: number;
+    };
 
 /** Retry-After while the model loads; the loading time is not known. */
 const LOADING_RETRY_AFTER_S = 2;
@@ -87,7 +93,9 @@ export class ModelHealth {
           'MODEL_FAILED',
           // Not the message of the cause, which names files on this machine.
           `The model cannot be served at present (${this.state.error.code}). ` +
-            `${ERRORS[this.state.error.code].meaning} The service keeps trying.`,
+            [ERRORS[this.state.error.code].meaning, this.state.advice, 'The service keeps trying.']
+              .filter(Boolean)
+              .join(' '),
           { cause: this.state.error, retryAfterS: secondsUntil(this.state.retryAtMs) },
         );
     }

@@ -15,7 +15,8 @@ export const EXAMPLE_MESSAGES = {
   NO_SIGN_PROBABILITIES:
     'wiring.signs needs the probabilities of transmitters, which FlyWire FAFB 783, synthetic wiring lacks. A model that ' +
     'is compiled with --sign-probabilities has them, if its tables do.',
-  MALFORMED_REQUEST: 'The body is not valid JSON: "{\\"stimulus\\": loom}".',
+  MALFORMED_REQUEST:
+    'The body is not valid JSON: "{\\"stimulus\\": loom}"; the fault is in line 1, column 14.',
   NOT_FOUND: 'There is nothing at "/api/v2/run".',
   SESSION_ENDED:
     'There is no such session: it has ended, or another replica has it. To go on, send its document to POST ' +

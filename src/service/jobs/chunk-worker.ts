@@ -97,9 +97,7 @@ export class ChunkWorker implements ChunkWork {
     await this.queue.add(ids.map((id) => resumingChunk(id, model)));
     if (ids.length > 0) this.#log.log(`Goes on with ${ids.length} unfinished jobs.`);
     if (others > 0) {
-      this.#log.warn(
-        `${others} unfinished jobs wait for the model or version of the service that began them.`,
-      );
+      this.#log.warn(`${others} unfinished jobs wait for the model of the service that began them.`);
     }
   }
 

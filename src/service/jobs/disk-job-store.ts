@@ -1,5 +1,6 @@
 import type { BatchOperation } from 'classic-level';
 import { CodedError, failureOf, type Failure } from '../../engine/errors.js';
+import { otherVersion } from '../../experiments/run/condition-result.js';
 import { MAX_DEATHS_OF_CHUNK } from '../../workers/pool/retries.js';
 import {
   isFinished,
@@ -79,16 +80,14 @@ export class DiskJobStore implements JobStore {
   }
 
   /**
-   * Takes over unfinished jobs that an earlier process left. Those of another model or version wait for it until they
-   * expire. A job is given up after too many processes ended during it.
+   * Takes over unfinished jobs that an earlier process left. Those of another model wait for it until they expire. A job
+   * is given up after too many processes ended during it.
    * @returns the names of the jobs to compute, and the number of those that wait
    */
   adopt(model: string): Promise<{ readonly ids: readonly string[]; readonly others: number }> {
     return this.disk.change(async (level) => {
       const waiting = this.#unfinishedJobs().filter(({ expiresMs }) => expiresMs !== Infinity);
-      const computable = waiting.filter(
-        ({ record, version }) => record.model === model && version === JOB_VERSION,
-      );
+      const computable = waiting.filter(({ record }) => record.model === model);
       for (const job of computable) {
         const deaths = job.deaths + (job.progress.status === 'running' ? 1 : 0);
         await this.#write(level, { ...job, deaths });
@@ -226,7 +225,7 @@ export class DiskJobStore implements JobStore {
     });
   }
 
-  /** Reads the states, and removes results that a process did not come to remove. */
+  /** Reads the states, ends jobs of other versions, and removes results that a process did not come to remove. */
   async #load(level: Level): Promise<void> {
     const nowMs = this.nowMs();
     const loaded: LoadedJob[] = [];
@@ -239,6 +238,9 @@ export class DiskJobStore implements JobStore {
     }
     loaded.sort((a, b) => (a.progress.finishedMs ?? 0) - (b.progress.finishedMs ?? 0));
     this.#jobs = new Map(loaded.map((job) => [job.record.id, job]));
+    for (const { record, version } of loaded) {
+      if (version !== JOB_VERSION) await this.#fail(level, record.id, failureOf(otherVersion()));
+    }
     const keys = level.keys({ gte: 'result/', lt: 'result0' });
     for (let key = await keys.next(); key !== undefined; key = await keys.next()) {
       const id = key.split('/')[1]!;

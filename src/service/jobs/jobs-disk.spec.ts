@@ -82,6 +82,37 @@ describe('a store that is opened again', () => {
     expect(await again.adopt('another')).toEqual({ ids: ['b'], others: 0 });
   });
 
+  it('ends unfinished jobs of another version, and frees their places', async () => {
+    const limits = { perClient: 2 };
+    const { store } = await openDiskJobs(limits, { path });
+    await store.create(record('finished'));
+    for (const index of [0, 1, 2]) await store.keep('finished', condition(index), 3);
+    for (const id of ['running', 'waiting']) await store.create(record(id));
+    await store.begin('running');
+    await store.keep('running', condition(0), 3);
+    await closeDiskJobs();
+    await changed(async (level) => {
+      for (const id of ['finished', 'running', 'waiting']) {
+        const job = JSON.parse((await level.get(`job/${id}`))!) as object;
+        await level.put(`job/${id}`, JSON.stringify({ ...job, version: '0.1' }));
+      }
+    });
+
+    const { store: again } = await openDiskJobs(limits, { path });
+    const progress = async (id: string) => (await again.state(id))!.progress;
+    const failure = {
+      code: 'NOT_FOUND',
+      message: 'The results were kept by another version of the service: submit the experiment again.',
+    };
+    for (const id of ['running', 'waiting']) {
+      expect(await progress(id)).toMatchObject({ status: 'failed', failure });
+    }
+    expect(await again.results('running', [0])).toEqual([undefined]);
+    expect(await progress('finished')).toMatchObject({ status: 'successful' });
+    expect(await again.adopt('model')).toEqual({ ids: [], others: 0 });
+    for (const id of ['next', 'last']) expect(await again.create(record(id))).toBe(id);
+  });
+
   it('lets a job wait for its model until it expires, and one that is computed for ever', async () => {
     let nowMs = 0;
     const at = () => openDiskJobs({}, { path, nowMs: () => nowMs });

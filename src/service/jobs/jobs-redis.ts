@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { CodedError } from '../../engine/errors.js';
+import { refuseCluster } from '../redis/cluster.js';
+import { luaScript } from '../redis/lua-script.js';
 import {
   codeOf,
   FAILING_AT_ONCE,
@@ -13,6 +15,11 @@ import { withTimeout } from '../../workers/pool/with-timeout.js';
 /** After this wait a request is answered that jobs are unavailable. */
 const ANSWER_WITHIN_MS = 2_000;
 const DISCONNECT_WITHIN_MS = 500;
+/**
+ * After this silence a connection is replaced: a network may drop it without telling either end. A worker of BullMQ
+ * waits up to 10 s for a chunk, and its connection is silent meanwhile.
+ */
+const SILENT_FOR_MS = { prompt: 5_000, patient: 20_000 };
 const RETRY_AFTER_S = 5;
 /** Longer than for an outage: a full Redis has room only after jobs have expired or ended. */
 const RETRY_WHEN_FULL_AFTER_S = 60;
@@ -24,6 +31,9 @@ const KEEPING_POLICY = 'noeviction';
 /** Key of the write check; it expires soon. */
 const PROBE_KEY = 'nes:jobs:probe';
 const PROBE_KEPT_MS = 1_000;
+/** Key on which the commands of jobs are tried. */
+const COMMANDS_KEY = 'nes:jobs:commands';
+const DENIED_COMMANDS = luaScript(new URL('./lua/denied-commands.lua', import.meta.url));
 /** Error code of every write to a Redis that has reached maxmemory and evicts nothing. */
 export const FULL = 'OOM';
 /** Codes of writes that Redis refuses until something changes: it is full, is not the master, or cannot save. */
@@ -76,6 +86,11 @@ export interface JobsListener extends PresenceListener {
    * @param evicting the policy under which Redis may drop jobs; undefined if it never does
    */
   readonly onPolicy: (evicting: string | undefined) => void;
+  /**
+   * Called after each connection.
+   * @param commands those that jobs need and the user of Redis may not run
+   */
+  readonly onDenied: (commands: readonly string[]) => void;
 }
 
 /** The connections to the Redis of jobs. */
@@ -89,20 +104,38 @@ export class JobsRedis {
   constructor(
     private readonly url: string,
     listener: JobsListener,
+    private readonly silentForMs = SILENT_FOR_MS,
   ) {
     this.prompt = new Redis(url, {
       ...FAILING_AT_ONCE,
       commandTimeout: ANSWER_WITHIN_MS,
       disconnectTimeout: DISCONNECT_WITHIN_MS,
+      socketTimeout: silentForMs.prompt,
     });
     // Checks with a write, because a full or read-only Redis still answers PING.
-    const probe = () => this.prompt.set(PROBE_KEY, '', 'PX', PROBE_KEPT_MS);
+    const probe = async () => {
+      await refuseCluster(this.prompt);
+      await this.prompt.set(PROBE_KEY, '', 'PX', PROBE_KEPT_MS);
+    };
     this.#presence = new RedisPresence(probe, listener, PROBE_EVERY_MS);
     this.prompt.on('error', (error: Error) => this.#presence.leave(error));
     this.prompt.on('close', () => this.#presence.leave(new Error('the connection was closed')));
     this.patient = this.connect();
     // Check again after a failover, because another Redis may have another policy.
-    this.prompt.on('ready', () => void this.#checkPolicy(listener));
+    this.prompt.on('ready', () => {
+      void this.#checkPolicy(listener);
+      void this.#checkCommands(listener);
+    });
+  }
+
+  async #checkCommands({ onDenied }: JobsListener): Promise<void> {
+    try {
+      await refuseCluster(this.prompt);
+      onDenied((await this.prompt.eval(DENIED_COMMANDS, 1, COMMANDS_KEY, PROBE_KEPT_MS)) as string[]);
+    } catch (error) {
+      if (codeOf(error as Error) === 'NOPERM') onDenied(['EVAL']);
+      else this.#presence.leave(error as Error);
+    }
   }
 
   async #checkPolicy({ onPolicy }: JobsListener): Promise<void> {
@@ -118,6 +151,7 @@ export class JobsRedis {
       ...RECONNECTING,
       maxRetriesPerRequest: null,
       disconnectTimeout: DISCONNECT_WITHIN_MS,
+      socketTimeout: this.silentForMs.patient,
     });
     // The other connection reports errors.
     redis.on('error', () => undefined);

@@ -126,6 +126,42 @@ describeWith(['redis'], 'jobs in Redis', () => {
     }
   });
 
+  it('ends unfinished jobs of a version that nobody serves, and of none', async () => {
+    const jobs = ['running', 'waiting', 'nameless', 'served', 'finished', 'current'];
+    const few = storeWith({ perClient: 6 });
+    for (const id of jobs)
+      await few.create(record(id, { client: id === 'current' ? 'museum' : 'laboratory' }));
+    for (const id of ['running', 'finished']) await few.begin(id);
+    await few.keep('running', condition(0), 3);
+    for (const index of [0, 1, 2]) await few.keep('finished', condition(index), 3);
+    for (const id of ['running', 'waiting', 'finished']) await redis.hset(`nes:job:${id}`, 'version', '0.1');
+    await redis.hdel('nes:job:nameless', 'version');
+    await redis.hset('nes:job:served', 'version', '0.2');
+    await redis.set('nes:jobs:serving:0.2', '', 'PX', 60_000);
+    const statuses = () => Promise.all(jobs.map(async (id) => (await few.state(id))!.progress.status));
+
+    // After a start, processes of other versions may not have announced theirs.
+    await few.announceVersion();
+    expect(await statuses()).toEqual([
+      'running',
+      'accepted',
+      'accepted',
+      'accepted',
+      'successful',
+      'accepted',
+    ]);
+    await few.announceVersion();
+    expect(await statuses()).toEqual(['failed', 'failed', 'failed', 'accepted', 'successful', 'accepted']);
+    expect((await few.state('running'))!.progress.failure).toEqual({
+      code: 'NOT_FOUND',
+      message: 'The results were kept by another version of the service: submit the experiment again.',
+    });
+    expect(await few.unfinished()).toBe(2);
+    const serving = await redis.keys('nes:jobs:serving:*');
+    for (const key of serving) expect([key, await redis.pttl(key)]).not.toEqual([key, -1]);
+    expect(serving).toHaveLength(2);
+  });
+
   describe('that is full', () => {
     afterEach(() => redis.config('SET', 'maxmemory', '256mb'));
 

@@ -1,10 +1,21 @@
 import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { otherVersion } from '../../experiments/run/condition-result.js';
 import { CORE_MS_PER_BRAIN_SECOND } from '../../experiments/plan/prices.js';
 import { failureOf, type Failure } from '../../engine/errors.js';
 import { luaScript } from '../redis/lua-script.js';
 import { limitFor } from '../../workers/queue/client-shares.js';
-import type { Job, JobHead, JobProgress, JobRecord, JobState, JobStatus, JobWork } from './job.js';
+import {
+  JOB_VERSION,
+  type Job,
+  type JobHead,
+  type JobProgress,
+  type JobRecord,
+  type JobState,
+  type JobStatus,
+  type JobWork,
+} from './job.js';
 import { checkAdmission, resultsTooLarge } from './job-admission.js';
 import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
 
@@ -14,6 +25,12 @@ const OPEN = 'nes:jobs:open';
 const FINISHED = 'nes:jobs:finished';
 /** Prefix of keys from a client's idempotency key to the id of its job. */
 const REQUEST_PREFIX = 'nes:jobs:request:';
+
+/** Key that exists while a process serves a version. */
+const servingKeyOf = (version: string) => `nes:jobs:serving:${version}`;
+/** A version without an announcement for this long is not served any more. */
+const SERVED_MS = 300_000;
+const ANNOUNCE_EVERY_MS = 60_000;
 
 const keyOf = (id: string) => `nes:job:${id}`;
 /** `outcomes` is an old word for results. Stored jobs have keys with it, so it stays. */
@@ -35,12 +52,17 @@ const STATE_FIELDS = [
 /** The JobWork as JSON. It may be large, so it is read only to compute the job or to read its results. */
 const WORK_FIELD = 'work';
 
+/** JOB_VERSION of the service that created the job; absent if an older one did. */
+const VERSION_FIELD = 'version';
+
 /** Scripts with their numbers of keys. Their first two arguments are the id and storedForMs. */
 const SCRIPTS = { 'create-job': 5, 'begin-job': 4, 'keep-condition': 4, 'end-job': 4 } as const;
 type Argument = string | number | Buffer;
 
 /** Stores jobs in Redis, so that several processes can share them. Entries expire storedForMs after their last write. */
 export class RedisJobStore implements JobStore {
+  #announcedMs = -Infinity;
+
   constructor(
     private readonly redis: Redis,
     private readonly limits: JobLimits,
@@ -70,6 +92,7 @@ export class RedisJobStore implements JobStore {
       limitFor(0, atOnce),
       limitFor(1, atOnce),
       CORE_MS_PER_BRAIN_SECOND,
+      JOB_VERSION,
     );
     const [id, jobs, ownJobs, ownMs] = reply as [string | null, number, number, number];
     if (id === null) checkAdmission(record, { jobs, ownJobs, ownMs }, this.limits);
@@ -122,6 +145,33 @@ export class RedisJobStore implements JobStore {
   async dismiss(id: string): Promise<JobState | undefined> {
     await this.#end(id, 'dismissed', '');
     return this.state(id);
+  }
+
+  /** Announces the version of this process until the signal aborts, and ends jobs of versions that nobody serves. */
+  async serveVersion(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.announceVersion().catch(() => undefined);
+      await sleep(ANNOUNCE_EVERY_MS, undefined, { ref: false, signal }).catch(() => undefined);
+    }
+  }
+
+  async announceVersion(): Promise<void> {
+    await this.redis.set(servingKeyOf(JOB_VERSION), '', 'PX', SERVED_MS);
+    const nowMs = performance.now();
+    const pauseMs = nowMs - this.#announcedMs;
+    this.#announcedMs = nowMs;
+    // After an outage of Redis, other processes may not have announced their versions yet.
+    if (pauseMs > 2 * ANNOUNCE_EVERY_MS) return;
+    for (const id of await this.redis.hkeys(OPEN)) {
+      if (!(await this.#isServed(id))) await this.fail(id, failureOf(otherVersion()));
+    }
+  }
+
+  async #isServed(id: string): Promise<boolean> {
+    const [head, version] = await this.redis.hmget(keyOf(id), 'head', VERSION_FIELD);
+    // An expired job needs no end.
+    if (typeof head !== 'string' || version === JOB_VERSION) return true;
+    return typeof version === 'string' && (await this.redis.exists(servingKeyOf(version))) === 1;
   }
 
   async #end(id: string, status: JobStatus, failure: string): Promise<void> {

@@ -13,7 +13,11 @@ export const HEADER_LIMIT_BYTES = 16 * 1024;
 export const PARAMETER_LIMIT_CHARACTERS = 200;
 /** Time from the first byte of a request to its last. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/**
+ * Longer than proxies keep an idle connection: nginx 60 s, Traefik 90 s, Caddy 120 s. Otherwise a proxy may send a request on
+ * a connection that is just being closed.
+ */
+export const KEEP_ALIVE_TIMEOUT_MS = 130_000;
 /**
  * Unanswered requests on one connection. No HTTP library pipelines so many; each takes about 10 kB until it is
  * answered.

@@ -1,10 +1,13 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { refuseCluster } from '../redis/cluster.js';
 import { luaScript } from '../redis/lua-script.js';
 import { FAILING_AT_ONCE, RedisPresence, type PresenceListener } from '../redis/redis-presence.js';
 
 /** A request shall not wait longer than this for its limit. */
 const ANSWER_WITHIN_MS = 250;
+/** After this silence the connection is replaced: a network may drop it without telling either end. */
+const SILENT_FOR_MS = 1_000;
 
 /** Calls a Lua script on one key. */
 export type Script<Reply> = (key: string, ...args: readonly number[]) => Promise<Reply>;
@@ -24,10 +27,15 @@ export class RedisLink implements OnApplicationShutdown {
       ...FAILING_AT_ONCE,
       commandTimeout: ANSWER_WITHIN_MS,
       disconnectTimeout: ANSWER_WITHIN_MS,
+      socketTimeout: SILENT_FOR_MS,
     });
-    this.#presence = new RedisPresence(async () => {
-      for (const probe of this.#probes) await probe();
-    }, listener);
+    const probe = async () => {
+      await refuseCluster(this.#redis);
+      for (const each of this.#probes) await each();
+    };
+    this.#presence = new RedisPresence(probe, listener);
+    // Shows a Redis that cannot count before a run needs it.
+    this.#redis.on('ready', () => void probe().catch((error: Error) => this.#presence.leave(error)));
     this.#redis.on('error', (error: Error) => this.#presence.leave(error));
     this.#redis.on('close', () => this.#presence.leave(new Error('the connection was closed')));
   }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Environment, isSet } from '../config/environment.js';
 import { CodedError } from '../../engine/errors.js';
+import { listenOn } from '../config/every-address.js';
 import { Metrics } from './metrics.js';
 
 /**
@@ -46,8 +47,10 @@ export class MetricsServer implements OnApplicationBootstrap {
   }
 
   async #listen(port: number): Promise<void> {
-    this.#server.listen(port, this.environment.METRICS_HOST);
-    await once(this.#server, 'listening');
+    await listenOn(this.environment.METRICS_HOST, (host) => {
+      this.#server.listen(port, host);
+      return once(this.#server, 'listening');
+    });
     this.#server.on('error', (error) => this.#log.error(`The metrics server failed: ${error.message}`));
   }
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Degradations } from '../health/degradations.js';
@@ -11,6 +11,7 @@ import { Sessions } from '../sessions/sessions.js';
 import { CHUNK_OUTCOMES, ChunkWorker } from '../jobs/chunk-worker.js';
 import { JobsService } from '../jobs/jobs-service.js';
 import { ModelLoader } from '../model-host/model-loader.js';
+import { EventLoopWatch } from './event-loop-watch.js';
 import { runReports, RunService, type CacheStatus, type Timings } from '../api/v1/run.service.js';
 
 /** Buckets from 0.1 ms, for a small brain, to the default timeout of a run. */
@@ -85,8 +86,9 @@ type Read = readonly [help: string, read: () => Result | Promise<Result>, ...lab
  * lists, so clients cannot create new series. docs/operations.md explains each metric.
  */
 @Injectable()
-export class Metrics {
+export class Metrics implements OnApplicationShutdown {
   readonly registry = new Registry();
+  readonly #eventLoop = new EventLoopWatch();
   readonly #counters = mapValues(
     COUNTERS,
     ([help, ...labelNames], name) => new Counter({ name, help, labelNames, registers: [this.registry] }),
@@ -125,6 +127,10 @@ export class Metrics {
     });
     this.#addResults();
     collectDefaultMetrics({ register: this.registry });
+  }
+
+  onApplicationShutdown(): void {
+    this.#eventLoop.end();
   }
 
   countRequest({ request, status, elapsedMs }: FinishedRequest): void {
@@ -255,6 +261,10 @@ export class Metrics {
       nes_log_lines_dropped_total: [
         'Log lines dropped because the reader did not keep up',
         () => this.droppedLogLines(),
+      ],
+      nes_event_loop_blocked_seconds_total: [
+        'Time for which the event loop was blocked, by more than 50 ms at a time',
+        () => this.#eventLoop.blockedMs / 1000,
       ],
       nes_degraded: [
         '1 for each degraded part',

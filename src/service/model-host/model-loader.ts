@@ -12,6 +12,7 @@ import type { Limits } from '../limits/limits.js';
 import { withTimeout } from '../../workers/pool/with-timeout.js';
 import type { GpuStage } from '../../workers/gpu/gpu-stage.js';
 import { WORKER_FILE } from '../../workers/pool/worker-file.js';
+import { addressSpaceAdvice, limitsOfProcess } from './address-space.js';
 import { ServedModel } from './served-model.js';
 
 const FIRST_RETRY_MS = 1_000;
@@ -117,8 +118,13 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
       cause instanceof CodedError
         ? cause
         : new CodedError('INTERNAL', `Loading the model failed: ${String(cause)}`, { cause });
-    this.#log.error(`${error.message} Trying again in ${this.#retryMs / 1000} s.`);
-    this.health.state = { name: 'failed', error, retryAtMs: performance.now() + this.#retryMs };
+    // Only a worker that never answered may have had too little room to start.
+    const isAtStart = served === undefined && error.code === 'WORKER_LOST';
+    const advice = isAtStart ? addressSpaceAdvice(limitsOfProcess()) : '';
+    this.#log.error(
+      [error.message, advice, `Trying again in ${this.#retryMs / 1000} s.`].filter(Boolean).join(' '),
+    );
+    this.health.state = { name: 'failed', error, advice, retryAtMs: performance.now() + this.#retryMs };
     await served?.close();
     if (this.health.draining) return;
     this.#retryTimer = setTimeout(() => {

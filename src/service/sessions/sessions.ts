@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Subject } from 'rxjs';
 import { CodedError, errorBody, queueFull } from '../../engine/errors.js';
+import { finite } from '../../engine/finite.js';
 import type { Session } from '../../experiments/sessions/session.js';
 import { LastStep } from '../../experiments/sessions/step.js';
 import { ClientShares, limitFor } from '../../workers/queue/client-shares.js';
@@ -148,7 +149,7 @@ export class ServedSession {
    * @throws CodedError if the client's budget is used up
    */
   async pay(brainMs: number, reply: FastifyReply): Promise<void> {
-    if (this.#creditMs < brainMs) {
+    if (this.#creditMs < finite(brainMs)) {
       const paidMs = Math.ceil(Math.max(PREPAID_MS, brainMs - this.#creditMs));
       const charge = await this.budget.charge(accountOf(reply.request), paidMs, reply);
       this.#creditMs += paidMs;
@@ -178,7 +179,7 @@ export class ServedSession {
   }
 
   refund(brainMs: number): void {
-    this.#creditMs += brainMs;
+    this.#creditMs += finite(brainMs);
   }
 
   /** Refunds an unused payment, or charges unpaid use. Call this once, when the session has ended. */

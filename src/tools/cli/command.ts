@@ -112,6 +112,8 @@ export interface Terminal extends Pick<Surroundings, 'environment' | 'readInput'
 export interface Command<O extends Options = Options> {
   /** As in `npm run NAME --`. */
   readonly name: string;
+  /** The call of a command that is not started by npm. */
+  readonly call?: string;
   readonly summary: string;
   readonly options: O;
   /** Absent if the command takes none. */
@@ -172,7 +174,7 @@ export async function statusOf(
     return (await command.run(values, positionals, { ...surroundings, print, progress })) ?? 0;
   } catch (error) {
     progress.end();
-    const failure = error instanceof UsageError ? usageFailure(command.name, error) : error;
+    const failure = error instanceof UsageError ? usageFailure(command, error) : error;
     if (failure instanceof CodedError) {
       stderr.write(`${failure.message}\n`);
       return failure.exitCode;
@@ -184,8 +186,12 @@ export async function statusOf(
   }
 }
 
-function usageFailure(name: string, { message }: UsageError): CodedError {
-  return new CodedError('USAGE', `${name}: ${message}. See npm run ${name} -- --help.`);
+function usageFailure(command: Command, { message }: UsageError): CodedError {
+  return new CodedError('USAGE', `${command.name}: ${message}. See ${callOf(command)} --help.`);
+}
+
+function callOf({ name, call = `npm run ${name} --` }: Command): string {
+  return call;
 }
 
 /** @throws UsageError */
@@ -263,7 +269,8 @@ function nameIn(usage: string): string {
   return usage.replace(/^\[|(\.\.\.)?\]?$/g, '');
 }
 
-function helpOf({ name, summary, options, positionals, notes = '' }: Command): string {
+function helpOf(command: Command): string {
+  const { summary, options, positionals, notes = '' } = command;
   const rows = [
     ...(positionals === undefined ? [] : [[nameIn(positionals.usage), positionals.help] as const]),
     ...Object.entries(options).map(optionHelp),
@@ -273,7 +280,7 @@ function helpOf({ name, summary, options, positionals, notes = '' }: Command): s
   const lines = rows.flatMap(([option, help]) =>
     wrapped(help, `  ${option.padEnd(width)}  `, ' '.repeat(width + 4)),
   );
-  const usage = `usage: npm run ${name} -- [options] ${positionals?.usage ?? ''}`.trimEnd();
+  const usage = `usage: ${callOf(command)} [options] ${positionals?.usage ?? ''}`.trimEnd();
   return `${[summary, usage, lines.join('\n'), notes].join('\n\n').trimEnd()}\n`;
 }
 

@@ -1,4 +1,4 @@
-/** Help and usage error of npm run start:prod. The service itself takes no arguments, so this runs only if there are some. */
+/** Help and usage error of node dist/main.js. The service itself takes no arguments, so this runs only if there are some. */
 import { type Environment, MEANINGS, readEnvironment } from '../../service/config/environment.js';
 import { defineCommand, UsageError } from './command.js';
 import { wrapped } from './text.js';
@@ -6,7 +6,9 @@ import { wrapped } from './text.js';
 const INDENTED = ' '.repeat(6);
 
 export const START = defineCommand({
-  name: 'start:prod',
+  name: 'main.js',
+  // npm would end on SIGTERM and leave the service behind.
+  call: 'node dist/main.js',
   summary:
     'Starts the service: experiments on a spiking model of the fruit fly brain, over\n' +
     'HTTP. It runs until SIGTERM or Ctrl+C, and finishes accepted runs first.',

@@ -67,4 +67,11 @@ describe('FairQueue', () => {
     items.takeItem('a', 'a4');
     expect(taken(items)).toEqual(['b4', 'c3']);
   });
+
+  it('takes no charge that is no number, after which an owner would never be served', () => {
+    const charges = new Charges();
+    charges.charge('a', 5);
+    expect(() => charges.charge('a', NaN)).toThrow(RangeError);
+    expect(charges.of('a')).toBe(5);
+  });
 });

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { finite } from '../../engine/finite.js';
 import type { QueuedTask } from './queued-task.js';
 
 /** Limit of remembered owners; the ones charged longest ago are dropped. */
@@ -28,7 +29,7 @@ export class Charges {
   }
 
   charge(owner: string, amount: number): void {
-    this.#ofOwners.set(owner, this.of(owner) + amount);
+    this.#ofOwners.set(owner, this.of(owner) + finite(amount));
   }
 }
 

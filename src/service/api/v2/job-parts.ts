@@ -115,19 +115,33 @@ function sharedJobs(
         degradations.begin({ part: 'jobs_eviction', reason });
       }
     },
+    onDenied: (commands) => {
+      if (commands.length === 0) degradations.end('jobs_commands');
+      else {
+        const reason =
+          `The Redis of jobs denies commands that jobs need: ${commands.join(', ')}. Allow its user all commands of ` +
+          'docs/operations.md, The Redis of jobs.';
+        degradations.begin({ part: 'jobs_commands', reason });
+      }
+    },
   });
   const queueOn = (connection: Redis) =>
     new BullChunkQueue(connection, () => redis.connect(), limits.storedForMs);
   // Computing waits until Redis is available; requests fail at once.
   const queue = queueOn(redis.patient);
-  const worker = new ChunkWorker(health, new RedisJobStore(redis.patient, limits), queue);
+  const computedStore = new RedisJobStore(redis.patient, limits);
+  const worker = new ChunkWorker(health, computedStore, queue);
   const queueOfRequests = queueOn(redis.prompt);
   const store = new RedisJobStore(redis.prompt, limits);
   const service = new JobsService(store, queueOfRequests, worker, redis.reach);
+  const closing = new AbortController();
+  // Not awaited: Redis may come later.
+  const open = async () => void computedStore.serveVersion(closing.signal);
   const close = async () => {
+    closing.abort();
     await queue.close();
     redis.close();
     await queueOfRequests.close();
   };
-  return { service, worker, queue, close };
+  return { service, worker, queue, open, close };
 }

@@ -87,27 +87,33 @@ export class SessionsService {
   }
 
   /** Opens a second session that continues from the state of this one. */
-  async branch(
-    { session, lastStep }: ServedSession,
-    changes: Changes,
-    reply: FastifyReply,
-  ): Promise<Session> {
+  async branch(served: ServedSession, changes: Changes, reply: FastifyReply): Promise<Session> {
+    const { session } = served;
     const { request } = reply;
     const model = this.health.modelForRuns();
     const opening = this.#begin(request, model);
     try {
       opening.leaves.push(session.enter(siteOf(request)));
-      lastStep.checkIsOver();
-      const branch = session.branch();
-      try {
-        branch.change(changes, await this.#neuronsToSilence(branch, changes, request));
-      } catch (error) {
-        branch.end(error as CodedError);
-        throw error;
-      }
+      const branch = await this.#charging(session, reply, () => this.#changedBranch(served, changes, reply));
       return this.#keep(branch, model, opening);
     } finally {
       opening.end();
+    }
+  }
+
+  async #changedBranch(
+    { session, lastStep }: ServedSession,
+    changes: Changes,
+    reply: FastifyReply,
+  ): Promise<Session> {
+    lastStep.checkIsOver();
+    const branch = session.branch();
+    try {
+      branch.change(changes, await this.#neuronsToSilence(branch, changes, reply));
+      return branch;
+    } catch (error) {
+      branch.end(error as CodedError);
+      throw error;
     }
   }
 
@@ -164,14 +170,8 @@ export class SessionsService {
 
   /** @returns the session so far as a document, in JSON */
   async document({ session }: ServedSession, reply: FastifyReply): Promise<Uint8Array> {
-    const { request } = reply;
-    const charge = await this.budget.charge(accountOf(request), session.documentMs, reply);
-    try {
-      return await this.experiments.sessionDocument(request, () => session.document());
-    } catch (error) {
-      await charge.settle(0);
-      throw error;
-    }
+    const write = () => this.experiments.sessionDocument(reply.request, () => session.document());
+    return this.#charging(session, reply, write);
   }
 
   /** @throws CodedError SESSION_ENDED, even if only its model is no longer served */
@@ -188,7 +188,7 @@ export class SessionsService {
     reply: FastifyReply,
   ): Promise<string> {
     const { session } = served;
-    const neurons = await this.#neuronsToSilence(session, request, reply.request);
+    const neurons = await this.#neuronsToSilence(session, request, reply);
     const step = session.planStep(request, neurons);
     try {
       // Pays before a worker may get the step.
@@ -207,9 +207,21 @@ export class SessionsService {
     }
   }
 
-  async #neuronsToSilence(session: Session, changes: Changes, request: FastifyRequest) {
+  async #neuronsToSilence(session: Session, changes: Changes, reply: FastifyReply) {
     const silence = session.silenceToPlan(changes);
-    return silence && (await this.experiments.silencedNeurons(request, silence));
+    if (silence === undefined) return undefined;
+    return this.#charging(session, reply, () => this.experiments.silencedNeurons(reply.request, silence));
+  }
+
+  /** Charges work on the whole history of a session, by the size of its document. Work that fails costs nothing. */
+  async #charging<T>(session: Session, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+    const charge = await this.budget.charge(accountOf(reply.request), session.documentMs, reply);
+    try {
+      return await work();
+    } catch (error) {
+      await charge.settle(0);
+      throw error;
+    }
   }
 
   /** Admits a session, which shutdown waits for and which ends if its client leaves. */

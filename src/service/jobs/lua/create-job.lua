@@ -6,7 +6,7 @@ local requestKey = KEYS[5]
 local client, priceMs, head, work, createdMs = unpack(ARGV, 3, 7)
 local jobsPerClient, brainMsPerClient, isRemembered = unpack(ARGV, 8, 10)
 -- Limits of unfinished jobs in total: for a client that has none, and for one that has some.
-local limitOfNew, limitOfOthers, coreMsPerBrainSecond = unpack(ARGV, 11, 13)
+local limitOfNew, limitOfOthers, coreMsPerBrainSecond, version = unpack(ARGV, 11, 14)
 
 -- The same as heldMs in job-admission.ts.
 local function heldMs(job, doneMs, timedBrainMs, timedCostMs)
@@ -41,6 +41,7 @@ if not isWithinLimits or ownMs + tonumber(priceMs) > tonumber(brainMsPerClient) 
   return { false, jobs, ownJobs, ownMs }
 end
 redis.call('HSET', jobKey, 'head', head, 'work', work, 'client', client, 'status', 'accepted', 'updated', createdMs)
+redis.call('HSET', jobKey, 'version', version)
 redis.call('HSET', openKey, id, client)
 redis.call('PEXPIRE', openKey, storedForMs)
 redis.call('PEXPIRE', jobKey, storedForMs)

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Returns advice for a worker that could not start, if the address space of the process is limited; otherwise an empty
+ * text. WebAssembly reserves 10 GB of it for each memory, to find wrong accesses without checking each.
+ * @param limits the text of /proc/self/limits
+ */
+export function addressSpaceAdvice(limits: string): string {
+  const [, bytes] = /^Max address space +(\d+)/m.exec(limits) ?? [];
+  if (bytes === undefined) return '';
+  return (
+    `The address space of the process is limited to ${bytes} bytes (ulimit -v), and each worker reserves 10 GB of it: ` +
+    'remove the limit, or set NODE_OPTIONS=--disable-wasm-trap-handler.'
+  );
+}
+
+/** Limits of this process; empty where the system does not tell. */
+export function limitsOfProcess(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    return '';
+  }
+}
