@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import http
 import itertools
 import json
 import logging
 import os
+import random
+import re
 import socket
 import time
 import urllib.error
@@ -37,8 +41,10 @@ from .documents import (
 )
 from .errors import LabConnectionError, LabError
 from .frames import frame_or_list
+from .gate import Gate
 from .jobs import Job
-from .responses import cause_of, http_error, may_have_arrived, parsed, read
+from .opener import opener_for
+from .responses import cause_of, http_error, is_of_gateway, may_have_arrived, whole
 from .results import Result
 from .sessions import Session
 from .version import __version__
@@ -69,7 +75,7 @@ class Lab:
 
     Args:
         url: its address, such as `http://localhost:8080`; by default that in the environment variable
-            NEURAL_EXPERIMENT_URL, or else http://localhost:8080.
+            NEURAL_EXPERIMENT_URL, or else http://localhost:8080. A user and password in it are sent, and never shown.
         timeout_s: how long to wait for the next byte, in seconds. A .csv, .arrow or .parquet begins to come
             when a part of it is computed; of everything else the service tells every few seconds how far it is.
         wait_at_most_s: how long to wait in all, in seconds, when the service asks to come again later (429, 503).
@@ -79,11 +85,21 @@ class Lab:
         if url is None:
             url = os.environ.get(_URL_VARIABLE, _DEFAULT_URL)
         parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ValueError(f"url must begin with http:// or https:// and name a host, got {url!r}")
-        self.url = url.rstrip("/")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            shown = re.sub(r".*@", "...@", url, flags=re.DOTALL)
+            raise ValueError(f"url must begin with http:// or https:// and name a host, got {shown!r}")
+        user, _, host = parts.netloc.rpartition("@")
+        self.url = parts._replace(netloc=host).geturl().rstrip("/")
+        if "@" in self.url:
+            raise ValueError("url must have / ? # and @ of a password in the form %2F %3F %23 %40")
         self.timeout_s = timeout_s
         self.wait_at_most_s = wait_at_most_s
+        self._host = parts.hostname
+        self._headers = {"User-Agent": f"neural-experiment-client-python/{__version__}"}
+        if user:
+            name, _, password = (urllib.parse.unquote(each) for each in user.partition(":"))
+            self._headers["Authorization"] = f"Basic {base64.b64encode(f'{name}:{password}'.encode()).decode()}"
+        self._gate = Gate()
 
     @staticmethod
     def local(
@@ -191,7 +207,7 @@ class Lab:
                 # A service that knows no jobs would answer at once.
                 if response.status != http.HTTPStatus.ACCEPTED:
                     raise LabError("The service computes no jobs.", status=response.status)
-                return parsed(read(response))
+                return whole(response)
 
         state = self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
         kept_jobs.remember(self.url, state["jobID"], complete.get("name"), state["created"])
@@ -243,10 +259,16 @@ class Lab:
         return session
 
     @takes_document
-    def dry_run(self, **document: Unpack[Document]) -> Json:
-        """Checks an experiment without running it: the complete document, resolved neurons, conditions and cost."""
-        with self._post(completed(document), {"dry_run": "true", "format": "json"}) as response:
-            return parsed(read(response))
+    def dry_run(self, *, as_job: bool = False, **document: Unpack[Document]) -> Json:
+        """Checks an experiment without running it: the complete document, resolved neurons, conditions and cost.
+
+        Args:
+            as_job: whether to check and price it as a job, which may be larger (`submit`).
+            **document: as for `run`.
+        """
+        headers = {"Prefer": "respond-async"} if as_job else _NONE
+        with self._post(completed(document), {"dry_run": "true", "format": "json"}, headers) as response:
+            return whole(response)
 
     @takes_document
     def download(
@@ -396,7 +418,7 @@ class Lab:
 
     def _get(self, path: str, query: Mapping[str, str] = _NONE) -> Json:
         with self._open(self._request("GET", path, query)) as response:
-            return parsed(read(response))
+            return whole(response)
 
     def _found(self, path: str, member: str, query: Mapping[str, str]) -> tuple[list[Json], Json]:
         """All rows of a search, and the last page of them."""
@@ -465,7 +487,7 @@ class Lab:
     ) -> urllib.request.Request:
         given = {name: value for name, value in query.items() if value is not None}
         url = f"{self.url}{path}" + (f"?{urllib.parse.urlencode(given, safe=',')}" if given else "")
-        headers = {"User-Agent": f"neural-experiment-client-python/{__version__}", **more_headers}
+        headers = {**self._headers, **more_headers}
         if body is not None:
             headers["Content-Type"] = "application/json"
         return urllib.request.Request(url, data=body, headers=headers, method=method)
@@ -475,7 +497,7 @@ class Lab:
         waited_s = 0.0
         while True:
             try:
-                return urllib.request.urlopen(request, timeout=self.timeout_s)
+                return opener_for(self._host).open(request, timeout=self.timeout_s)
             except urllib.error.HTTPError as answer:
                 with answer:
                     error = http_error(answer)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .answers import checked_path, frame_of, result_of, save
 from .documents import Json
 from .errors import LabError
-from .responses import error_of, parsed, read
+from .responses import error_of, is_of_gateway, whole
 from .results import Result
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Job:
     def end(self) -> JobState:
         """Ends the job and removes its results."""
         with self._lab._open(self._lab._request("DELETE", self._path, {})) as response:
-            return _job_state(parsed(read(response)))
+            return _job_state(whole(response))
 
     def __repr__(self) -> str:
         return f"<Job {self.name!r} at {self._lab.url}>"
