@@ -217,11 +217,15 @@ class Lab:
         """A job that was begun before, by its name (`Job.name`)."""
         return Job(self, name)
 
-    def jobs(self) -> Any:
+    def jobs(self, *, forget: bool = False) -> Any:
         """The jobs that were submitted to this address by this user of this machine, from any program.
 
         Their names are kept in `$XDG_STATE_HOME/neural-experiment-client/jobs.ndjson` (by default below
-        ~/.local/state), which only this user can read. Jobs that the service does not know any more are forgotten.
+        ~/.local/state), which only this user can read.
+
+        Args:
+            forget: whether to forget the jobs that the service does not know. Otherwise they are listed with the status
+                `unknown`, because another service may answer just now, and forgotten after 30 days.
 
         Returns:
             A DataFrame with a row for each job, the last one last: `name` (for `Lab.job`), `title` (the name of the
@@ -231,16 +235,18 @@ class Lab:
         rows = []
         gone = set()
         for job in kept_jobs.remembered(self.url):
+            state: Json = {"status": "unknown"}
             try:
-                state = self.job(job["name"]).state
+                state = vars(self.job(job["name"]).state)
             except LabError as error:
                 if error.status != http.HTTPStatus.NOT_FOUND:
                     raise
-                gone.add(job["name"])
-                continue
+                if forget or kept_jobs.is_old(job):
+                    gone.add(job["name"])
+                    continue
             head = {name: job[name] for name in ("name", "title", "begun")}
-            rows.append({**head, **{name: getattr(state, name) for name in _STATE_COLUMNS}})
-        kept_jobs.forget(lambda job: job["name"] in gone)
+            rows.append({**head, **{name: state.get(name) for name in _STATE_COLUMNS}})
+        kept_jobs.forget(lambda job: job["url"] == self.url and job["name"] in gone)
         return frame_or_list(rows, ["name", "title", "begun", *_STATE_COLUMNS])
 
     @takes_document
