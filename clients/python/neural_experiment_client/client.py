@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -65,6 +65,12 @@ _ROWS_A_REQUEST = 10_000
 #: Paths of refusals for the total price of a document. A job may cost more in total, but no trial of it.
 _PATHS_OF_PRICE = ("", "/trials", "/sweep", "/duration_ms")
 _IDS_A_REQUEST = 200
+#: The largest document that a service takes.
+_DOCUMENT_BYTES = 2**20
+#: Pause before a gateway is asked again.
+_GATEWAY_S = 1.0
+#: A pause is longer than the service asks for by up to this part of it, so that clients do not all come back at once.
+_JITTER = 0.25
 #: Columns of a list of jobs.
 _STATE_COLUMNS = ["status", "progress", "conditions_done", "conditions"]
 _LOGGER = logging.getLogger("neural_experiment_client")
@@ -78,7 +84,8 @@ class Lab:
             NEURAL_EXPERIMENT_URL, or else http://localhost:8080. A user and password in it are sent, and never shown.
         timeout_s: how long to wait for the next byte, in seconds. A .csv, .arrow or .parquet begins to come
             when a part of it is computed; of everything else the service tells every few seconds how far it is.
-        wait_at_most_s: how long to wait in all, in seconds, when the service asks to come again later (429, 503).
+        wait_at_most_s: how long to wait in all, in seconds, when the service asks to come again later (429, 503). An
+            experiment that only waits for others of this Lab waits for as long as these take.
     """
 
     def __init__(self, url: str | None = None, *, timeout_s: float = 120, wait_at_most_s: float = 120) -> None:
@@ -442,13 +449,18 @@ class Lab:
     def _asking(self, document: Mapping[str, Any]) -> Ask:
         complete = completed(document)
 
-        def ask(query: Mapping[str, str | None]) -> Any:
-            try:
-                return self._post(complete, query)
-            except LabError as error:
-                if error.code == "TOO_EXPENSIVE" and error.path in _PATHS_OF_PRICE:
-                    error.args = (f"{error} As a job it may cost more: lab.submit(...) takes the same arguments.",)
-                raise
+        @contextlib.contextmanager
+        def ask(query: Mapping[str, str | None]) -> Iterator[Any]:
+            # An experiment is under way until its answer is read.
+            with self._gate.place() as waited_for_place:
+                try:
+                    response = self._post(complete, query, waited_for_place=waited_for_place)
+                except LabError as error:
+                    if error.code == "TOO_EXPENSIVE" and error.path in _PATHS_OF_PRICE:
+                        error.args = (f"{error} As a job it may cost more: lab.submit(...) takes the same arguments.",)
+                    raise
+                with response:
+                    yield response
 
         return ask
 
@@ -458,27 +470,37 @@ class Lab:
         query: Mapping[str, str | None],
         headers: Mapping[str, str] = _NONE,
         path: str = "/api/v2/experiments",
+        waited_for_place: Callable[[float], bool] = lambda _: False,
     ) -> Any:
         try:
             body = json.dumps(document, default=plain, allow_nan=False).encode()
         except ValueError as failure:
             raise ValueError(f"A document cannot hold numbers that are infinite or NaN: {failure}") from failure
-        return self._open(self._request("POST", path, query, body, headers))
+        if len(body) > _DOCUMENT_BYTES:
+            # The service would close the connection while this is still sending, and its answer would be lost.
+            raise LabError(
+                f"The document has {len(body):,} bytes; at most {_DOCUMENT_BYTES:,} are allowed (1 MiB). Cell types "
+                "and sets are shorter than lists of root ids.",
+                status=http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                code="BODY_TOO_LARGE",
+            )
+        return self._open(self._request("POST", path, query, body, headers), waited_for_place)
 
     def _until_answered(
         self,
         ask: Callable[[], _T],
         *,
         every_s: float,
-        is_worth_waiting: Callable[[LabConnectionError], bool] = lambda _: True,
+        is_worth_waiting: Callable[[LabError], bool] = lambda _: True,
     ) -> _T:
-        """Repeats a request that gets no answer. It must be safe to repeat."""
+        """Repeats a request that gets no answer of the service. It must be safe to repeat."""
         give_up_s = time.monotonic() + self.wait_at_most_s
         while True:
             try:
                 return ask()
-            except LabConnectionError as failure:
-                if time.monotonic() > give_up_s or not is_worth_waiting(failure):
+            except LabError as failure:
+                is_unanswered = isinstance(failure, LabConnectionError) or is_of_gateway(failure)
+                if not is_unanswered or time.monotonic() > give_up_s or not is_worth_waiting(failure):
                     raise
                 _LOGGER.warning("Trying again for at most %.0f s: %s", give_up_s - time.monotonic(), failure)
                 time.sleep(every_s)
@@ -498,8 +520,17 @@ class Lab:
             headers["Content-Type"] = "application/json"
         return urllib.request.Request(url, data=body, headers=headers, method=method)
 
-    def _open(self, request: urllib.request.Request) -> Any:
-        """Sends a request, and repeats it if the service says when. Raises every other refusal."""
+    def _open(
+        self, request: urllib.request.Request, waited_for_place: Callable[[float], bool] = lambda _: False
+    ) -> Any:
+        """Sends a request, and repeats it if the service says when. Raises every other refusal.
+
+        A GET is also repeated if a gateway does not reach the service.
+
+        Args:
+            request: what to send.
+            waited_for_place: of Gate.place.
+        """
         waited_s = 0.0
         while True:
             try:
@@ -509,10 +540,16 @@ class Lab:
                     error = http_error(answer)
             except (OSError, HTTPException) as failure:
                 raise self._unreachable(failure) from failure
-            pause_s = error.retry_after_s
-            if error.status not in _TEMPORARY or pause_s is None or waited_s + pause_s > self.wait_at_most_s:
+            pause_s = error.retry_after_s if error.status in _TEMPORARY else None
+            jitter = random.uniform(1, 1 + _JITTER)
+            if error.code == "QUEUE_FULL" and pause_s is not None and waited_for_place(jitter * pause_s):
+                continue
+            if pause_s is None and request.get_method() == "GET" and is_of_gateway(error):
+                pause_s = _GATEWAY_S
+            if pause_s is None or waited_s + pause_s > self.wait_at_most_s:
                 raise error
-            _LOGGER.warning("Waiting %g s, as the service asks: %s", pause_s, error)
+            pause_s *= jitter
+            _LOGGER.warning("Waiting %.1f s before the next try: %s", pause_s, error)
             time.sleep(pause_s)
             waited_s += pause_s
 

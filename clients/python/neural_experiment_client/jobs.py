@@ -82,7 +82,8 @@ class Job:
         Args:
             progress: called whenever the state was asked for; True says what is waited for and prints a line
                 (`print_job_state`), False nothing.
-            every_s: how often to ask, in seconds. A service that cannot be reached is asked for `Lab.wait_at_most_s`.
+            every_s: how often to ask, in seconds. A service that cannot be reached is asked for `Lab.wait_at_most_s`,
+                and a gateway that does not reach it for as long as you wait.
             truncate: as for `Lab.run`.
 
         Raises:
@@ -162,7 +163,12 @@ class Job:
             print(f"Waiting for {self!r}. An interrupt ends the waiting, not the job.", file=sys.stderr)
         while True:
             # The service may be replaced just now.
-            state = self._lab._until_answered(lambda: self.state, every_s=every_s)
+            try:
+                state = self._lab._until_answered(lambda: self.state, every_s=every_s)
+            except LabError as error:
+                if not is_of_gateway(error):
+                    raise
+                continue
             if show is not None:
                 show(state)
             if state.error is not None:
