@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _EXTENSIONS = {".csv": "csv", ".arrow": "arrow", ".parquet": "parquet", ".ndjson": "ndjson", ".json": "json"}
 #: Opens an answer with the members of a query.
 Ask = Callable[[Mapping[str, Union[str, None]]], Any]
+#: Lines of an answer, parsed, and as bytes if the service wrote them so.
+_Lines = Generator[tuple[Json, Union[bytes, None]], None, None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,24 +80,36 @@ def result_of(ask: Ask, *, truncate: bool, show: Callable[[Progress], object] | 
     """All of an answer, whose warnings are shown."""
     started_s = time.monotonic()
     answer: Json = {"conditions": []}
-    for line, _ in _lines_of_pages(ask, {"truncate": _flag(truncate)}):
-        if "progress" in line:
-            if show is not None:
-                show(Progress(elapsed_s=time.monotonic() - started_s, **line["progress"]))
-        elif "index" in line:
-            answer["conditions"].append(line)
-        else:
-            answer.update(line)
+    # If `show` fails, the experiment is no longer under way.
+    with contextlib.closing(_naming_tables(_lines_of_pages(ask, {"truncate": _flag(truncate)}))) as lines:
+        for line, _ in lines:
+            if "progress" in line:
+                if show is not None:
+                    show(Progress(elapsed_s=time.monotonic() - started_s, **line["progress"]))
+            elif "index" in line:
+                answer["conditions"].append(line)
+            else:
+                answer.update(line)
     for warning in answer.get("warnings", ()):
         warnings.warn(warning["message"], stacklevel=3)
     return Result(_in_order(answer))
+
+
+def _naming_tables(lines: _Lines) -> _Lines:
+    """The lines. The failure for one trial with more rows than JSON may have names the way to all of them."""
+    try:
+        yield from lines
+    except LabError as error:
+        if error.code == "TOO_EXPENSIVE" and "in JSON" in str(error):
+            error.args = (f'{error} lab.table("spikes", ...) and job.table("spikes") give such a table here.',)
+        raise
 
 
 def _flag(value: bool) -> str | None:
     return "true" if value else None
 
 
-def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> Iterator[tuple[Json, bytes | None]]:
+def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> _Lines:
     """The lines of one answer from all of its pages, parsed, and as bytes where the service wrote them so.
 
     A condition at the border of two pages stands in both of them, with the rows of other trials in each.
@@ -188,7 +202,8 @@ def _saved(ask: Ask, path: Path, query: Mapping[str, str | None], *, truncate: b
     query = {**query, "truncate": _flag(truncate)}
     with _replacing(path) as file:
         if path.suffix in (".json", ".ndjson"):
-            return _save_lines(_lines_of_pages(ask, query), file, as_one=path.suffix == ".json")
+            with contextlib.closing(_lines_of_pages(ask, query)) as lines:
+                return _save_lines(lines, file, as_one=path.suffix == ".json")
         with contextlib.closing(_pages(ask, {**query, "format": _EXTENSIONS[path.suffix]})) as pages:
             return _save_table(pages, file, path)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import http
 import itertools
 import json
 import logging
 import os
+import random
+import re
 import socket
 import time
 import urllib.error
@@ -14,7 +18,7 @@ import urllib.parse
 import urllib.request
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,8 +41,10 @@ from .documents import (
 )
 from .errors import LabConnectionError, LabError
 from .frames import frame_or_list
+from .gate import Gate
 from .jobs import Job
-from .responses import cause_of, http_error, may_have_arrived, parsed, read
+from .opener import opener_for
+from .responses import cause_of, http_error, is_of_gateway, may_have_arrived, whole
 from .results import Result
 from .sessions import Session
 from .version import __version__
@@ -59,6 +65,12 @@ _ROWS_A_REQUEST = 10_000
 #: Paths of refusals for the total price of a document. A job may cost more in total, but no trial of it.
 _PATHS_OF_PRICE = ("", "/trials", "/sweep", "/duration_ms")
 _IDS_A_REQUEST = 200
+#: The largest document that a service takes.
+_DOCUMENT_BYTES = 2**20
+#: Pause before a gateway is asked again.
+_GATEWAY_S = 1.0
+#: A pause is longer than the service asks for by up to this part of it, so that clients do not all come back at once.
+_JITTER = 0.25
 #: Columns of a list of jobs.
 _STATE_COLUMNS = ["status", "progress", "conditions_done", "conditions"]
 _LOGGER = logging.getLogger("neural_experiment_client")
@@ -69,21 +81,32 @@ class Lab:
 
     Args:
         url: its address, such as `http://localhost:8080`; by default that in the environment variable
-            NEURAL_EXPERIMENT_URL, or else http://localhost:8080.
+            NEURAL_EXPERIMENT_URL, or else http://localhost:8080. A user and password in it are sent, and never shown.
         timeout_s: how long to wait for the next byte, in seconds. A .csv, .arrow or .parquet begins to come
             when a part of it is computed; of everything else the service tells every few seconds how far it is.
-        wait_at_most_s: how long to wait in all, in seconds, when the service asks to come again later (429, 503).
+        wait_at_most_s: how long to wait in all, in seconds, when the service asks to come again later (429, 503). An
+            experiment that only waits for others of this Lab waits for as long as these take.
     """
 
     def __init__(self, url: str | None = None, *, timeout_s: float = 120, wait_at_most_s: float = 120) -> None:
         if url is None:
             url = os.environ.get(_URL_VARIABLE, _DEFAULT_URL)
         parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ValueError(f"url must begin with http:// or https:// and name a host, got {url!r}")
-        self.url = url.rstrip("/")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            shown = re.sub(r".*@", "...@", url, flags=re.DOTALL)
+            raise ValueError(f"url must begin with http:// or https:// and name a host, got {shown!r}")
+        user, _, host = parts.netloc.rpartition("@")
+        self.url = parts._replace(netloc=host).geturl().rstrip("/")
+        if "@" in self.url:
+            raise ValueError("url must have / ? # and @ of a password in the form %2F %3F %23 %40")
         self.timeout_s = timeout_s
         self.wait_at_most_s = wait_at_most_s
+        self._host = parts.hostname
+        self._headers = {"User-Agent": f"neural-experiment-client-python/{__version__}"}
+        if user:
+            name, _, password = (urllib.parse.unquote(each) for each in user.partition(":"))
+            self._headers["Authorization"] = f"Basic {base64.b64encode(f'{name}:{password}'.encode()).decode()}"
+        self._gate = Gate()
 
     @staticmethod
     def local(
@@ -191,7 +214,7 @@ class Lab:
                 # A service that knows no jobs would answer at once.
                 if response.status != http.HTTPStatus.ACCEPTED:
                     raise LabError("The service computes no jobs.", status=response.status)
-                return parsed(read(response))
+                return whole(response)
 
         state = self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
         kept_jobs.remember(self.url, state["jobID"], complete.get("name"), state["created"])
@@ -201,11 +224,15 @@ class Lab:
         """A job that was begun before, by its name (`Job.name`)."""
         return Job(self, name)
 
-    def jobs(self) -> Any:
+    def jobs(self, *, forget: bool = False) -> Any:
         """The jobs that were submitted to this address by this user of this machine, from any program.
 
         Their names are kept in `$XDG_STATE_HOME/neural-experiment-client/jobs.ndjson` (by default below
-        ~/.local/state), which only this user can read. Jobs that the service does not know any more are forgotten.
+        ~/.local/state), which only this user can read.
+
+        Args:
+            forget: whether to forget the jobs that the service does not know. Otherwise they are listed with the status
+                `unknown`, because another service may answer just now, and forgotten after 30 days.
 
         Returns:
             A DataFrame with a row for each job, the last one last: `name` (for `Lab.job`), `title` (the name of the
@@ -215,16 +242,18 @@ class Lab:
         rows = []
         gone = set()
         for job in kept_jobs.remembered(self.url):
+            state: Json = {"status": "unknown"}
             try:
-                state = self.job(job["name"]).state
+                state = vars(self.job(job["name"]).state)
             except LabError as error:
                 if error.status != http.HTTPStatus.NOT_FOUND:
                     raise
-                gone.add(job["name"])
-                continue
+                if forget or kept_jobs.is_old(job):
+                    gone.add(job["name"])
+                    continue
             head = {name: job[name] for name in ("name", "title", "begun")}
-            rows.append({**head, **{name: getattr(state, name) for name in _STATE_COLUMNS}})
-        kept_jobs.forget(lambda job: job["name"] in gone)
+            rows.append({**head, **{name: state.get(name) for name in _STATE_COLUMNS}})
+        kept_jobs.forget(lambda job: job["url"] == self.url and job["name"] in gone)
         return frame_or_list(rows, ["name", "title", "begun", *_STATE_COLUMNS])
 
     @takes_document
@@ -243,10 +272,16 @@ class Lab:
         return session
 
     @takes_document
-    def dry_run(self, **document: Unpack[Document]) -> Json:
-        """Checks an experiment without running it: the complete document, resolved neurons, conditions and cost."""
-        with self._post(completed(document), {"dry_run": "true", "format": "json"}) as response:
-            return parsed(read(response))
+    def dry_run(self, *, as_job: bool = False, **document: Unpack[Document]) -> Json:
+        """Checks an experiment without running it: the complete document, resolved neurons, conditions and cost.
+
+        Args:
+            as_job: whether to check and price it as a job, which may be larger (`submit`).
+            **document: as for `run`.
+        """
+        headers = {"Prefer": "respond-async"} if as_job else _NONE
+        with self._post(completed(document), {"dry_run": "true", "format": "json"}, headers) as response:
+            return whole(response)
 
     @takes_document
     def download(
@@ -396,7 +431,7 @@ class Lab:
 
     def _get(self, path: str, query: Mapping[str, str] = _NONE) -> Json:
         with self._open(self._request("GET", path, query)) as response:
-            return parsed(read(response))
+            return whole(response)
 
     def _found(self, path: str, member: str, query: Mapping[str, str]) -> tuple[list[Json], Json]:
         """All rows of a search, and the last page of them."""
@@ -414,13 +449,18 @@ class Lab:
     def _asking(self, document: Mapping[str, Any]) -> Ask:
         complete = completed(document)
 
-        def ask(query: Mapping[str, str | None]) -> Any:
-            try:
-                return self._post(complete, query)
-            except LabError as error:
-                if error.code == "TOO_EXPENSIVE" and error.path in _PATHS_OF_PRICE:
-                    error.args = (f"{error} As a job it may cost more: lab.submit(...) takes the same arguments.",)
-                raise
+        @contextlib.contextmanager
+        def ask(query: Mapping[str, str | None]) -> Iterator[Any]:
+            # An experiment is under way until its answer is read.
+            with self._gate.place() as waited_for_place:
+                try:
+                    response = self._post(complete, query, waited_for_place=waited_for_place)
+                except LabError as error:
+                    if error.code == "TOO_EXPENSIVE" and error.path in _PATHS_OF_PRICE:
+                        error.args = (f"{error} As a job it may cost more: lab.submit(...) takes the same arguments.",)
+                    raise
+                with response:
+                    yield response
 
         return ask
 
@@ -430,27 +470,37 @@ class Lab:
         query: Mapping[str, str | None],
         headers: Mapping[str, str] = _NONE,
         path: str = "/api/v2/experiments",
+        waited_for_place: Callable[[float], bool] = lambda _: False,
     ) -> Any:
         try:
             body = json.dumps(document, default=plain, allow_nan=False).encode()
         except ValueError as failure:
             raise ValueError(f"A document cannot hold numbers that are infinite or NaN: {failure}") from failure
-        return self._open(self._request("POST", path, query, body, headers))
+        if len(body) > _DOCUMENT_BYTES:
+            # The service would close the connection while this is still sending, and its answer would be lost.
+            raise LabError(
+                f"The document has {len(body):,} bytes; at most {_DOCUMENT_BYTES:,} are allowed (1 MiB). Cell types "
+                "and sets are shorter than lists of root ids.",
+                status=http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                code="BODY_TOO_LARGE",
+            )
+        return self._open(self._request("POST", path, query, body, headers), waited_for_place)
 
     def _until_answered(
         self,
         ask: Callable[[], _T],
         *,
         every_s: float,
-        is_worth_waiting: Callable[[LabConnectionError], bool] = lambda _: True,
+        is_worth_waiting: Callable[[LabError], bool] = lambda _: True,
     ) -> _T:
-        """Repeats a request that gets no answer. It must be safe to repeat."""
+        """Repeats a request that gets no answer of the service. It must be safe to repeat."""
         give_up_s = time.monotonic() + self.wait_at_most_s
         while True:
             try:
                 return ask()
-            except LabConnectionError as failure:
-                if time.monotonic() > give_up_s or not is_worth_waiting(failure):
+            except LabError as failure:
+                is_unanswered = isinstance(failure, LabConnectionError) or is_of_gateway(failure)
+                if not is_unanswered or time.monotonic() > give_up_s or not is_worth_waiting(failure):
                     raise
                 _LOGGER.warning("Trying again for at most %.0f s: %s", give_up_s - time.monotonic(), failure)
                 time.sleep(every_s)
@@ -465,26 +515,41 @@ class Lab:
     ) -> urllib.request.Request:
         given = {name: value for name, value in query.items() if value is not None}
         url = f"{self.url}{path}" + (f"?{urllib.parse.urlencode(given, safe=',')}" if given else "")
-        headers = {"User-Agent": f"neural-experiment-client-python/{__version__}", **more_headers}
+        headers = {**self._headers, **more_headers}
         if body is not None:
             headers["Content-Type"] = "application/json"
         return urllib.request.Request(url, data=body, headers=headers, method=method)
 
-    def _open(self, request: urllib.request.Request) -> Any:
-        """Sends a request, and repeats it if the service says when. Raises every other refusal."""
+    def _open(
+        self, request: urllib.request.Request, waited_for_place: Callable[[float], bool] = lambda _: False
+    ) -> Any:
+        """Sends a request, and repeats it if the service says when. Raises every other refusal.
+
+        A GET is also repeated if a gateway does not reach the service.
+
+        Args:
+            request: what to send.
+            waited_for_place: of Gate.place.
+        """
         waited_s = 0.0
         while True:
             try:
-                return urllib.request.urlopen(request, timeout=self.timeout_s)
+                return opener_for(self._host).open(request, timeout=self.timeout_s)
             except urllib.error.HTTPError as answer:
                 with answer:
                     error = http_error(answer)
             except (OSError, HTTPException) as failure:
                 raise self._unreachable(failure) from failure
-            pause_s = error.retry_after_s
-            if error.status not in _TEMPORARY or pause_s is None or waited_s + pause_s > self.wait_at_most_s:
+            pause_s = error.retry_after_s if error.status in _TEMPORARY else None
+            jitter = random.uniform(1, 1 + _JITTER)
+            if error.code == "QUEUE_FULL" and pause_s is not None and waited_for_place(jitter * pause_s):
+                continue
+            if pause_s is None and request.get_method() == "GET" and is_of_gateway(error):
+                pause_s = _GATEWAY_S
+            if pause_s is None or waited_s + pause_s > self.wait_at_most_s:
                 raise error
-            _LOGGER.warning("Waiting %g s, as the service asks: %s", pause_s, error)
+            pause_s *= jitter
+            _LOGGER.warning("Waiting %.1f s before the next try: %s", pause_s, error)
             time.sleep(pause_s)
             waited_s += pause_s
 

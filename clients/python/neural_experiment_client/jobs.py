@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .answers import checked_path, frame_of, result_of, save
 from .documents import Json
 from .errors import LabError
-from .responses import error_of, parsed, read
+from .responses import error_of, is_of_gateway, whole
 from .results import Result
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ class Job:
         Args:
             progress: called whenever the state was asked for; True says what is waited for and prints a line
                 (`print_job_state`), False nothing.
-            every_s: how often to ask, in seconds. A service that cannot be reached is asked for `Lab.wait_at_most_s`.
+            every_s: how often to ask, in seconds. A service that cannot be reached is asked for `Lab.wait_at_most_s`,
+                and a gateway that does not reach it for as long as you wait.
             truncate: as for `Lab.run`.
 
         Raises:
@@ -151,7 +152,7 @@ class Job:
     def end(self) -> JobState:
         """Ends the job and removes its results."""
         with self._lab._open(self._lab._request("DELETE", self._path, {})) as response:
-            return _job_state(parsed(read(response)))
+            return _job_state(whole(response))
 
     def __repr__(self) -> str:
         return f"<Job {self.name!r} at {self._lab.url}>"
@@ -162,7 +163,12 @@ class Job:
             print(f"Waiting for {self!r}. An interrupt ends the waiting, not the job.", file=sys.stderr)
         while True:
             # The service may be replaced just now.
-            state = self._lab._until_answered(lambda: self.state, every_s=every_s)
+            try:
+                state = self._lab._until_answered(lambda: self.state, every_s=every_s)
+            except LabError as error:
+                if not is_of_gateway(error):
+                    raise
+                continue
             if show is not None:
                 show(state)
             if state.error is not None:

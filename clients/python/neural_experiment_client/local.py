@@ -7,20 +7,25 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
-import urllib.request
+import urllib.parse
+import uuid
 from collections.abc import Iterator, Mapping
+from http.client import HTTPException
 from pathlib import Path
 
 from . import kept_jobs
 from .client import Lab
+from .documents import Json
 from .errors import LabConnectionError
+from .opener import opener_for
+from .responses import not_json
 
 CHECKOUT_VARIABLE = "NEURAL_EXPERIMENT_CHECKOUT"
 _SERVICE = "dist/main.js"
@@ -43,11 +48,23 @@ _HANDED_ON = (
     "PATH", "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMP", "TEMP", "SYSTEM", "WINDIR", "LANG", "LC_", "TZ", "XDG_",
     "LD_", "DYLD_", "VK_", "NVIDIA_", "CUDA_", "MESA_", "DISPLAY", "WAYLAND_",
 )  # fmt: skip
-#: The service ends when its standard input does, which it has from this process: so it ends however this one ends.
-_ENDS_WITH_INPUT = """
+#: The service ends when its standard input does, which it has from this process: so it ends however this one ends. It
+#: says which port it has: any free one, which nobody can take before it does.
+_WITH_SERVICE = "data:text/javascript," + urllib.parse.quote("""
 import { isMainThread } from 'node:worker_threads';
-if (isMainThread) process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume().unref?.();
-"""
+import { pathToFileURL } from 'node:url';
+if (isMainThread) {
+  process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume().unref?.();
+  import(pathToFileURL(process.argv[1]).href)
+    .then(({ app }) => app && console.log('The port is ' + app.getHttpServer().address().port + '.'))
+    .catch(() => {});
+}
+""")
+_PORT_SAID = re.compile(r"^The port is (\d+)\.$", re.MULTILINE)
+#: The layout of a connectome file, as src/engine/connectome/sections.ts defines it.
+_MAGIC = b"NESCONN\n"
+_HEADER_BYTES = 64
+_ENTRY_BYTES = 32
 
 
 class LocalLab(Lab):
@@ -61,33 +78,35 @@ class LocalLab(Lab):
         image: str | None = None,
         variables: Mapping[str, object] | None = None,
     ) -> None:
-        port = _free_port()
-        super().__init__(f"http://127.0.0.1:{port}")
+        # Until it says which port it has.
+        super().__init__("http://127.0.0.1:0")
         # The service chooses its number of workers, by cores and memory. In this role none is kept free of experiments.
         own = {"ROLE": "worker", "LOG_LEVEL": "error", "METRICS_PORT": 0, "SHUTDOWN_MS": 0}
         wanted = {**_WITHOUT_LIMITS, **own, **(variables or {})}
-        #: Another service may have the folder of the checkout.
-        self._jobs = tempfile.TemporaryDirectory(prefix="jobs-")
+        #: Its jobs, because another service may have the folder of the checkout, and what it says.
+        self._folder = tempfile.TemporaryDirectory(prefix="service-")
+        self._log = Path(self._folder.name) / "log"
         if image is None:
-            wanted = {"JOBS_PATH": self._jobs.name, **wanted}
-            start = _from_checkout(checkout, brain, port, wanted)
+            jobs = Path(self._folder.name) / "jobs"
+            jobs.mkdir()
+            start = _from_checkout(checkout, brain, {"JOBS_PATH": jobs, **wanted})
         else:
-            start = _from_image(image, checkout, brain, port, wanted)
+            start = _from_image(image, checkout, brain, wanted)
         self._end_at_once = start.end_at_once
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- until close()
-        self._process = subprocess.Popen(
-            start.command,
-            cwd=start.folder,
-            env=start.environment,
-            stdin=subprocess.PIPE,
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-            # An interrupt of a notebook or terminal is for the cell or the command, not for the service.
-            start_new_session=True,
-        )
+        with open(self._log, "wb") as log:
+            self._process = subprocess.Popen(
+                start.command,
+                cwd=start.folder,
+                env=start.environment,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                # An interrupt of a notebook or terminal is for the cell or the command, not for the service.
+                start_new_session=True,
+            )
         atexit.register(self.close)
         with self._closed_on_failure():
-            name = self._brain_when_ready(start.brain)
+            name = self._brain_when_ready(start)
         print(
             f"Started a service of {name} ({start.brain}) at {self.url}, process {self._process.pid}, from "
             f"{start.origin}. It has no limits on requests, answers only this machine and ends with this Python.",
@@ -108,8 +127,7 @@ class LocalLab(Lab):
                 self._process.kill()
                 self._process.wait()
             kept_jobs.forget(lambda job: job["url"] == self.url)
-        self._log.close()
-        self._jobs.cleanup()
+        self._folder.cleanup()
 
     def __enter__(self) -> LocalLab:
         return self
@@ -125,28 +143,78 @@ class LocalLab(Lab):
             self.close()
             raise
 
-    def _brain_when_ready(self, brain: str) -> str:
+    def _brain_when_ready(self, start: _Start) -> str:
         give_up_s = time.monotonic() + _READY_WITHIN_S
         while time.monotonic() < give_up_s:
             if self._process.poll() is not None:
                 raise LabConnectionError(f"The service did not start: {self._said()}")
-            try:
-                with urllib.request.urlopen(f"{self.url}/readyz", timeout=_READY_WITHIN_S) as answer:
-                    return str(json.load(answer)["name"])
-            except urllib.error.HTTPError as answer:
-                with answer:
-                    error = json.load(answer)
-                # The service would try again for ever: elsewhere somebody may be about to replace the file.
-                if error["code"] == "MODEL_FAILED":
-                    raise LabConnectionError(f"The service cannot serve {brain}: {error['error']}") from None
-            except OSError:
-                pass
+            port = self._port(start)
+            if port is not None:
+                self.url = f"http://127.0.0.1:{port}"
+                ready = self._ready(start.brain)
+                if ready is not None:
+                    _check_brain(start.file, ready, self.url)
+                    return str(ready["name"])
             time.sleep(0.05)
         raise LabConnectionError(f"The service was not ready within {_READY_WITHIN_S} s: {self._said()}")
 
+    def _port(self, start: _Start) -> str | None:
+        """The port of the service, when it has one."""
+        if not start.asks_port:
+            said = _PORT_SAID.search(self._log.read_text("utf-8", errors="replace"))
+        else:
+            asked = subprocess.run(start.asks_port, capture_output=True, text=True, check=False)
+            said = re.search(r":(\d+)$", asked.stdout, re.MULTILINE)
+        return None if said is None else said[1]
+
+    def _ready(self, brain: str) -> Json | None:
+        """The answer to whether it is ready; None if it is not yet."""
+        url = f"{self.url}/readyz"
+        try:
+            with opener_for("127.0.0.1").open(url, timeout=_READY_WITHIN_S) as answer:
+                headers, data, is_ready = answer.headers, answer.read(), True
+        except urllib.error.HTTPError as refusal:
+            with refusal:
+                headers, data, is_ready = refusal.headers, refusal.read(), False
+        except (OSError, HTTPException):
+            return None
+        try:
+            body: Json = json.loads(data)
+        except ValueError:
+            raise LabConnectionError(not_json(url, headers, data)) from None
+        # The service would try again for ever: elsewhere somebody may be about to replace the file.
+        if body.get("code") == "MODEL_FAILED":
+            raise LabConnectionError(f"The service cannot serve {brain}: {body['error']}")
+        return body if is_ready else None
+
     def _said(self) -> str:
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace").strip()[-2000:] or "it said nothing."
+        return self._log.read_text("utf-8", errors="replace").strip()[-2000:] or "it said nothing."
+
+
+def _check_brain(file: Path | None, ready: Json, url: str) -> None:
+    """Raises LabConnectionError if the service has another brain than the file."""
+    asked = None if file is None else _digest(file)
+    if asked not in (None, ready.get("connectome_digest")):
+        raise LabConnectionError(
+            f"{url} serves another brain, {ready.get('name')} (digest {ready.get('connectome_digest')}), than {file} "
+            f"(digest {asked}). Start it again; if the file was just replaced, that is why."
+        )
+
+
+def _digest(file: Path) -> str | None:
+    """The digest by which a service names a connectome file; None if it is no such file."""
+    with open(file, "rb") as opened:
+        header = opened.read(_HEADER_BYTES)
+        if not header.startswith(_MAGIC):
+            return None
+        sections = int.from_bytes(header[12:16], "little")
+        table = opened.read(sections * _ENTRY_BYTES)
+        entries = [table[at : at + _ENTRY_BYTES] for at in range(0, len(table), _ENTRY_BYTES)]
+        entry = next(each for each in entries if each[:16].rstrip(b"\0") == b"metadata")
+        opened.seek(int.from_bytes(entry[16:24], "little"))
+        metadata = json.loads(opened.read(int.from_bytes(entry[24:32], "little")))
+    # Of compiled tables that of the content, which is the same for every form of the tables.
+    return metadata.get("contentDigest") or header[32:64].hex()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,6 +227,10 @@ class _Start:
     #: In words: the brain that it serves, and the program or image that starts it.
     brain: str
     origin: str
+    #: The connectome file; None if it is that of the image.
+    file: Path | None
+    #: A command that prints the address of its port; empty if the service says it.
+    asks_port: list[str]
     #: A command that ends it if it does not end by itself; empty if ending its process is enough.
     end_at_once: list[str]
 
@@ -166,7 +238,6 @@ class _Start:
 def _from_checkout(
     checkout: str | os.PathLike[str] | None,
     brain: str | os.PathLike[str] | None,
-    port: int,
     variables: Mapping[str, object],
 ) -> _Start:
     root = _checkout(checkout)
@@ -178,18 +249,17 @@ def _from_checkout(
     if not (root / _SERVICE).is_file():
         raise FileNotFoundError(f"The checkout {root} is not built: run `npm ci && npm run build` there.")
     file = _brain_file(root, "default" if brain is None else brain)
-    own = {"HOST": "127.0.0.1", "PORT": port, "CONNECTOME_FILE": file, **variables}
+    own = {"HOST": "127.0.0.1", "PORT": 0, "CONNECTOME_FILE": file, **variables}
     handed_on = {name: value for name, value in os.environ.items() if name.upper().startswith(_HANDED_ON)}
     environment = {**handed_on, **{name: str(value) for name, value in own.items()}}
-    command = [_node(), "--import", f"data:text/javascript,{_ENDS_WITH_INPUT}", _SERVICE]
-    return _Start(command, root, environment, str(file), str(root), [])
+    command = [_node(), "--import", _WITH_SERVICE, _SERVICE]
+    return _Start(command, root, environment, str(file), str(root), file, [], [])
 
 
 def _from_image(
     image: str,
     checkout: str | os.PathLike[str] | None,
     brain: str | os.PathLike[str] | None,
-    port: int,
     variables: Mapping[str, object],
 ) -> _Start:
     """A container without rights that cannot write, whose port is open only to this machine."""
@@ -198,19 +268,20 @@ def _from_image(
     if engine is None:
         raise FileNotFoundError("Lab.local(image=...) needs podman or docker, and neither is on the PATH.")
     own = {"HOST": "0.0.0.0", "PORT": _PORT_IN_CONTAINER, **variables}
-    name = f"neural-experiment-{os.getpid()}-{port}"
+    name = f"neural-experiment-{uuid.uuid4().hex}"
     options = ["--rm", "--interactive", "--pull", "never", "--name", name]
     options += ["--read-only", "--cap-drop", "all", "--security-opt", "no-new-privileges"]
-    options += ["--publish", f"127.0.0.1:{port}:{_PORT_IN_CONTAINER}"]
+    options += ["--publish", f"127.0.0.1::{_PORT_IN_CONTAINER}"]
     if file is not None:
         options += ["--volume", f"{file}:{_BRAIN_IN_CONTAINER}:ro"]
         own["CONNECTOME_FILE"] = _BRAIN_IN_CONTAINER
     for variable, value in own.items():
         options += ["--env", f"{variable}={value}"]
-    service = ["node", "--import", f"data:text/javascript,{_ENDS_WITH_INPUT}", _SERVICE]
+    service = ["node", "--import", _WITH_SERVICE, _SERVICE]
     command = [engine, "run", *options, image, *service]
     served = "its own brain" if file is None else str(file)
-    return _Start(command, None, dict(os.environ), served, image, [engine, "rm", "--force", name])
+    asks_port = [engine, "port", name, str(_PORT_IN_CONTAINER)]
+    return _Start(command, None, dict(os.environ), served, image, file, asks_port, [engine, "rm", "--force", name])
 
 
 def _checkout(given: str | os.PathLike[str] | None) -> Path | None:
@@ -255,9 +326,3 @@ def _node() -> str:
     if node is None:
         raise FileNotFoundError("Lab.local() needs Node, whose command `node` is not on the PATH.")
     return node
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

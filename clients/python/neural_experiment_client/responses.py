@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import socket
 import urllib.error
+import urllib.parse
 from http.client import HTTPException
 from typing import Any
 
 from .documents import Json
 from .errors import LabConnectionError, LabError
+
+#: Bad gateway, unavailable, gateway timeout.
+_OF_GATEWAYS = (502, 503, 504)
 
 
 def read_line(response: Any) -> bytes:
@@ -43,6 +47,24 @@ def parsed(data: bytes) -> Json:
         raise LabConnectionError("The answer is not JSON, or it was cut off.") from failure
 
 
+def whole(response: Any) -> Json:
+    """The JSON of a whole answer. Raises LabConnectionError, which says what came instead."""
+    data = read(response)
+    try:
+        return json.loads(data)
+    except ValueError as failure:
+        raise LabConnectionError(not_json(response.url, response.headers, data)) from failure
+
+
+def not_json(url: str, headers: Any, data: bytes) -> str:
+    """The message about an answer that is no JSON, such as the page of a proxy."""
+    kind = headers.get("Content-Type", "no content type")
+    return (
+        f"{url} did not answer with JSON, but with {kind} that begins {data.decode(errors='replace')[:60]!r}. "
+        "Is that the address of a service, and does the answer come from it?"
+    )
+
+
 def http_error(answer: urllib.error.HTTPError) -> LabError:
     """The error that an HTTP status stands for."""
     retry_after = answer.headers.get("Retry-After")
@@ -52,8 +74,19 @@ def http_error(answer: urllib.error.HTTPError) -> LabError:
     except (OSError, HTTPException, ValueError):
         body = None
     if not isinstance(body, dict) or "error" not in body:
-        body = {"error": f"HTTP {answer.code} {answer.reason} from {answer.url}; is that the address of a service?"}
+        body = {"error": _without_service(answer)}
     return error_of(body, status=answer.code, retry_after_s=retry_after_s)
+
+
+def _without_service(answer: urllib.error.HTTPError) -> str:
+    """The message about an answer that is none of a service."""
+    status = f"HTTP {answer.code} {answer.reason}"
+    location = answer.headers.get("Location")
+    if location is None or not 300 <= answer.code < 400:
+        return f"{status} from {answer.url}; is that the address of a service?"
+    target = urllib.parse.urlsplit(urllib.parse.urljoin(answer.url, location))
+    shown = target._replace(netloc=target.netloc.rpartition("@")[2]).geturl()
+    return f"{status}: {answer.url} leads to {shown}. Give Lab the address that it leads to."
 
 
 def error_of(body: Json, *, status: int | None, retry_after_s: float | None) -> LabError:
@@ -68,7 +101,12 @@ def error_of(body: Json, *, status: int | None, retry_after_s: float | None) -> 
     )
 
 
-def may_have_arrived(failure: LabConnectionError) -> bool:
+def is_of_gateway(failure: LabError) -> bool:
+    """Whether a gateway did not reach the service, which gives each of its errors a code."""
+    return failure.code is None and failure.status in _OF_GATEWAYS
+
+
+def may_have_arrived(failure: LabError) -> bool:
     """Whether the request may have reached the service although no answer came."""
     return not isinstance(cause_of(failure.__cause__), (ConnectionRefusedError, socket.gaierror))
 

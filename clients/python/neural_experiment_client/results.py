@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .documents import Json
@@ -58,8 +59,8 @@ class Result:
         population sd) and `trials`, their number. Where the experiment has controls also `control_hz_mean` and
         `control_hz_sd` (over the controls), `p` and `q`. Beyond the service's table: `responding_any` (neurons with a
         spike in any trial), `rate_hz_sem` (of the sample sd), `rate_hz_ci95_low` and `rate_hz_ci95_high` (of the mean,
-        by Student's t), and `unchanged`: it was not run, as what it changes does nothing, and has the values of its
-        baseline, whose number `condition` is.
+        by Student's t, and not below 0), and `unchanged`: it was not run, as what it changes does nothing, and has the
+        values of its baseline, whose number `condition` is.
         """
         controls = _CONTROL_COLUMNS if "controls" in self.document else {}
         return self._group_frame(
@@ -119,6 +120,47 @@ class Result:
     def latency_of_trials(self) -> DataFrame:
         """As `latency`, with a row for each trial: `trial` (from 0) and `latency_ms`, NaN if no neuron spiked."""
         return self._trial_frame(("latency",), "latency_ms")
+
+    def difference(self, condition: int, other: int) -> DataFrame:
+        """How much more a condition has than another one: differences by trial, whose 95 % interval is a paired one.
+
+            result.difference(1, 0)
+
+        Trials of equal numbers have the same input events, so their differences have less chance in them than both
+        means.
+
+        Args:
+            condition: its number, as in `rates`.
+            other: the number of the condition that is subtracted.
+
+        Returns:
+            A DataFrame with a row for each group of a report of rates or latencies: `report`, `measure` (`rate_hz` or
+            `latency_ms`), the labels of the group, `neurons`, `difference_mean`, `difference_sem`,
+            `difference_ci95_low`, `difference_ci95_high` (Student's t), and `trials` that have a value in both.
+        """
+        by_number = {each["index"]: each for each in self.json["conditions"]}
+        for name, number in (("condition", condition), ("other", other)):
+            if number not in by_number:
+                raise ValueError(f"{name} must be the number of a condition: {_listed(by_number)}, got {number!r}")
+        kinds = ("rate", "histogram", "latency")
+        labels = self._labels(kinds)
+        rows = []
+        for report in self._reports(kinds):
+            measure = "latency_ms" if self.document["reports"][report]["type"] == "latency" else "rate_hz"
+            subtracted = {
+                tuple(group.get(label) for label in labels): group for group in by_number[other]["reports"][report]
+            }
+            for group in by_number[condition]["reports"][report]:
+                both = subtracted.get(tuple(group.get(label) for label in labels), {measure: None})
+                pairs = zip(_member(group[measure], "trials") or [], _member(both[measure], "trials") or [])
+                differences = [more - less for more, less in pairs if more is not None and less is not None]
+                own = {label: group.get(label, "") for label in labels}
+                head = {"report": report, "measure": measure, **own, "neurons": group["neurons"]}
+                mean = math.fsum(differences) / len(differences) if differences else None
+                interval = uncertainty(differences, "difference", is_signed=True)
+                rows.append({**head, "difference_mean": mean, **interval, "trials": len(differences)})
+        names = [f"difference_{name}" for name in ("mean", "sem", "ci95_low", "ci95_high")]
+        return frame(rows, ["report", "measure", *labels, "neurons", *names, "trials"])
 
     @property
     def histogram(self) -> DataFrame:
@@ -281,6 +323,11 @@ def _axis_columns(axis: Json) -> list[tuple[str, Callable[[Any], Any]]]:
         return lambda group: "none" if group is None else group.get(label, "")
 
     return [(f"{axis['as']}.{_LABELS[label]}", reader(_LABELS[label])) for label in axis["group_by"]]
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    given = list(numbers)
+    return f"0 to {given[-1]}" if given == list(range(len(given))) and given else ", ".join(map(str, given)) or "none"
 
 
 def _key(parameters: Json) -> str:

@@ -11,10 +11,11 @@ from .documents import Json
 _BISECTIONS = 60
 
 
-def uncertainty(values: Sequence[float | None], name: str) -> Json:
+def uncertainty(values: Sequence[float | None], name: str, *, is_signed: bool = False) -> Json:
     """The standard error of the mean (sample sd) and its 95 % confidence interval by Student's t.
 
-    None where fewer than two trials have a value. The interval supposes normal means and may reach below 0.
+    None if fewer than two trials have a value. The interval supposes normal means. It begins at 0 at the lowest, as
+    rates and latencies do, unless the values are signed.
     """
     known = [value for value in values if value is not None]
     names = (f"{name}_sem", f"{name}_ci95_low", f"{name}_ci95_high")
@@ -24,7 +25,8 @@ def uncertainty(values: Sequence[float | None], name: str) -> Json:
     degrees = len(known) - 1
     sem = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / degrees / len(known))
     reach = student_t_95(degrees) * sem
-    return dict(zip(names, (sem, mean - reach, mean + reach)))
+    low = mean - reach if is_signed else max(0.0, mean - reach)
+    return dict(zip(names, (sem, low, mean + reach)))
 
 
 @functools.cache

@@ -1,11 +1,14 @@
 """The services of the tests: `Lab.local` on a network of a few neurons, and a server whose answers a test chooses."""
 
+import http.server
 import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -87,3 +90,57 @@ def document() -> dict[str, object]:
             "duration_ms": 100, "trials": 5
         }"""
     )
+
+
+class Request(NamedTuple):
+    """A request that a server of a test got."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Server:
+    """A server whose answers a test chooses: `answer` gives the status, the body and headers for a request."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.answer: Callable[[Request], tuple] = lambda _: (200, {})
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def answered(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                request = Request(self.command, self.path, dict(self.headers), body)
+                outer.requests.append(request)
+                status, content, *headers = outer.answer(request)
+                data = content if isinstance(content, bytes) else json.dumps(content).encode()
+                self.send_response(status)
+                for name, value in (headers[0] if headers else {}).items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST = do_DELETE = answered  # noqa: N815 -- http.server asks for these names
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server whose answers the test chooses."""
+    served = Server()
+    yield served
+    served.close()

@@ -87,6 +87,80 @@ def test_it_says_what_is_missing(tmp_path, monkeypatch, brain):
         Lab.local(brain)
 
 
+SERVICE = """
+import { createServer } from 'node:http';
+const { PORT, HOST, READY_TYPE, READY } = process.env;
+const server = createServer((_, response) => {
+  response.setHeader('content-type', READY_TYPE);
+  response.end(READY.replace('PORT', PORT));
+});
+await new Promise((done) => server.listen(Number(PORT), HOST, done));
+export const app = { getHttpServer: () => server };
+"""
+OF_HEADER, OF_CONTENT = "11" * 32, "22" * 32
+
+
+def connectome_bytes(metadata):
+    """The header, the table of sections and the first section of a connectome file."""
+    text = json.dumps(metadata).encode()
+    entry = b"metadata".ljust(16, b"\0") + (128).to_bytes(8, "little") + len(text).to_bytes(8, "little")
+    sizes = (2).to_bytes(4, "little") + (1).to_bytes(4, "little") + (128 + len(text)).to_bytes(8, "little") + bytes(8)
+    return (b"NESCONN\n" + sizes + bytes.fromhex(OF_HEADER) + entry).ljust(128, b"\0") + text
+
+
+@pytest.fixture
+def answering(tmp_path, monkeypatch):
+    """Starts a program in place of the service, which answers everything in the same way."""
+    checkout = tmp_path / "checkout"
+    files = {"src/main.ts": "", "package.json": '{"type": "module"}', "dist/main.js": SERVICE}
+    for file, text in files.items():
+        (checkout / file).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / file).write_text(text)
+
+    def started(ready, media_type="application/json", metadata=None):
+        brain = tmp_path / "brain.connectome"
+        brain.write_bytes(connectome_bytes(metadata or {}))
+        variables = {"READY": ready, "READY_TYPE": media_type}
+        return Lab.local(brain, checkout=checkout, variables=variables)
+
+    return started
+
+
+def test_it_takes_the_port_that_the_service_got_and_asks_no_proxy(answering, capsys, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    ready = json.dumps({"name": "port PORT", "connectome_digest": OF_HEADER})
+    with answering(ready) as first, answering(ready) as second:
+        # Both were told to take any port.
+        assert capsys.readouterr().err.count("Started a service of port 0 ") == 2
+        assert first.url != second.url
+        assert first._get("/readyz") == second._get("/readyz")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "digest", "is_same"),
+    [
+        ({}, OF_HEADER, True),
+        ({"contentDigest": OF_CONTENT}, OF_CONTENT, True),
+        ({"contentDigest": OF_CONTENT}, OF_HEADER, False),
+        ({}, OF_CONTENT, False),
+    ],
+)
+def test_it_refuses_another_brain_than_that_of_the_file(answering, metadata, digest, is_same):
+    ready = json.dumps({"name": "Another", "connectome_digest": digest})
+    if is_same:
+        answering(ready, metadata=metadata).close()
+        return
+    message = rf"serves another brain, Another \(digest {digest}\), than .*brain\.connectome \(digest"
+    with pytest.raises(LabConnectionError, match=message):
+        answering(ready, metadata=metadata)
+
+
+def test_it_says_what_came_in_place_of_json(answering):
+    message = r"http://127\.0\.0\.1:\d+/readyz did not answer with JSON, but with text/html that begins '<p>Sign in'"
+    with pytest.raises(LabConnectionError, match=message):
+        answering("<p>Sign in", "text/html")
+
+
 def test_an_image_serves_a_brain_by_name_or_says_how_to_get_it(tmp_path, monkeypatch, brain):
     checkout = tmp_path / "checkout"
     for file in ("src/main.ts", "package.json", "data/mine.connectome"):

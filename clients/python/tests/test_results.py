@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import require
 
-from neural_experiment_client import LabError, Result, kept_jobs
+from neural_experiment_client import Lab, LabError, Result, kept_jobs
 from neural_experiment_client.uncertainty import student_t_95, uncertainty
 
 
@@ -29,6 +29,10 @@ def test_the_interval_of_a_mean_worked_out_by_hand():
         "x_ci95_low": pytest.approx(3 - 1.9629, abs=1e-3),
         "x_ci95_high": pytest.approx(3 + 1.9629, abs=1e-3),
     }
+    # Rates and latencies are not negative: mean 1, SEM 1, t of 1 degree 12.706.
+    low = {"x_sem": pytest.approx(1), "x_ci95_low": 0.0, "x_ci95_high": pytest.approx(13.706, abs=1e-3)}
+    assert uncertainty([0, 2], "x") == low
+    assert uncertainty([0, 2], "x", is_signed=True) == {**low, "x_ci95_low": pytest.approx(-11.706, abs=1e-3)}
     assert uncertainty([4.0], "x") == {"x_sem": None, "x_ci95_low": None, "x_ci95_high": None}
 
 
@@ -64,6 +68,35 @@ def test_unchanged_conditions_are_rows_with_the_values_of_their_baseline(lab, do
     by_group = {name: rows[values].values.tolist() for name, rows in rates.groupby("silence.type")}
     assert by_group["lonely"] == by_group["none"] != by_group["relay"]
     assert rates[rates.unchanged]["silence.type"].unique().tolist() == ["lonely"]
+
+
+def test_the_difference_of_two_conditions_is_paired_by_trial():
+    require("pandas")
+
+    def condition(index, rates, latencies):
+        cells = [{"neurons": 2, "side": side, "rate_hz": {"trials": each}} for side, each in rates.items()]
+        first = [{"neurons": 4, "latency_ms": {"trials": latencies}}]
+        return {"index": index, "parameters": {}, "reports": {"cells": cells, "first": first}}
+
+    reports = {"cells": {"type": "rate", "group_by": ["side"]}, "first": {"type": "latency", "group_by": []}}
+    conditions = [
+        condition(0, {"left": [10, 20, 30], "right": [1, 1, 1]}, [5.0, None, 7.0]),
+        condition(1, {"right": [1, 1, 1], "left": [11, 22, 33]}, [4.0, 6.0, 5.0]),
+    ]
+    result = Result({"experiment": {"trials": 3, "reports": reports}, "conditions": conditions})
+    difference = result.difference(1, 0)
+    # Differences 1, 2, 3: mean 2, sample sd 1, SEM 0.57735; t of 2 degrees is 4.3027. The means alone are 22 and 20.
+    left, right, latency = difference[difference.side != "right"].iloc[0], *(difference.iloc[at] for at in (0, 2))
+    assert (left.side, left.measure, left.neurons, left.trials) == ("left", "rate_hz", 2, 3)
+    assert left.difference_mean == pytest.approx(2)
+    assert left.difference_ci95_low == pytest.approx(2 - 2.4841, abs=1e-3)
+    assert left.difference_ci95_high == pytest.approx(2 + 2.4841, abs=1e-3)
+    assert (right.side, right.difference_mean, right.difference_sem) == ("right", 0, 0)
+    # Only trials with a spike in both: -1 and -2.
+    assert (latency.measure, latency.trials, latency.difference_mean) == ("latency_ms", 2, -1.5)
+    assert result.difference(0, 1).difference_mean.tolist() == [-2, 0, 1.5]
+    with pytest.raises(ValueError, match="other must be the number of a condition: 0 to 1, got 2"):
+        result.difference(0, 2)
 
 
 def test_an_unchanged_condition_of_two_screens_is_left_out_where_its_baseline_is_not_known():
@@ -165,6 +198,25 @@ def test_what_costs_too_much_may_be_a_job(lab, document):
     with pytest.raises(LabError, match=r"lab\.submit") as caught:
         lab.run(**{**document, "sweep": doses, "trials": 100, "duration_ms": 600_000})
     assert caught.value.code == "TOO_EXPENSIVE"
+
+
+def test_a_dry_run_prices_a_job(lab, document):
+    large = {**document, "sweep": [], "trials": 100, "duration_ms": 600_000, "name": "Long"}
+    assert lab.dry_run(**large, as_job=True)["cost"]["brain_seconds"] == 60_000
+    screen = {**document, "sweep": {"set": "inputs.a.rate_hz", "from": 1, "to": 400, "step": 0.1}}
+    assert len(lab.dry_run(**screen, as_job=True)["experiment"]["sweep"][0]["values"]) == 3991
+    with pytest.raises(LabError, match="conditions"):
+        lab.dry_run(**screen)
+
+
+def test_one_trial_of_too_many_rows_names_the_table(server):
+    rows = "Trial 0 of condition 0 has 299000 rows of events; at most 200000 are allowed in JSON and NDJSON."
+    lines = [{"id": "1", "experiment": {"trials": 1}}, {"error": rows, "code": "TOO_EXPENSIVE", "path": "/reports"}]
+    server.answer = lambda _: (200, "\n".join(map(json.dumps, lines)).encode())
+    lab = Lab(server.url)
+    for ask in (lab.run, lab.job("job").results):
+        with pytest.raises(LabError, match=r'^Trial 0 .* lab\.table\("spikes", \.\.\.\) and job\.table\("spikes"\)'):
+            ask()
 
 
 def test_only_inputs_are_nothing_to_draw(lab, document):
