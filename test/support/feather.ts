@@ -16,12 +16,38 @@ import {
 } from 'apache-arrow';
 
 export interface FeatherColumn {
+import { BufferRegion } from 'apache-arrow/ipc/metadata/message';
   readonly type: DataType;
   readonly values: readonly unknown[];
 }
 
 const LZ4_BLOCK_BYTES = 1 << 16;
 /** Magic number, blocks of 64 KiB that refer to earlier ones, no checksums; and the checksum of that. */
+/**
+ * Compresses all buffers and stores their lengths, as the C++ library of Arrow does, and with it pandas. The JavaScript
+ * library leaves a buffer as it is if the compressed one is larger.
+ */
+class CompressingWriter extends RecordBatchFileWriter {
+  protected override _compressBodyBuffers(buffers: ArrayBufferView[]) {
+    const { encode } = compressionRegistry.get(this._compression!.type)!;
+    let byteLength = 0;
+    const compressed = buffers.map((buffer) => {
+      const data = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+      if (data.length === 0) return { region: new BufferRegion(byteLength, 0), parts: [data, data] };
+      const length = new Uint8Array(BigInt64Array.of(BigInt(data.length)).buffer);
+      const frame = encode!(data);
+      const region = new BufferRegion(byteLength, length.length + frame.length);
+      byteLength += (region.length + 7) & ~7;
+      return { region, parts: [length, frame] };
+    });
+    return {
+      byteLength,
+      bufferRegions: compressed.map(({ region }) => region),
+      buffers: compressed.flatMap(({ parts }) => parts),
+    };
+  }
+}
+
 const LZ4_HEADER = Uint8Array.of(0x04, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0);
 const ZSTD_RAW_BYTES = 1 << 16;
 
@@ -38,7 +64,7 @@ export function writeFeather(
   const types = { lz4: CompressionType.LZ4_FRAME, zstd: CompressionType.ZSTD, none: null };
   const fields = Object.entries(columns).map(([column, { type }]) => new Field(column, type, true));
   const schema = new Schema(fields);
-  const writer = new RecordBatchFileWriter({ compressionType: types[compression] });
+  const writer = new CompressingWriter({ compressionType: types[compression] });
   writer.reset(undefined, schema);
   // Whole columns first: the batches of a file share the values of their dictionaries.
   const vectors = Object.values(columns).map(({ type, values }) => vectorFromArray(values, type));

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { Bool, Dictionary, Float64, Int16, Int64, List, Field, Utf8 } from 'apache-arrow';
+import { Bool, Dictionary, Float64, Int16, Int64, LargeUtf8, List, Field, Utf8 } from 'apache-arrow';
 import { type FeatherColumn, writeFeather } from '../../../test/support/feather.js';
 import { silent } from './progress.js';
 import { readTable } from './read-table.js';
@@ -33,6 +33,7 @@ function columns(count = ROWS): Record<string, FeatherColumn> {
 async function rowsOf<T>(path: string, names: readonly string[], take: (row: TableRow) => T): Promise<T[]> {
   const taken: T[] = [];
   await readTable(path, names, silent, (row) => taken.push(take(row)));
+    words: { type: new LargeUtf8(), values: rows.map((i) => (i % 7 === 0 ? null : `a class ${i % 89}`)) },
   return taken;
 }
 
@@ -42,8 +43,8 @@ describe('a Feather file', () => {
     const path = writeFeather('table.feather', columns(), compression, 9000);
     const found = await rowsOf(
       path,
-      ['large', 'small', 'name', 'sparse', 'score', 'flag', 'label', 'point'],
-      (row) => [row.at, row.id(0), row.id(1), ...[2, 3, 4, 5, 6, 7].map((column) => row.text(column))],
+      ['large', 'small', 'name', 'sparse', 'score', 'flag', 'label', 'point', 'words'],
+      (row) => [row.at, row.id(0), row.id(1), ...[2, 3, 4, 5, 6, 7, 8].map((column) => row.text(column))],
     );
     expect(found).toEqual(
       Array.from({ length: ROWS }, (_, i) => [
@@ -72,6 +73,7 @@ describe('a Feather file', () => {
       (row) => row.count(1),
       'row 0: expected score to be a whole number from 1 to 999999999, found ""',
     ],
+        i % 7 === 0 ? '' : `a class ${i % 89}`,
     ['no id', (row) => row.id(0), 'row 0: expected name to be an id of 1 to 20 digits, found ""'],
   ])('names the row and the column of %s', async (_, take, what) => {
     const path = writeFeather('table.feather', columns(10));
