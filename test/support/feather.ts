@@ -5,24 +5,24 @@ import { join } from 'node:path';
 import {
   compressionRegistry,
   CompressionType,
-  type DataType,
+  DataType,
   Field,
   makeData,
+  makeVector,
   RecordBatch,
   RecordBatchFileWriter,
   Schema,
   Struct,
+  type Vector,
   vectorFromArray,
 } from 'apache-arrow';
+import { BufferRegion } from 'apache-arrow/ipc/metadata/message';
 
 export interface FeatherColumn {
-import { BufferRegion } from 'apache-arrow/ipc/metadata/message';
   readonly type: DataType;
   readonly values: readonly unknown[];
 }
 
-const LZ4_BLOCK_BYTES = 1 << 16;
-/** Magic number, blocks of 64 KiB that refer to earlier ones, no checksums; and the checksum of that. */
 /**
  * Compresses all buffers and stores their lengths, as the C++ library of Arrow does, and with it pandas. The JavaScript
  * library leaves a buffer as it is if the compressed one is larger.
@@ -48,6 +48,8 @@ class CompressingWriter extends RecordBatchFileWriter {
   }
 }
 
+const LZ4_BLOCK_BYTES = 1 << 16;
+/** Magic number, blocks of 64 KiB that refer to earlier ones, no checksums; and the checksum of that. */
 const LZ4_HEADER = Uint8Array.of(0x04, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0);
 const ZSTD_RAW_BYTES = 1 << 16;
 
@@ -67,7 +69,7 @@ export function writeFeather(
   const writer = new CompressingWriter({ compressionType: types[compression] });
   writer.reset(undefined, schema);
   // Whole columns first: the batches of a file share the values of their dictionaries.
-  const vectors = Object.values(columns).map(({ type, values }) => vectorFromArray(values, type));
+  const vectors = Object.values(columns).map(vectorOf);
   const rowCount = Math.max(...vectors.map(({ length }) => length));
   for (let row = 0; row < rowCount; row += rowsPerBatch) {
     const end = Math.min(row + rowsPerBatch, rowCount);
@@ -79,6 +81,19 @@ export function writeFeather(
   const path = join(dir, name);
   writeFileSync(path, writer.toUint8Array(true));
   return path;
+}
+
+function vectorOf({ type, values }: FeatherColumn): Vector {
+  if (!DataType.isDictionary(type)) return vectorFromArray(values, type);
+  // Arrow's own builder cannot number the entries of a dictionary in 64 bits.
+  const entries: unknown[] = [...new Set(values.filter((value) => value !== null))];
+  const { bitWidth }: { bitWidth: number } = type.indices;
+  const indexOf = (value: unknown) =>
+    bitWidth === 64 ? BigInt(entries.indexOf(value)) : entries.indexOf(value);
+  const numbers = values.map((value) => (value === null ? null : indexOf(value)));
+  const { length, nullCount, nullBitmap, values: data } = vectorFromArray(numbers, type.indices).data[0]!;
+  const dictionary = vectorFromArray(entries, type.dictionary);
+  return makeVector(makeData({ type, length, nullCount, nullBitmap, data, dictionary }));
 }
 
 /** A frame with real matches, some of which begin in an earlier block, as Arrow's own writer makes them. */
