@@ -12,21 +12,28 @@ import { assignSigns, signProbabilities } from './signs.js';
 
 /**
  * @param dir directory with the tables
- * @param minimumSynapses pairs of neurons with fewer synapses are omitted
+ * @param asked pairs of neurons with fewer synapses are omitted; by default the number of the data set
  * @param identity of another network in tables of the same form; undefined for the data set itself
  * @throws CodedError TABLE_INVALID
  */
 export async function readTables(
   dir: string,
   progress: Progress = silent,
-  minimumSynapses = MIN_SYNAPSES,
+  asked?: number,
   identity?: NetworkIdentity,
   dataset: Dataset = readDataset(),
   connection: ConnectionTable = dataset.connections[0]!,
 ): Promise<Brain> {
   const { tables, labels } = await readNeurons(dir, dataset, progress);
-  const { connections, pairs, outputSigns } = await readConnections(tables, connection, minimumSynapses);
+  const { connections, pairs, outputSigns } = await readConnections(
+    tables,
+    connection,
+    minimumSynapses,
+    usualMinimum,
+  );
   const signs = signsOf(dataset, labels, outputSigns);
+  const { minimum_synapses: usualMinimum = MIN_SYNAPSES } = dataset;
+  const minimumSynapses = asked ?? usualMinimum;
   const { name, dataset: of, release, layout, without } = dataset;
   const { columns, given } = labels;
   const { ids } = tables.neurons;
