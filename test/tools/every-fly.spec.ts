@@ -285,3 +285,38 @@ it('gives last the reason for which a large part of the rows was left out, and f
     stderr: expect.stringContaining('--minimum-synapses 4 keeps those'),
   });
 });
+
+it('compiles a network numbered from 0, whose first neuron an experiment selects and reports', async () => {
+  const [edges, neurons] = ['from-0.csv', 'numbered.csv'].map((name) => join(dir, name)) as [string, string];
+  writeFileSync(edges, 'pre,post,weight\n0,1,300\n1,2,300\n3,0,300\n');
+  writeFileSync(neurons, 'id\n0\n1\n2\n3\n');
+  const out = join(dir, 'from-0.connectome');
+  expect(
+    await runCommand('model-compile', [
+      ...['--edges', edges, '--neurons', neurons, '--name', 'From 0', '--out', out],
+    ]),
+  ).toMatchObject({ status: 0 });
+  const document = join(dir, 'from-0.json');
+  writeFileSync(
+    document,
+    JSON.stringify({
+      inputs: {
+        drawn: { node_set: { root_id: '0' }, rate_hz: 100 },
+        given: { module: 'spikes', node_set: { root_id: ['0'] }, times_ms: { 0: [10, 30] } },
+      },
+      silence: [{ root_id: ['1'] }],
+      reports: { all: { node_set: '@all', group_by: ['neuron'] } },
+      duration_ms: 200,
+      trials: 2,
+    }),
+  );
+  const { stdout, stderr } = await runCommand('experiment', [document, '--connectome', out, '--json']);
+  expect(stderr).not.toContain('should be');
+  const { conditions } = JSON.parse(stdout) as {
+    conditions: { reports: { all: { root_id: string; responding_any: number }[] } }[];
+  };
+  const { all } = conditions[0]!.reports;
+  expect(all.map(({ root_id: id }) => id).sort()).toEqual(['0', '1', '2', '3']);
+  const responding = all.filter(({ responding_any: count }) => count > 0).map(({ root_id: id }) => id);
+  expect(responding.sort()).toEqual(['0', '1']);
+});
