@@ -366,6 +366,32 @@ it('refuses connections of which no row is left, and warns of more than 1 %', as
   ]);
 });
 
+it.each(['type', 'class'] as const)('is refused with 65,537 values of %s, with the remedy', async (label) => {
+  const table = (count: number) => {
+    const ids = Array.from({ length: count }, (_, i) => String(i));
+    return written('neurons', 'csv', { id: ['text', ids], [label]: ['text', ids.map((id) => `T${id}`)] });
+  };
+  const pairs = written('edges', 'csv', {
+    pre: ['text', ['0']],
+    post: ['text', ['1']],
+    weight: ['text', ['1']],
+  });
+  const build = async (count: number) =>
+    buildConnectome(await compiled(pairs, table(count)), {
+      signRule: 'as given',
+      populations: { stimuli: [], channels: [] },
+    });
+  expect((await build(65_536)).neuronIds).toHaveLength(65_536);
+  await expect(build(65_537)).rejects.toMatchObject({
+    code: 'TABLE_INVALID',
+    message: expect.stringMatching(
+      label === 'type'
+        ? /^A connectome file has at most 65536 types, found 65537: leave the column type empty, or group the types\.$/
+        : /at most 65536 classes, found 65537: leave the columns class and sub_class empty, or group the classes\.$/,
+    ),
+  });
+});
+
 it('sums 200,000 rows of one pair', async () => {
   const rows = 200_000;
   const list = written('neurons', 'csv', { id: ['text', ['1']] });
