@@ -18,7 +18,7 @@ export async function readConnections(
   table: ConnectionTable,
   minimumSynapses: number,
   usualMinimum: number,
-): Promise<{ connections: ConnectionColumns; pairs: number; outputSigns: Int8Array | undefined }> {
+): Promise<{ connections: ConnectionColumns; pairs: number; outputSigns: OutputSigns | undefined }> {
   const { columns: named } = table;
   const { neurons, remarks, progress } = tables;
   const file = basename(table.file);
@@ -102,13 +102,13 @@ async function readRows(tables: TableReader, { file, columns: named, optional }:
       ...(hasParts && { parts: parts.filled }),
     },
     partNames: [...partNumbers.keys()],
-    outputSigns: at.sign === undefined ? undefined : signs.signs,
+    outputSigns: at.sign === undefined ? undefined : signs,
     locationOf: (row: number) => (hasParts ? `${noun} ${numberOf[row]!}` : null),
   };
 }
 
 /** The sign of each neuron's outputs; excitatory if no row has a sign. */
-class OutputSigns {
+export class OutputSigns {
   readonly signs: Int8Array;
   readonly #isKnown: Uint8Array;
 
@@ -129,6 +129,11 @@ class OutputSigns {
     }
     this.#isKnown[neuron] = 1;
     this.signs[neuron] = sign;
+  }
+
+  /** @returns the sign of a neuron, undefined if no row has it */
+  of(neuron: number): number | undefined {
+    return this.#isKnown[neuron] === 1 ? this.signs[neuron] : undefined;
   }
 }
 

@@ -385,6 +385,9 @@ describe('a network of a laboratory', () => {
     const edges = 'pre,post,weight,sign\n2,1,5,-1\n2,3,5,-1\n3,1,5,0\n';
     const byEdges = await own(text('s.csv', edges), text('i.csv', 'id\n1\n2\n3\n'));
     expect(byEdges.neurons.signs).toEqual({ 'as given': Int8Array.of(1, -1, 0) });
+    // Neurons without connections have a sign only in the table of neurons.
+    const both = await own(text('b.csv', 'pre,post,weight,sign\n2,1,5,-1\n'), text('n.csv', neurons));
+    expect(both.neurons.signs).toEqual({ 'as given': Int8Array.of(1, -1, 0) });
     const none = await own(text('e.csv', 'pre,post,weight\n1,2,5\n'), text('i.csv', 'id\n1\n2\n3\n'));
     expect(none.neurons.signs).toEqual({ 'as given': Int8Array.of(1, 1, 1) });
     expect(none.signRemarks!['as given']).toBe(
@@ -413,6 +416,13 @@ describe('a network of a laboratory', () => {
       'id,sign\n1,yes\n2,1\n',
       {},
       'n.csv, line 2: expected sign to be 1, -1 or 0, found "yes".',
+    ],
+    [
+      'another sign in the other table',
+      'pre,post,weight,sign\n1,2,5,1\n2,3,5,-1\n3,1,5,-1\n',
+      'id,sign\n1,1\n2,1\n3,0\n',
+      {},
+      'e.csv: expected neuron 2 to have the sign 1, as in n.csv, found -1.',
     ],
     [
       'a column that is not there',
