@@ -5,19 +5,47 @@ import { join } from 'node:path';
 import {
   compressionRegistry,
   CompressionType,
-  type DataType,
+  DataType,
   Field,
   makeData,
+  makeVector,
   RecordBatch,
   RecordBatchFileWriter,
   Schema,
   Struct,
+  type Vector,
   vectorFromArray,
 } from 'apache-arrow';
+import { BufferRegion } from 'apache-arrow/ipc/metadata/message';
 
 export interface FeatherColumn {
   readonly type: DataType;
   readonly values: readonly unknown[];
+}
+
+/**
+ * Compresses all buffers and stores their lengths, as the C++ library of Arrow does, and with it pandas. The JavaScript
+ * library leaves a buffer as it is if the compressed one is larger.
+ */
+class CompressingWriter extends RecordBatchFileWriter {
+  protected override _compressBodyBuffers(buffers: ArrayBufferView[]) {
+    const { encode } = compressionRegistry.get(this._compression!.type)!;
+    let byteLength = 0;
+    const compressed = buffers.map((buffer) => {
+      const data = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+      if (data.length === 0) return { region: new BufferRegion(byteLength, 0), parts: [data, data] };
+      const length = new Uint8Array(BigInt64Array.of(BigInt(data.length)).buffer);
+      const frame = encode!(data);
+      const region = new BufferRegion(byteLength, length.length + frame.length);
+      byteLength += (region.length + 7) & ~7;
+      return { region, parts: [length, frame] };
+    });
+    return {
+      byteLength,
+      bufferRegions: compressed.map(({ region }) => region),
+      buffers: compressed.flatMap(({ parts }) => parts),
+    };
+  }
 }
 
 const LZ4_BLOCK_BYTES = 1 << 16;
@@ -38,10 +66,10 @@ export function writeFeather(
   const types = { lz4: CompressionType.LZ4_FRAME, zstd: CompressionType.ZSTD, none: null };
   const fields = Object.entries(columns).map(([column, { type }]) => new Field(column, type, true));
   const schema = new Schema(fields);
-  const writer = new RecordBatchFileWriter({ compressionType: types[compression] });
+  const writer = new CompressingWriter({ compressionType: types[compression] });
   writer.reset(undefined, schema);
   // Whole columns first: the batches of a file share the values of their dictionaries.
-  const vectors = Object.values(columns).map(({ type, values }) => vectorFromArray(values, type));
+  const vectors = Object.values(columns).map(vectorOf);
   const rowCount = Math.max(...vectors.map(({ length }) => length));
   for (let row = 0; row < rowCount; row += rowsPerBatch) {
     const end = Math.min(row + rowsPerBatch, rowCount);
@@ -53,6 +81,19 @@ export function writeFeather(
   const path = join(dir, name);
   writeFileSync(path, writer.toUint8Array(true));
   return path;
+}
+
+function vectorOf({ type, values }: FeatherColumn): Vector {
+  if (!DataType.isDictionary(type)) return vectorFromArray(values, type);
+  // Arrow's own builder cannot number the entries of a dictionary in 64 bits.
+  const entries: unknown[] = [...new Set(values.filter((value) => value !== null))];
+  const { bitWidth }: { bitWidth: number } = type.indices;
+  const indexOf = (value: unknown) =>
+    bitWidth === 64 ? BigInt(entries.indexOf(value)) : entries.indexOf(value);
+  const numbers = values.map((value) => (value === null ? null : indexOf(value)));
+  const { length, nullCount, nullBitmap, values: data } = vectorFromArray(numbers, type.indices).data[0]!;
+  const dictionary = vectorFromArray(entries, type.dictionary);
+  return makeVector(makeData({ type, length, nullCount, nullBitmap, data, dictionary }));
 }
 
 /** A frame with real matches, some of which begin in an earlier block, as Arrow's own writer makes them. */

@@ -256,26 +256,67 @@ it('gives last the reason for which a large part of the rows was left out, and f
     string,
   ];
   writeFileSync(neurons, 'id\n1\n2\n');
-  const compile = (pairs: string) => {
+  const compile = (pairs: string, ...args: string[]) => {
     writeFileSync(edges, `pre,post,weight\n${pairs}`);
     return runCommand('model-compile', [
-      '--edges',
-      edges,
-      '--neurons',
-      neurons,
-      '--name',
-      'Two',
-      '--out',
-      out,
+      ...['--edges', edges, '--neurons', neurons, '--name', 'Two', '--out', out],
+      ...args,
     ]);
   };
   const some = await compile('1,2,6\n2,1,4\n1,9,6\n');
   expect(some.status).toBe(0);
-  expect(some.stderr.split('\n').slice(-3)).toEqual([
+  expect(some.stderr.split('\n').slice(-2)).toEqual([
     'WARNING: 33.3 % of the rows of some.csv were left out, 1 of 3: they name root ids that two.csv lacks.',
-    'WARNING: 50 % of the pairs were left out, 1 of 2: they have fewer than 5 synapses. --minimum-synapses 1 keeps them.',
     '',
   ]);
   expect(await compile('8,9,6\n')).toMatchObject({ status: 1, stdout: '' });
-  expect(await compile('1,2,1\n')).toMatchObject({ status: 1, stdout: '' });
+
+  // Every connection counts, unless a threshold is asked for.
+  const weak = await compile('1,2,3\n2,1,1\n2,1,3\n');
+  expect(weak.stdout).toContain(': 2 neurons, 2 connections, 7 synapses, as given signs\n');
+  expect(weak.stdout).not.toMatch(/left out|asked for/);
+  const strong = await compile('1,2,3\n2,1,1\n2,1,3\n', '--minimum-synapses', '4');
+  expect(strong.stdout).toContain(
+    'Pairs with fewer than 4 synapses were left out: 1 of 3 rows, with 3 of 7 synapses (42.8 %).\n',
+  );
+  expect(await compile('1,2,3\n2,1,4\n', '--minimum-synapses', '5')).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining('--minimum-synapses 4 keeps those'),
+  });
+});
+
+it('compiles a network numbered from 0, whose first neuron an experiment selects and reports', async () => {
+  const [edges, neurons] = ['from-0.csv', 'numbered.csv'].map((name) => join(dir, name)) as [string, string];
+  writeFileSync(edges, 'pre,post,weight\n0,1,300\n1,2,300\n3,0,300\n');
+  writeFileSync(neurons, 'id\n0\n1\n2\n3\n');
+  const out = join(dir, 'from-0.connectome');
+  expect(
+    await runCommand('model-compile', [
+      ...['--edges', edges, '--neurons', neurons, '--name', 'From 0', '--out', out],
+    ]),
+  ).toMatchObject({ status: 0 });
+  const document = join(dir, 'from-0.json');
+  writeFileSync(
+    document,
+    JSON.stringify({
+      inputs: {
+        drawn: { node_set: { root_id: '0' }, rate_hz: 100 },
+        given: { module: 'spikes', node_set: { root_id: ['0'] }, times_ms: { 0: [10, 30] } },
+      },
+      silence: [{ root_id: ['1'] }],
+      reports: { all: { node_set: '@all', group_by: ['neuron'] } },
+      duration_ms: 200,
+      trials: 2,
+    }),
+  );
+  const { stdout, stderr } = await runCommand('experiment', [document, '--connectome', out, '--json']);
+  expect(stderr).not.toContain('should be');
+  const { conditions } = JSON.parse(stdout) as {
+    conditions: { reports: { all: { root_id: string; responding_any: number }[] } }[];
+  };
+  const { all } = conditions[0]!.reports;
+  expect(all.map(({ root_id: id }) => id).sort()).toEqual(['0', '1', '2', '3']);
+  const responding = all.filter(({ responding_any: count }) => count > 0).map(({ root_id: id }) => id);
+  expect(responding.sort()).toEqual(['0', '1']);
 });

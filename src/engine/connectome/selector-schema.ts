@@ -31,7 +31,7 @@ const LENGTH = `1 to ${MAX_LABEL_LENGTH} characters without control characters`;
 
 /** An unsigned integer of 64 bits. */
 export const ROOT_ID = text(undefined, {
-  pattern: '^[1-9][0-9]{0,19}$',
+  pattern: '^(?:0|[1-9][0-9]{0,19})$',
   allowed:
     'a root id: a string of 1 to 20 decimal digits without a leading zero, because root ids exceed 2^53, beyond which ' +
     'a number in JSON is not exact',

@@ -281,6 +281,7 @@ describe('a document is refused', () => {
       '/node_sets/a/root_id',
       /exceed 2\^53/,
     ],
+    ['with a leading zero in an id', sets({ a: { root_id: '01' } }), '/node_sets/a/root_id', /leading zero/],
     ['with a list of such ids', sets({ a: { root_id: ['1', 2] } }), '/node_sets/a/root_id/1', /exceed 2\^53/],
     [
       'with an id as a selector',

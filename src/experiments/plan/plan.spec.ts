@@ -322,6 +322,21 @@ describe('warnings', () => {
     ]);
   });
 
+  it('tell of a network without connections', () => {
+    const metadata = {
+      ...connectome.metadata,
+      dataset: 'Mine',
+      connectionCount: 0,
+      wiring: 'custom',
+    } as const;
+    expect(planOf({ ...connectome, metadata }, BOTH_SIDES).warnings).toEqual([
+      {
+        code: 'PARTIAL_WIRING',
+        message: 'The network has no connections, so only stimulated neurons can spike.',
+      },
+    ]);
+  });
+
   it('say nothing of FlyWire if the network is another one', () => {
     const metadata = { name: 'Mine', dataset: 'My network', release: null, wiring: 'custom' } as const;
     const { head, warnings, cite } = planOf(connectomeWith(metadata), {});

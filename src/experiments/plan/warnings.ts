@@ -152,9 +152,10 @@ export function truncatedWarning(conditions: readonly number[]): ExperimentWarni
   };
 }
 
-/** @returns a sentence on the missing pairs, if the metadata shows that pairs are missing */
+/** @returns a sentence on the missing pairs, if the metadata shows that pairs or all connections are missing */
 function partialWiring(metadata: Connectome['metadata']): string | undefined {
   const { release, wiring, minimumSynapses, connectionCount } = metadata;
+  if (connectionCount === 0) return 'The network has no connections, so only stimulated neurons can spike.';
   if (minimumSynapses > RELEASE.minimumSynapses) {
     return `Pairs of neurons with fewer than ${minimumSynapses} synapses are left out.`;
   }

@@ -9,7 +9,6 @@ import { readStatistics } from '../statistics/statistics-files.js';
 import { buildConnectome } from '../compiler/build-connectome.js';
 import { defaultPopulations, readPopulations } from '../compiler/populations.js';
 import type { Progress } from '../compiler/progress.js';
-import { isLargePart, percentOf } from '../compiler/table-reader.js';
 import { readTables } from '../compiler/tables.js';
 import {
   MAX_SYNAPSE_MV,
@@ -83,7 +82,7 @@ const OPTIONS = {
       'model then has another digest. Not where the tables lack these columns, or the source contains the signs.',
   ),
   'minimum-synapses': integer(
-    `Omit connections with fewer synapses; default ${MIN_SYNAPSES}. Not for --statistics.`,
+    `Omit connections with fewer synapses; default ${MIN_SYNAPSES}, with --edges 1. Not for --statistics.`,
     [1, MAX_SYNAPSES_PER_CONNECTION],
   ),
   name: text(
@@ -153,9 +152,8 @@ interface Read {
 
 async function readBrain(options: CompileOptions, progress: Progress): Promise<Read> {
   const { tables, connectivity, completeness, statistics, signs, 'minimum-synapses': minimum } = options;
-  const minimumSynapses = minimum ?? MIN_SYNAPSES;
   if (options.edges !== undefined || options.neurons !== undefined) {
-    return readOwnNetwork(options, progress, minimumSynapses);
+    return readOwnNetwork(options, progress);
   }
   demand(options.synapses === undefined || tables !== undefined, '--synapses needs --tables DIR');
   demand(options.columns === undefined, '--columns needs --edges FILE and --neurons FILE');
@@ -170,11 +168,11 @@ async function readBrain(options: CompileOptions, progress: Progress): Promise<R
       '--signs cannot be combined with --connectivity: that file has its own signs',
     );
     const files = shiuFiles(connectivity, completeness, tables);
-    const brain = await readTables('', progress, minimumSynapses, identity, files);
+    const brain = await readTables('', progress, minimum, identity, files);
     return { brain: checkedIds(brain, identity), signRule: 'as given' };
   }
   if (tables !== undefined && statistics === undefined) {
-    return readDatasetTables(tables, options, progress, minimumSynapses, identity);
+    return readDatasetTables(tables, options, progress, identity);
   }
   demand(
     options.dataset === undefined || identity !== undefined,
@@ -198,15 +196,14 @@ async function readDatasetTables(
   dir: string,
   options: CompileOptions,
   progress: Progress,
-  minimumSynapses: number,
   identity: NetworkIdentity | undefined,
 ): Promise<Read> {
-  const { signs, dataset: name, synapses } = options;
+  const { signs, dataset: name, synapses, 'minimum-synapses': minimum } = options;
   const dataset = readDataset(name !== undefined && datasetNames().includes(name) ? name : undefined);
   // Without --synapses, take the data set's first table that exists in the directory.
   const there = dataset.connections.find(({ file }) => existsSync(join(dir, file)));
   const chosen = synapses === undefined && there ? there : connectionTable(dataset, synapses);
-  const brain = await readTables(dir, progress, minimumSynapses, identity, dataset, chosen);
+  const brain = await readTables(dir, progress, minimum, identity, dataset, chosen);
   const signRule = signRuleFor(brain, dataset.signs, signs);
   if (identity !== undefined && dataset.dataset !== identity.dataset) {
     return { brain: checkedIds(brain, identity), signRule };
@@ -238,11 +235,7 @@ async function readDatasetTables(
   return { brain: dataset.licence === undefined ? checkedIds(named, identity) : named, signRule, notes };
 }
 
-async function readOwnNetwork(
-  options: CompileOptions,
-  progress: Progress,
-  minimumSynapses: number,
-): Promise<Read> {
+async function readOwnNetwork(options: CompileOptions, progress: Progress): Promise<Read> {
   const { edges, neurons, name, tables, statistics, connectivity, columns } = options;
   demand(
     edges !== undefined && neurons !== undefined && name !== undefined,
@@ -253,20 +246,8 @@ async function readOwnNetwork(
     '--edges cannot be combined with --tables, --statistics or --connectivity',
   );
   const dataset = ownTables(edges, neurons, columns ?? new Map());
-  const read = await readTables('', progress, minimumSynapses, identityIn(options), dataset);
-  const isAsked = options['minimum-synapses'] !== undefined;
-  const brain = isAsked ? read : { ...read, warnings: [...(read.warnings ?? []), ...weakPairs(read)] };
+  const brain = await readTables('', progress, options['minimum-synapses'], identityIn(options), dataset);
   return { brain, signRule: signRuleFor(brain, dataset.signs, options.signs) };
-}
-
-/** A sentence on omitted weak pairs, if they are many and the user did not set the threshold. */
-function weakPairs({ pairs = 0, connections, minimumSynapses }: Brain): string[] {
-  const omitted = pairs - connections.count;
-  if (!isLargePart(omitted, pairs)) return [];
-  return [
-    `${percentOf(omitted, pairs)} of the pairs were left out, ${omitted} of ${pairs}: they have fewer than ` +
-      `${minimumSynapses} synapses. --minimum-synapses 1 keeps them.`,
-  ];
 }
 
 /** The requested rule, by default the first that the source supports. @throws UsageError if it does not support the rule */

@@ -8,8 +8,8 @@ import type {
 import type { Label } from '../../engine/connectome/neuron-index.js';
 
 /**
- * By default the compiler omits pairs of neurons with fewer synapses; statistics always omit them. Most such pairs are
- * errors of the segmentation.
+ * By default the compiler omits pairs of neurons of a release with fewer synapses; statistics always omit them. Most such
+ * pairs are errors of the segmentation.
  */
 export const MIN_SYNAPSES = 5;
 

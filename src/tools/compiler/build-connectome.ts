@@ -11,12 +11,15 @@ import {
   type TableSignRule,
 } from '../../engine/connectome/connectome.js';
 import type { ConnectomeContent } from '../../engine/connectome/format.js';
+import { CodedError } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { rowsByKey, sortRows } from '../../engine/connectome/rows.js';
 import { type Brain, type NeuronColumns, signsUnder } from './brain.js';
 import { type PopulationDefinitions, selectPopulations } from './populations.js';
 
 const NO_NEURONS = new Uint32Array(0);
+/** Types and classes are numbered in 16 bits. */
+const MAX_LABELS = 2 ** 16;
 
 export interface BuildOptions {
   readonly signRule: SignRule;
@@ -27,7 +30,7 @@ export interface BuildOptions {
 
 /**
  * The result depends only on the arguments. metadata.provenance has sentences on the choices that were made.
- * @throws CodedError POPULATIONS_INVALID
+ * @throws CodedError POPULATIONS_INVALID, TABLE_INVALID
  */
 export function buildConnectome(
   brain: Brain,
@@ -149,7 +152,8 @@ function typesOf(
   { labels: { type: names, super_class: superClasses } }: NeuronColumns,
   order: Uint32Array,
 ): { types: CellType[]; typeIndices: Uint16Array } {
-  const { first, indices } = numbered(order, 'types', (i) => names[i] || `\n${superClasses[i]!}`);
+  const remedy = 'leave the column type empty, or group the types';
+  const { first, indices } = numbered(order, 'types', remedy, (i) => names[i] || `\n${superClasses[i]!}`);
   const counts = first.map(() => new Map<string, number>());
   order.forEach((i, fileIndex) => {
     const ofType = counts[indices[fileIndex]!]!;
@@ -174,20 +178,25 @@ function classesOf(
     class: labels.class[i]!,
     subClass: labels.sub_class[i]!,
   });
-  const { first, indices } = numbered(order, 'classes', (i) => JSON.stringify(classOf(i)));
+  const remedy = 'leave the columns class and sub_class empty, or group the classes';
+  const { first, indices } = numbered(order, 'classes', remedy, (i) => JSON.stringify(classOf(i)));
   return { classes: first.map(classOf), classIndices: indices };
 }
 
 /**
  * Numbers distinct keys in order of first occurrence.
  * @returns the first neuron of each key, and the number of each neuron's key
+ * @throws CodedError TABLE_INVALID if 16 bits cannot number them
  */
-function numbered(order: Uint32Array, what: string, keyOf: (i: number) => string) {
+function numbered(order: Uint32Array, what: string, remedy: string, keyOf: (i: number) => string) {
   const numbers = new Map<string, number>();
   const first: number[] = [];
   const indices = Uint16Array.from(order, (i) => getOrInsert(numbers, keyOf(i), () => first.push(i) - 1));
-  if (first.length > 2 ** 16) {
-    throw new Error(`a connectome file holds at most ${2 ** 16} ${what}, found ${first.length}`);
+  if (first.length > MAX_LABELS) {
+    throw new CodedError(
+      'TABLE_INVALID',
+      `A connectome file has at most ${MAX_LABELS} ${what}, found ${first.length}: ${remedy}.`,
+    );
   }
   return { first, indices };
 }

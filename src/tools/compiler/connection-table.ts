@@ -8,6 +8,7 @@ import { firstAt, TableColumns, type TableReader } from './table-reader.js';
 import { type IdValue, tableFault, type TableRow } from './table-row.js';
 
 /**
+ * @param usualMinimum the threshold that is used if none was asked for
  * @returns the pairs with at least `minimumSynapses`, the number of all pairs, and the sign of each neuron's outputs if the
  *   table has signs
  * @throws CodedError TABLE_INVALID
@@ -16,7 +17,8 @@ export async function readConnections(
   tables: TableReader,
   table: ConnectionTable,
   minimumSynapses: number,
-): Promise<{ connections: ConnectionColumns; pairs: number; outputSigns: Int8Array | undefined }> {
+  usualMinimum: number,
+): Promise<{ connections: ConnectionColumns; pairs: number; outputSigns: OutputSigns | undefined }> {
   const { columns: named } = table;
   const { neurons, remarks, progress } = tables;
   const file = basename(table.file);
@@ -27,7 +29,7 @@ export async function readConnections(
   }
   progress.begin('Summing the synapses of each pair', 0, 'items');
   const pairText = (row: number) => `${neurons.ids[rows.pre[row]!]} to ${neurons.ids[rows.post[row]!]}`;
-  const summed = sumPairs(rows, neurons.ids.length, minimumSynapses, {
+  const summed = sumPairs(rows, neurons.ids.length, minimumSynapses, usualMinimum, {
     repeated: (earlier, later) => {
       const part = partNames[rows.parts![later]!]!;
       const repetition =
@@ -46,7 +48,7 @@ export async function readConnections(
     throw tableFault(file, null, `${strong}: --minimum-synapses ${summed.most} keeps those`);
   }
   const over = rows.parts === undefined ? '' : ` over ${named.part}s`;
-  remarks.push(`${rows.pre.length} rows summed${over} to ${summed.counted}`, ...summed.pruned);
+  remarks.push(`${rows.pre.length} rows summed${over} to ${summed.counted}`, ...summed.weak);
   return { connections: summed.connections, pairs: summed.pairCount, outputSigns };
 }
 
@@ -100,13 +102,13 @@ async function readRows(tables: TableReader, { file, columns: named, optional }:
       ...(hasParts && { parts: parts.filled }),
     },
     partNames: [...partNumbers.keys()],
-    outputSigns: at.sign === undefined ? undefined : signs.signs,
+    outputSigns: at.sign === undefined ? undefined : signs,
     locationOf: (row: number) => (hasParts ? `${noun} ${numberOf[row]!}` : null),
   };
 }
 
 /** The sign of each neuron's outputs; excitatory if no row has a sign. */
-class OutputSigns {
+export class OutputSigns {
   readonly signs: Int8Array;
   readonly #isKnown: Uint8Array;
 
@@ -127,6 +129,11 @@ class OutputSigns {
     }
     this.#isKnown[neuron] = 1;
     this.signs[neuron] = sign;
+  }
+
+  /** @returns the sign of a neuron, undefined if no row has it */
+  of(neuron: number): number | undefined {
+    return this.#isKnown[neuron] === 1 ? this.signs[neuron] : undefined;
   }
 }
 

@@ -171,14 +171,19 @@ describe('a faulty table', () => {
 });
 
 describe('a field', () => {
-  it.each(['1', '720575940596125868', '999999999', '1000000000', '123456789000000001', '999999999999999999'])(
-    'is the root id %s',
-    async (id) => {
-      expect(await taken(id, (row) => row.rootId(0))).toBe(id);
-    },
-  );
+  it.each([
+    '0',
+    '1',
+    '720575940596125868',
+    '999999999',
+    '1000000000',
+    '123456789000000001',
+    '999999999999999999',
+  ])('is the root id %s', async (id) => {
+    expect(await taken(id, (row) => row.rootId(0))).toBe(id);
+  });
 
-  it.each(['', '012', '-1', '0x1', '1.5', '72057594059612586x', '1234567890123456789'])(
+  it.each(['', '00', '012', '-1', '0x1', '1.5', '72057594059612586x', '1234567890123456789'])(
     'is no root id: "%s"',
     async (id) => {
       await expect(taken(id, (row) => row.rootId(0))).rejects.toMatchObject({

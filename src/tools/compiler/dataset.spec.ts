@@ -293,7 +293,6 @@ describe('a network of a laboratory', () => {
       'Compiled from tables of its makers.',
       'edges.csv: 1 row names a root id that neurons.csv lacks (first on line 5); it was left out.',
       '3 rows summed to 2 pairs of neurons with 9 synapses; 2 pairs with 1 or more were kept, with 9 synapses.',
-      expect.stringContaining('no pair of the tables has fewer than 2'),
     ]);
 
     const parquet = (
@@ -360,6 +359,22 @@ describe('a network of a laboratory', () => {
     }
   });
 
+  it('has no labels of blanks, and none that stand for a missing value', async () => {
+    const labels = ['NA', 'NaN', 'nan', 'None', 'null', '<NA>', ' ', ' A ', 'A', 'Na', 'B c'];
+    const rows = labels.map((label, i) => `${i},${label},${label},NA,NaN,nan, right ,None\n`);
+    const header = 'id,type,class,sub_class,super_class,transmitter,side,ignored\n';
+    const { neurons } = await own(
+      text('e.csv', 'pre,post,weight\n1,2,5\n'),
+      text('l.csv', header + rows.join('')),
+    );
+    const kept = ['', '', '', '', '', '', '', 'A', 'A', 'Na', 'B c'];
+    const all = (label: string) => labels.map(() => label);
+    expect(neurons.labels).toMatchObject({
+      ...{ type: kept, class: kept, sub_class: all(''), super_class: all(''), side: all('right') },
+    });
+    expect(neurons.signs['fast']).toEqual(new Int8Array(labels.length));
+  });
+
   it('takes signs from either table, and if there are none lets all excite and says so', async () => {
     const neurons = 'id,sign\n1,1\n2,-1\n3,0\n';
     const given = await own(text('e.csv', 'pre,post,weight\n1,2,5\n'), text('n.csv', neurons));
@@ -370,6 +385,9 @@ describe('a network of a laboratory', () => {
     const edges = 'pre,post,weight,sign\n2,1,5,-1\n2,3,5,-1\n3,1,5,0\n';
     const byEdges = await own(text('s.csv', edges), text('i.csv', 'id\n1\n2\n3\n'));
     expect(byEdges.neurons.signs).toEqual({ 'as given': Int8Array.of(1, -1, 0) });
+    // Neurons without connections have a sign only in the table of neurons.
+    const both = await own(text('b.csv', 'pre,post,weight,sign\n2,1,5,-1\n'), text('n.csv', neurons));
+    expect(both.neurons.signs).toEqual({ 'as given': Int8Array.of(1, -1, 0) });
     const none = await own(text('e.csv', 'pre,post,weight\n1,2,5\n'), text('i.csv', 'id\n1\n2\n3\n'));
     expect(none.neurons.signs).toEqual({ 'as given': Int8Array.of(1, 1, 1) });
     expect(none.signRemarks!['as given']).toBe(
@@ -398,6 +416,13 @@ describe('a network of a laboratory', () => {
       'id,sign\n1,yes\n2,1\n',
       {},
       'n.csv, line 2: expected sign to be 1, -1 or 0, found "yes".',
+    ],
+    [
+      'another sign in the other table',
+      'pre,post,weight,sign\n1,2,5,1\n2,3,5,-1\n3,1,5,-1\n',
+      'id,sign\n1,1\n2,1\n3,0\n',
+      {},
+      'e.csv: expected neuron 2 to have the sign 1, as in n.csv, found -1.',
     ],
     [
       'a column that is not there',

@@ -81,6 +81,13 @@ export interface Dataset extends Omit<NetworkIdentity, 'wiring'> {
   readonly connections: readonly ConnectionTable[];
   /** For each label, the service's name for each value of the data set. */
   readonly values: { readonly [Label in LabelColumn]?: Readonly<Record<string, string>> };
+  /**
+   * Words that stand for a missing label. Labels then have no blanks at either end. Absent for releases, whose labels are
+   * kept as they are.
+   */
+  readonly missing?: readonly string[];
+  /** Pairs of neurons with fewer synapses are omitted by default; if absent, those with fewer than MIN_SYNAPSES. */
+  readonly minimum_synapses?: number;
   /** Sign rules that work with its labels; the first is the default. */
   readonly signs: readonly TableSignRule[];
   readonly sign_source?: string;

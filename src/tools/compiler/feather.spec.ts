@@ -1,6 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { Bool, Dictionary, Float64, Int16, Int64, List, Field, Utf8 } from 'apache-arrow';
+import {
+  Bool,
+  type DataType,
+  Dictionary,
+  Field,
+  Float64,
+  Int16,
+  Int32,
+  Int64,
+  Int8,
+  LargeUtf8,
+  List,
+  Uint16,
+  Uint32,
+  Uint64,
+  Uint8,
+  Utf8,
+} from 'apache-arrow';
 import { type FeatherColumn, writeFeather } from '../../../test/support/feather.js';
 import { silent } from './progress.js';
 import { readTable } from './read-table.js';
@@ -17,6 +34,7 @@ function columns(count = ROWS): Record<string, FeatherColumn> {
     large: { type: new Int64(), values: rows.map((i) => LARGE + BigInt(i)) },
     sparse: { type: new Int64(), values: rows.map((i) => (i % 3 === 0 ? null : BigInt(i))) },
     name: { type: new Utf8(), values: rows.map((i) => (i % 4 === 0 ? null : `T${i % 97}`)) },
+    words: { type: new LargeUtf8(), values: rows.map((i) => (i % 7 === 0 ? null : `a class ${i % 89}`)) },
     score: { type: new Float64(), values: rows.map((i) => (i % 5 === 0 ? NaN : i / 4)) },
     flag: { type: new Bool(), values: rows.map((i) => i % 2 === 0) },
     label: {
@@ -42,8 +60,8 @@ describe('a Feather file', () => {
     const path = writeFeather('table.feather', columns(), compression, 9000);
     const found = await rowsOf(
       path,
-      ['large', 'small', 'name', 'sparse', 'score', 'flag', 'label', 'point'],
-      (row) => [row.at, row.id(0), row.id(1), ...[2, 3, 4, 5, 6, 7].map((column) => row.text(column))],
+      ['large', 'small', 'name', 'sparse', 'score', 'flag', 'label', 'point', 'words'],
+      (row) => [row.at, row.id(0), row.id(1), ...[2, 3, 4, 5, 6, 7, 8].map((column) => row.text(column))],
     );
     expect(found).toEqual(
       Array.from({ length: ROWS }, (_, i) => [
@@ -56,8 +74,33 @@ describe('a Feather file', () => {
         i % 2 === 0 ? 'TRUE' : 'FALSE',
         ['Traced', 'Orphan', ''][i % 3],
         i % 6 === 0 ? '' : `${i} 2 3`,
+        i % 7 === 0 ? '' : `a class ${i % 89}`,
       ]),
     );
+  });
+
+  it.each([
+    ...[new Int8(), new Int16(), new Int32(), new Int64()],
+    ...[new Uint8(), new Uint16(), new Uint32(), new Uint64()],
+  ])('gives the entries of a dictionary by indices of type %s', async (indices) => {
+    // The types of Arrow do not know indices of 64 bits.
+    const dictionary = (entries: DataType) => new Dictionary(entries, indices as Int32);
+    const rows = Array.from({ length: 100 }, (_, i) => i);
+    const [names, ids] = [
+      rows.map((i) => (i % 5 === 0 ? null : `T${(i * i) % 11}`)),
+      rows.map((i) => LARGE + BigInt(i % 13)),
+    ];
+    const path = writeFeather('table.feather', {
+      name: { type: dictionary(new Utf8()), values: names },
+      words: { type: dictionary(new LargeUtf8()), values: names },
+      id: { type: dictionary(new Int64()), values: ids },
+      small: { type: dictionary(new Int64()), values: ids.map((id) => id - LARGE) },
+    });
+    const found = await rowsOf(path, ['name', 'words', 'id', 'small'], (row) => [
+      ...[row.text(0), row.text(1)],
+      ...[row.id(2), row.id(3)],
+    ]);
+    expect(found).toEqual(rows.map((i) => [names[i] ?? '', names[i] ?? '', ids[i], i % 13]));
   });
 
   it('returns the file and the digest of its bytes', async () => {

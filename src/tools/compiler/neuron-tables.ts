@@ -32,14 +32,14 @@ const MAX_NM = 2 ** 31;
  */
 export async function readNeurons(
   dir: string,
-  { tables: [list, ...others], values }: Dataset,
+  { tables: [list, ...others], values, missing }: Dataset,
   progress: Progress,
 ): Promise<{ readonly tables: TableReader; readonly labels: NeuronLabels }> {
   const listed: ListedNeuron[] = [];
   let rowCount = 0;
   let facts!: NeuronFacts;
   const columnsOf = (table: NeuronTable) => (found: readonly string[]) =>
-    (facts = new NeuronFacts(table, values, found)).columns.names;
+    (facts = new NeuronFacts(table, values, missing, found)).columns.names;
   const source = await readTable(join(dir, list!.file), columnsOf(list!), progress, (row) => {
     rowCount++;
     if (!facts.areOfNeuron(row)) return;
@@ -126,6 +126,7 @@ class NeuronFacts {
   constructor(
     readonly table: NeuronTable,
     values: Dataset['values'],
+    private readonly missing: Dataset['missing'],
     found: readonly string[],
   ) {
     const { largest = {}, where = [] } = table;
@@ -180,12 +181,18 @@ class NeuronFacts {
   #label(row: TableRow, label: LabelColumn): string {
     const column = this.columns.columnIndexIn(row, label);
     if (label === 'sign') return String(row.sign(column));
-    const text = row.text(column);
+    const text = this.#labelText(row.text(column));
     const names = this.#values.get(label);
     const name = names?.get(text) ?? names?.get(text.toLowerCase());
     if (name !== undefined || text === '') return name ?? '';
     if (!CLOSED.includes(label)) return text;
     throw row.fault(column, `one of ${[...(names?.keys() ?? [])].join(', ')} or empty`);
+  }
+
+  #labelText(text: string): string {
+    if (this.missing === undefined) return text;
+    const trimmed = text.trim();
+    return this.missing.includes(trimmed) ? '' : trimmed;
   }
 
   /** The transmitter with the largest mean probability; the first one if several are equal. */

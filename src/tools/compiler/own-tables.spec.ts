@@ -255,17 +255,56 @@ const OF_ENCODED_RUNS =
   'Hy0+hD8K+P6bY1Wui3J7amxL6Yrf5/K9+rmv1H3lWAx0civZkRjpSWvIbnJGjO5mpbEYLxh8R9hbiOyDP2nlhe78lx23/Pdm' +
   'b9Kj5ZSpTOaa2djNJNhZFBBr5bu3Hv/v/XMOMZN/4AEq7G5gCgMAAA==';
 
+/**
+ * Feather with Zstandard, as pandas writes it: each buffer is one frame with the length of its content. The frames are of
+ * zlib in Node 24, at level 1, and the other bytes of apache-arrow 21. Sixty neurons have an id (int64), a type (string), a
+ * class (large_string) and a side (dictionary of int8 and string).
+ */
+const OF_ZSTD =
+  'H4sIAAAAAAACA5VVf0zUZhh+etcehStQ5JCip5564CGngOIEbQb+YGGT3BEx8UxmhHHHIGMJOS7BJSywBCdLjEMxwJIt8w+W+c8y' +
+  'gm5jEfUWJEKAHctccAlLukUiyRbkx7HMzaWz7XdehUCyN02fvu/X98f3tH166Phx98lcQJZlOQjAAs04CFiPRPCgwQEownMz8CrQ' +
+  'YMESBHg1ZzN4cGBJjg2AHYBHSYLeTGARA5PmUEasbpsI2ghu0K1RK+pC7auY46vsf21cJcioQKx2Gatfj30VqPNVB/y1b9YEtLjC' +
+  'Qxm1Og9StKHRQoqvtu9hAOIa+45bY9/nCLYti0f8jggvlIZvEb+devH+iP8N8UvI/GeJH1xGYMRP08XoFfv4/75ERXmvkPCJET00' +
+  'NbsjHkCcwUgzphg2Ns7MxSck8knrki0p61OFtA0brZs2b7Ft3bbdnp6xw5G5M8u5a3d2Tu6evXn7XtqfX3DgoEgqHLBLk7S/9OJI' +
+  'bkHGvYfd+crJ2lHlL714qYqEz/982QogrH/+4RQahz/cklk/UsvVyYOFT/VHlevTL0OTj35fXHryd9O7t18+M9iVGVryuJfKQuES' +
+  'd7gotJjvXswJLTjcC7bQvHCnfyjLNf/BMfE3vrl/cOP3c+eyxF/Zwv7vzK6598yihOZbSz+VF94K/3BEHlgc33tnYGFke/PAPOGl' +
+  'Rs9PDcYN6Ltrjp+YLk5LdXzRNtwSjKNS+PelvMaC8dOuhq4fp6Z1l3TrVruNSyqwS5OGtVn4MyNdazSj7zeDXQxOMIAV+TiBelzA' +
+  'NdyFhKcQKOSV1bX1BKf+shhySmtarw48CPNGZ4m35eP++3Mc7Tha0dR9Y+IPlrEXvX72Su/YDG2yiZ5AO3nLRZs0eWrB1zkUHOt7' +
+  'OOo8dnusT+g+1dn0ke9S9nWnqboz/Uz1i+ve3Jzrzid7Ri8/9n5tebtCnAsaE7VTkxORsurc7cw+I/xDCet698cES1sdlf/0Hil/' +
+  'rSP9lc8Njd/enDo9u7ux6+boL9OzfuKePE8X72SuvuHa9pmpnI0/fC3poF16JKzN2b0bUkeyqH9vxGJF8CgKjwMeRHUDz3XQggRV' +
+  'MVhVD5SYk3xJR4lusSRvmGDRMl3jyfPxENTpDnpkWabJd/ngmWZfAeAl2s3DChaJSIUAGrzaOy+q65SgIWMh+Q21Xl+k7gVZlvWa' +
+  'rqx7tX1RLOm7rI5F8RkAVXWVDQ2kzv1nGjqx8l5GIDUD79T7otpCqzFendeMZHVSTp07kk/QIBC9r/VqAVbV3JgIl5TCYQsFHFL/' +
+  'af8BierFDNoGAAA=';
+
+const unpacked = (name: string, content: string) => {
+  const path = join(mkdtempSync(join(tmpdir(), 'own-')), name);
+  writeFileSync(path, gunzipSync(Buffer.from(content, 'base64')));
+  return path;
+};
+
+it('is read from Feather that is really compressed with Zstandard', async () => {
+  const first = 720575940600000001n;
+  const ids = [first, first + 1n];
+  const edges = written('edges', 'feather', {
+    ...({ pre: ['int64', ids], post: ['int64', ids.toReversed()], weight: ['int64', [6n, 7n]] } as const),
+  });
+  const { neurons, connections } = await compiled(edges, unpacked('n.feather', OF_ZSTD));
+  const rows = Array.from({ length: 60 }, (_, i) => i);
+  expect(neurons.ids).toEqual(rows.map((i) => String(first + BigInt(i))));
+  expect(neurons.labels).toMatchObject({
+    type: rows.map((i) => `type ${i % 7}`),
+    class: rows.map((i) => `a class of neurons, number ${i % 5}`),
+    side: rows.map((i) => (i % 2 === 0 ? 'left' : 'right')),
+  });
+  expect([...connections.synapseCounts]).toEqual([6, 7]);
+});
+
 it('is read as polars and DuckDB write it', async () => {
-  const file = (name: string, content: string) => {
-    const path = join(mkdtempSync(join(tmpdir(), 'own-')), name);
-    writeFileSync(path, gunzipSync(Buffer.from(content, 'base64')));
-    return path;
-  };
-  const neurons = file('n.feather', OF_POLARS);
-  const { connections, ...brain } = await compiled(file('e.parquet', OF_DUCKDB), neurons);
+  const neurons = unpacked('n.feather', OF_POLARS);
+  const { connections, ...brain } = await compiled(unpacked('e.parquet', OF_DUCKDB), neurons);
   expect([...connections.synapseCounts]).toEqual([6, 7]);
   expect(JSON.stringify(brain.neurons)).toContain('a type of more than twelve letters');
-  await expect(compiled(file('e.feather', OF_ENCODED_RUNS), neurons)).rejects.toThrow(
+  await expect(compiled(unpacked('e.feather', OF_ENCODED_RUNS), neurons)).rejects.toThrow(
     'e.feather: expected columns of text and numbers, found one of type RunEndEncoded: save the table as Parquet or CSV.',
   );
 });
@@ -325,6 +364,32 @@ it('refuses connections of which no row is left, and warns of more than 1 %', as
   expect((await compiled(pairs(98, 2), list)).warnings).toEqual([
     '2 % of the rows of edges.csv were left out, 2 of 100: they name root ids that neurons.csv lacks.',
   ]);
+});
+
+it.each(['type', 'class'] as const)('is refused with 65,537 values of %s, with the remedy', async (label) => {
+  const table = (count: number) => {
+    const ids = Array.from({ length: count }, (_, i) => String(i));
+    return written('neurons', 'csv', { id: ['text', ids], [label]: ['text', ids.map((id) => `T${id}`)] });
+  };
+  const pairs = written('edges', 'csv', {
+    pre: ['text', ['0']],
+    post: ['text', ['1']],
+    weight: ['text', ['1']],
+  });
+  const build = async (count: number) =>
+    buildConnectome(await compiled(pairs, table(count)), {
+      signRule: 'as given',
+      populations: { stimuli: [], channels: [] },
+    });
+  expect((await build(65_536)).neuronIds).toHaveLength(65_536);
+  await expect(build(65_537)).rejects.toMatchObject({
+    code: 'TABLE_INVALID',
+    message: expect.stringMatching(
+      label === 'type'
+        ? /^A connectome file has at most 65536 types, found 65537: leave the column type empty, or group the types\.$/
+        : /at most 65536 classes, found 65537: leave the columns class and sub_class empty, or group the classes\.$/,
+    ),
+  });
 });
 
 it('sums 200,000 rows of one pair', async () => {

@@ -1,6 +1,7 @@
 /** Sorts the rows of a table by pairs of neurons, and sums the synapses of each pair. */
 import { rowsByKey } from '../../engine/connectome/rows.js';
-import { type ConnectionColumns, MIN_SYNAPSES, newConnections } from './brain.js';
+import { type ConnectionColumns, newConnections } from './brain.js';
+import { percentOf } from './table-reader.js';
 
 /** Packs a target (18 bits) and a row (32 bits) into one exact double. */
 const ROW_RANGE = 2 ** 32;
@@ -20,15 +21,17 @@ interface PairChecks {
 
 /**
  * Sums the rows of each pair of neurons and omits pairs with fewer synapses than `minimumSynapses`.
- * @returns the remaining pairs, the number of all pairs, the largest sum, a phrase on the counts, and a remark if the
- *   table itself lacks weak pairs
+ * @param usualMinimum the threshold that is used if none was asked for
+ * @returns the remaining pairs, the number of all pairs, the largest sum, a phrase on the counts, and remarks if pairs were
+ *   omitted or the table itself lacks weak pairs
  */
 export function sumPairs(
   { pre, post, synapses, parts }: PairRows,
   neuronCount: number,
   minimumSynapses: number,
+  usualMinimum: number,
   { repeated, checkSum }: PairChecks,
-): { connections: ConnectionColumns; pairCount: number; most: number; counted: string; pruned: string[] } {
+): { connections: ConnectionColumns; pairCount: number; most: number; counted: string; weak: string[] } {
   const rows = rowsByPair(pre, post, neuronCount);
   /** For each part, the last position in `rows` with it. */
   const seenAt = new Map<number, number>();
@@ -37,6 +40,7 @@ export function sumPairs(
   let pairs = 0;
   let allSynapses = 0;
   let synapsesKept = 0;
+  let rowsOmitted = 0;
   let fewest = Infinity;
   let most = 0;
   for (let begin = 0, end: number; begin < rows.length; begin = end) {
@@ -56,30 +60,57 @@ export function sumPairs(
     allSynapses += sum;
     fewest = Math.min(fewest, sum);
     most = Math.max(most, sum);
-    if (sum < minimumSynapses) continue;
+    if (sum < minimumSynapses) {
+      rowsOmitted += end - begin;
+      continue;
+    }
     checkSum(first, sum);
     kept.pre[count] = pre[first]!;
     kept.post[count] = post[first]!;
     kept.synapseCounts[count++] = sum;
     synapsesKept += sum;
   }
-  const prunedBefore =
-    `Pairs with ${minimumSynapses} synapses or more were asked for, but no pair of the tables has fewer ` +
-    `than ${fewest}: weaker ones were removed earlier.`;
   return {
-    connections: {
-      count,
-      pre: kept.pre.slice(0, count),
-      post: kept.post.slice(0, count),
-      synapseCounts: kept.synapseCounts.slice(0, count),
-    },
+    connections: firstOf(kept, count),
     pairCount: pairs,
     most,
     counted:
       `${pairs} pairs of neurons with ${allSynapses} synapses; ` +
       `${count} pairs with ${minimumSynapses} or more were kept, with ${synapsesKept} synapses.`,
-    pruned: minimumSynapses < Math.min(fewest, MIN_SYNAPSES) ? [prunedBefore] : [],
+    weak: [
+      ...omittedHere(minimumSynapses, [rowsOmitted, rows.length], [allSynapses - synapsesKept, allSynapses]),
+      ...(minimumSynapses < Math.min(fewest, usualMinimum) ? [prunedBefore(minimumSynapses, fewest)] : []),
+    ],
   };
+}
+
+function firstOf({ pre, post, synapseCounts }: ConnectionColumns, count: number): ConnectionColumns {
+  return {
+    count,
+    pre: pre.slice(0, count),
+    post: post.slice(0, count),
+    synapseCounts: synapseCounts.slice(0, count),
+  };
+}
+
+/** @param rows the number of omitted rows and of all  @param synapses likewise */
+function omittedHere(
+  minimumSynapses: number,
+  [rows, allRows]: readonly [number, number],
+  [synapses, allSynapses]: readonly [number, number],
+): string[] {
+  if (rows === 0) return [];
+  return [
+    `Pairs with fewer than ${minimumSynapses} synapses were left out: ${rows} of ${allRows} rows, with ` +
+      `${synapses} of ${allSynapses} synapses (${percentOf(synapses, allSynapses)}).`,
+  ];
+}
+
+function prunedBefore(minimumSynapses: number, fewest: number): string {
+  return (
+    `Pairs with ${minimumSynapses} synapses or more were asked for, but no pair of the tables has fewer ` +
+    `than ${fewest}: weaker ones were removed earlier.`
+  );
 }
 
 /**

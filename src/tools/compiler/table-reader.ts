@@ -48,7 +48,7 @@ export class TableReader {
 }
 
 /** True above 1 %, which is more than a few stray rows. */
-export function isLargePart(omitted: number, count: number): boolean {
+function isLargePart(omitted: number, count: number): boolean {
   return 100 * omitted > count;
 }
 

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { CodedError, describeValue } from '../../engine/errors.js';
 
 const MAX_COUNT = 999_999_999;
-const ROOT_ID = /^[1-9]\d{0,17}$/;
+const ROOT_ID = /^(?:0|[1-9]\d{0,17})$/;
 const ID = /^\d{1,20}$/;
 /** Source of a regular expression for a decimal number, such as -1.5e3. */
 export const DECIMAL = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`;

@@ -2,30 +2,41 @@
  * Reads the tables of a data set into a Brain, as its file in data/datasets describes them. The provenance reports
  * properties of the data set. A fault in a table is an error with file and line.
  */
+import { basename } from 'node:path';
 import type { NetworkIdentity, SignRule } from '../../engine/connectome/connectome.js';
 import { type Brain, MIN_SYNAPSES } from './brain.js';
-import { readConnections } from './connection-table.js';
+import { type OutputSigns, readConnections } from './connection-table.js';
 import { type ConnectionTable, type Dataset, readDataset } from './dataset.js';
+import type { NeuronIds } from './neuron-ids.js';
 import { type NeuronLabels, readNeurons } from './neuron-tables.js';
 import { type Progress, silent } from './progress.js';
 import { assignSigns, signProbabilities } from './signs.js';
+import { tableFault } from './table-row.js';
 
 /**
  * @param dir directory with the tables
- * @param minimumSynapses pairs of neurons with fewer synapses are omitted
+ * @param asked pairs of neurons with fewer synapses are omitted; by default the number of the data set
  * @param identity of another network in tables of the same form; undefined for the data set itself
  * @throws CodedError TABLE_INVALID
  */
 export async function readTables(
   dir: string,
   progress: Progress = silent,
-  minimumSynapses = MIN_SYNAPSES,
+  asked?: number,
   identity?: NetworkIdentity,
   dataset: Dataset = readDataset(),
   connection: ConnectionTable = dataset.connections[0]!,
 ): Promise<Brain> {
+  const { minimum_synapses: usualMinimum = MIN_SYNAPSES } = dataset;
+  const minimumSynapses = asked ?? usualMinimum;
   const { tables, labels } = await readNeurons(dir, dataset, progress);
-  const { connections, pairs, outputSigns } = await readConnections(tables, connection, minimumSynapses);
+  const { connections, pairs, outputSigns } = await readConnections(
+    tables,
+    connection,
+    minimumSynapses,
+    usualMinimum,
+  );
+  checkSigns(tables.neurons, labels, connection, outputSigns);
   const signs = signsOf(dataset, labels, outputSigns);
   const { name, dataset: of, release, layout, without } = dataset;
   const { columns, given } = labels;
@@ -62,6 +73,23 @@ export async function readTables(
   };
 }
 
+/** @throws CodedError TABLE_INVALID if both tables give a neuron a sign, and these differ */
+function checkSigns(
+  { ids, file }: NeuronIds,
+  { columns, given }: NeuronLabels,
+  connection: ConnectionTable,
+  outputSigns: OutputSigns | undefined,
+): void {
+  if (outputSigns === undefined || !given.has('sign')) return;
+  ids.forEach((id, neuron) => {
+    const expected = columns.sign[neuron]!;
+    const found = outputSigns.of(neuron);
+    if (found === undefined || found === Number(expected)) return;
+    const what = `expected neuron ${id} to have the sign ${expected}, as in ${file}, found ${found}`;
+    throw tableFault(basename(connection.file), null, what);
+  });
+}
+
 interface AssignedSigns {
   readonly rule: SignRule;
   readonly signs: Int8Array;
@@ -72,13 +100,13 @@ interface AssignedSigns {
 function signsOf(
   { signs: rules, tables }: Dataset,
   { columns, transmitterSources, given, count }: NeuronLabels,
-  outputSigns: Int8Array | undefined,
+  outputSigns: OutputSigns | undefined,
 ): readonly AssignedSigns[] {
   const asGiven = (signs: Int8Array, by: string): readonly AssignedSigns[] => [
     { rule: 'as given', signs, remark: `Signs of ${count} neurons as given by ${by}: ${signCounts(signs)}.` },
   ];
   if (given.has('sign')) return asGiven(Int8Array.from(columns.sign, Number), 'the table of neurons');
-  if (outputSigns !== undefined) return asGiven(outputSigns, 'the table of connections');
+  if (outputSigns !== undefined) return asGiven(outputSigns.signs, 'the table of connections');
   if (!given.has('transmitter')) {
     const remark = `No column gives a sign or a transmitter, so all ${count} neurons excite.`;
     return [{ rule: 'as given', signs: new Int8Array(count).fill(1), remark }];
