@@ -1077,7 +1077,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect((await documentOn(page)).controls).toEqual({ shuffle: 'weights', count: 20 });
     const tested = conditions[0].reports.escape.map(
       ({ control }: { control: { p: number; q: number } }) =>
-        `p ${Number(control.p.toPrecision(2))}, q ${Number(control.q.toPrecision(2))}`,
+        `p ${Number(control.p.toPrecision(3))}, q ${Number(control.q.toPrecision(3))}`,
     );
     const figure = await page.locator('#figure').textContent();
     for (const each of tested) expect(figure).toContain(each);

@@ -5,7 +5,7 @@ import { editKindOf, sweptNumbers } from '../kinds/edit-kinds.js';
 import type { Control } from '../kinds/report-answers.js';
 import { type GroupLabels, labelMember } from '../kinds/groups.js';
 import type { GroupResult, ParameterValue } from '../kinds/result-rows.js';
-import { counted } from './figure.js';
+import { chanceText, counted } from './figure.js';
 import { own } from '../../engine/own.js';
 
 const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
@@ -65,7 +65,7 @@ export function groupSuffix(group: GroupLabels): string {
 export function controlText(group: GroupResult): string {
   const { control } = group as { readonly control?: Control };
   if (control === undefined || control.mean === null || control.sd === null) return '';
-  const chance = control.q === null ? '' : `, q ${Number(control.q.toPrecision(2))}`;
+  const chance = control.q === null ? '' : `, p ${chanceText(control.p)}, q ${chanceText(control.q)}`;
   return `controls ${control.mean.toFixed(2)} ± ${control.sd.toFixed(2)}${chance}`;
 }
 

@@ -5,7 +5,7 @@ import { controlWords, rewiringOf } from '../kinds/controls.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
 import { groupSuffix, otherSettingsText } from './condition-labels.js';
 import { type FigureKind, type FoundCondition, sentences } from './figure-kind.js';
-import { counted, type Mark, type Panel, rounded } from './figure.js';
+import { chanceText, counted, type Mark, type Panel, rounded } from './figure.js';
 
 const BINS = 24;
 const PANEL_PX = 90;
@@ -51,7 +51,7 @@ function leastP(conditions: readonly FoundCondition[]): string | false {
   for (const [, { control }] of conditions.flatMap(ratesIn)) {
     const least = 1 / (1 + (control?.values.length ?? 0));
     if (control?.p == null || control.p > least * (1 + Number.EPSILON)) continue;
-    return `p ${share(least)} is the smallest that ${counted(control.values.length, 'control')} allow.`;
+    return `p ${chanceText(least)} is the smallest that ${counted(control.values.length, 'control')} allow.`;
   }
   return false;
 }
@@ -77,7 +77,7 @@ function panelOf(
     return [{ mark: 'rect', name: 'controls', x: [from, to], y: [0, count], paint: 1, title }];
   });
   const areSilent = values.every((value) => value === 0);
-  const title = `${name}: ${rounded(measuredHz)} Hz, p ${share(control.p)}, q ${share(control.q)}`;
+  const title = `${name}: ${rounded(measuredHz)} Hz, p ${chanceText(control.p)}, q ${chanceText(control.q)}`;
   return [
     {
       title,
@@ -99,8 +99,4 @@ function panelOf(
       ],
     },
   ];
-}
-
-function share(value: number | null): string {
-  return value === null ? 'not known' : String(Number(value.toPrecision(2)));
 }

@@ -420,7 +420,7 @@ describe('a figure that a reviewer reads', () => {
     ]);
     const all = figuresOf(found.head.experiment).find(({ name }) => name === 'this wiring among controls')!;
     const { note, sections } = all.draw(found, ({ values }) => values[0]!)!;
-    expect(note).toContain('p 0.33 is the smallest that 2 controls allow.');
+    expect(note).toContain('p 0.333 is the smallest that 2 controls allow.');
     expect(sections[0]!.panels[0]!.legend!.map(({ label }) => label)).toEqual([
       'this wiring, mean of n = 2 trials',
       'controls, n = 2',

@@ -154,6 +154,11 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** A p or q in the form that all figures, tables and pages share. Fewer digits would hide on which side of 0.05 it is. */
+export function chanceText(share: number | null): string {
+  return share === null ? '–' : String(Number(share.toPrecision(3)));
+}
+
 /** A number in a short form for readers. */
 export function rounded(value: number): string {
   if (value === 0) return '0';

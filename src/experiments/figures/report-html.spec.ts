@@ -147,6 +147,23 @@ it('puts a value among its controls', () => {
   ]);
 });
 
+it('shows p and q with three digits, so that 0.048 does not become 0.05', () => {
+  const control = { mean: 12, sd: 8, values: [4], incomplete: [], p: 1 / 21, q: 0.0004999 };
+  const html = reported(
+    findings({ controls: { shuffle: 'weights', count: 1 } }, [
+      { groups: { MN9: [group('left', 30, { control }), group('right', 31, { control })] } },
+    ]),
+  );
+  expect(rowsOf(html)[0]!.slice(7, 9)).toEqual(['0.0476', '0.0005']);
+  const found = [{ index: 1, parameters: {}, report: 'MN9', group: {}, p: 0.0051, q: 0.04796 }];
+  const screened = reportHtml({
+    findings: findings(),
+    totals: { ...TOTALS, screen: { tests: 4, found } },
+    program: 'p',
+  });
+  expect(rowsOf(screened, 1)[0]!.slice(3)).toEqual(['0.0051', '0.048']);
+});
+
 it('orders the table of a screen as its figure, and names the lesions and the network without one', () => {
   const inCondition = (type: string | null, mean: number): Partial<FoundCondition> => ({
     parameters: { silence: type === null ? null : { type } },

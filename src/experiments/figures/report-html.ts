@@ -17,6 +17,7 @@ import {
 import { drawSvg } from './draw.js';
 import { drawnFigures, type DrawnFigure } from './experiment-figures.js';
 import type { BinRow, Findings, MeasuredRow } from './figure-kind.js';
+import { chanceText } from './figure.js';
 import { questionOf } from './question.js';
 import { measureOf } from './report-figures.js';
 import { REPORT_STYLE } from './report-style.js';
@@ -29,8 +30,8 @@ const MAX_TYPES = 8;
 
 /** HTML in which all foreign text is escaped. */
 type Html = string;
-/** A cell of a table. Numbers are aligned to the right. */
-type Value = string | number;
+/** A cell of a table. Numbers are aligned to the right; a share is a p or q. */
+type Value = string | number | { readonly share: number | null };
 
 export interface ReportedAnswer {
   /** All conditions, in order. */
@@ -208,12 +209,11 @@ function controlValues(group: GroupResult): Value[] {
       : above === values.length
         ? `below all ${values.length}`
         : `above ${below}, below ${above} of ${values.length}`;
-  const share = (p: number | null): Value => (p === null ? '–' : Number(p.toPrecision(2)));
   return [
     `${shortNumber(control.mean)} ± ${shortNumber(control.sd)}`,
     place,
-    share(control.p),
-    share(control.q),
+    { share: control.p },
+    { share: control.q },
   ];
 }
 
@@ -225,8 +225,8 @@ function screenTable({ tests, found }: ScreenResult): Html {
       otherSettingsText(parameters, []),
       report,
       Object.values(labels).join(' ') || '–',
-      Number(p.toPrecision(2)),
-      Number(q.toPrecision(2)),
+      { share: p },
+      { share: q },
     ]),
   );
 }
@@ -298,11 +298,11 @@ function tableHtml(
   note: string | false = false,
 ): Html {
   const cell = (value: Value) =>
-    typeof value === 'number'
-      ? `<td class="number">${shortNumber(value)}</td>`
-      : `<td>${escaped(value)}</td>`;
+    typeof value === 'string'
+      ? `<td>${escaped(value)}</td>`
+      : `<td class="number">${typeof value === 'number' ? shortNumber(value) : chanceText(value.share)}</td>`;
   const headCell = (head: string, column: number) => {
-    const isNumber = rows.some((row) => typeof row[column] === 'number');
+    const isNumber = rows.some((row) => typeof row[column] !== 'string');
     return `<th scope="col"${isNumber ? ' class="number"' : ''}>${escaped(head)}</th>`;
   };
   return [

@@ -6,7 +6,7 @@ import {
   groupSuffix,
   valueLabel,
 } from '../../../experiments/figures/condition-labels.js';
-import { counted } from '../../../experiments/figures/figure.js';
+import { chanceText, counted } from '../../../experiments/figures/figure.js';
 import type { FoundCondition } from '../../../experiments/figures/figure-kind.js';
 import { measureOf } from '../../../experiments/figures/report-figures.js';
 import type { SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
@@ -205,7 +205,7 @@ function screenLines({ screen }: ExperimentTotals, all: string): string[] {
   if (screen === undefined) return [];
   const rows = screen.found.map((each) => {
     const where = [parametersText(each), each.report, ...Object.values(each.group)].filter(Boolean).join(' ');
-    return `  ${fitted(where, LINE_WIDTH - 26)} p ${each.p.toPrecision(2)}, q ${each.q.toPrecision(2)}`;
+    return `  ${fitted(where, LINE_WIDTH - 26)} p ${chanceText(each.p)}, q ${chanceText(each.q)}`;
   });
   return [
     ...[
