@@ -1087,6 +1087,16 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('names the cell types of single neurons, in figure and table', async () => {
+    const reports = { escape: { ...DOSE.reports.escape, group_by: ['neuron'] } };
+    const { page, problems } = await open({ ...DOSE, sweep: undefined, reports });
+    await run(page);
+    await expectText(page, '#rates tbody td:nth-child(2)', /^N_\d+ C_escape$/);
+    await expectText(page, '#figure', /N_\d+ C_escape/);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   it('shows all rows of a long table when asked to', async () => {
     const rates = { set: 'inputs.loom.rate_hz', from: 0, to: 50, step: 0.25 };
     const { page } = await open({

@@ -61,6 +61,31 @@ export function groupSuffix(group: GroupLabels): string {
     .join(' ');
 }
 
+/** Adds the cell type to a neuron that has only its root id, which says nothing to a reader unless it begins with the type. */
+export function withType<L extends GroupLabels>(
+  labels: L,
+  typeOf: (rootId: string) => string | undefined,
+): L {
+  const { root_id: id, type } = labels;
+  const known = id === undefined || type !== undefined ? undefined : typeOf(id);
+  if (known === undefined || (known !== '' && id!.startsWith(known))) return labels;
+  return { ...labels, type: known };
+}
+
+/** The same for the value of a parameter. */
+export function namedValue(
+  value: ParameterValue,
+  typeOf: (rootId: string) => string | undefined,
+): ParameterValue {
+  return value === null || typeof value === 'number' ? value : withType(value, typeOf);
+}
+
+/** True if a report or axis has groups of single neurons without their types. */
+export function namesOnlyIds({ reports, sweep = [] }: ExperimentDocument): boolean {
+  const groupings = [...Object.values(reports), ...sweep.filter((axis) => 'each' in axis)];
+  return groupings.some(({ group_by: by }) => by.includes('neuron') && !by.includes('type'));
+}
+
 /** The controls of a group in a few characters; empty if it has none. */
 export function controlText(group: GroupResult): string {
   const { control } = group as { readonly control?: Control };

@@ -55,6 +55,7 @@ function findings(
     })),
     unchanged: 0,
     labelOf: (neuron) => `type ${neuron >> 1}`,
+    typeOf: () => undefined,
   };
 }
 
@@ -343,6 +344,59 @@ describe('a figure that a reviewer reads', () => {
       ],
     });
     expect(legendOf(panel!)).toEqual(['mean, n = 2 trials', '± population sd', 'one trial, or control']);
+  });
+
+  const bandsOf = ({ y }: Panel) => ('bands' in y ? y.bands.map(({ label }) => label) : []);
+  const drawn = (found: Findings) =>
+    figuresOf(found.head.experiment)[0]!.draw(found, ({ values }) => values[0]!)!;
+  const panelOf = (found: Findings) => drawn(found).sections[0]!.panels[0]!;
+
+  it('draws the most active of very many neurons, with their types, and says of how many', () => {
+    const cells = Array.from({ length: 139_255 }, (_, at) =>
+      spread(at < 50_000 ? at : 0, 1, [1, 2], { root_id: String(at) }),
+    );
+    const reports = { cells: REPORT_OF_RATES, motor: REPORT_OF_RATES };
+    const one = findings({}, [{ groups: { cells } }]);
+    const found = { ...one, typeOf: (id: string) => (id === '49999' ? 'LC4' : '') };
+    expect(bandsOf(panelOf(found)).slice(0, 2)).toEqual(['cells 49999 LC4', 'cells 49998 untyped']);
+    expect(bandsOf(panelOf(found))).toHaveLength(40);
+    expect(drawn(found).note).toContain(
+      'The 40 most active of 139255 groups are drawn, the most active first; the data files have all.',
+    );
+    // A small report keeps its place beside a large one.
+    const two = findings({ reports }, [{ groups: { cells, motor: [spread(3, 1, [2, 4])] } }]);
+    expect(bandsOf(panelOf(two)).slice(-2)).toEqual(['cells 49961', 'motor']);
+    expect(drawn(two).note).toContain('The 40 most active of each report of 139256 groups are drawn');
+  });
+
+  it('keeps controls beside their group among the most active', () => {
+    const control = { mean: 99, sd: 0, values: [99], incomplete: [], p: 0.5, q: 0.5 };
+    const cells = Array.from({ length: 25 }, (_, at) => spread(at, 1, [1, 2], { type: `T${at}`, control }));
+    const found = findings({ controls: { shuffle: 'weights', count: 1 } }, [{ groups: { cells } }]);
+    const labels = bandsOf(panelOf(found));
+    expect(labels).toHaveLength(40);
+    expect(labels.slice(0, 3)).toEqual(['cells T24', 'cells T24, controls', 'cells T23']);
+  });
+
+  it('draws the earliest of very many first spikes', () => {
+    const cells = Array.from({ length: 50 }, (_, at) => ({
+      ...{ root_id: String(at), neurons: 1, responding_trials: 1 },
+      latency_ms: { mean: 90 - at, sd: 1, trials: [1, 2] },
+    }));
+    const reports = { cells: { ...REPORT, type: 'latency' } };
+    const found = findings({ reports }, [{ groups: { cells } }]);
+    expect(bandsOf(panelOf(found)).slice(0, 2)).toEqual(['cells 49', 'cells 48']);
+    expect(drawn(found).note).toContain('The 40 earliest of 50 groups are drawn, the earliest first');
+  });
+
+  it('draws the most active of very many courses', () => {
+    const reports = { bins: { ...REPORT, type: 'histogram', bin_ms: 50 } as const };
+    const bins = Array.from({ length: 9 }, (_, at) =>
+      spread(1, 1, [1, 2], { type: `T${at}`, bins_hz: [0, at] }),
+    );
+    const found = findings({ reports }, [{ groups: { bins } }]);
+    const [panel] = panelsOf(found);
+    expect(legendOf(panel!).slice(0, 6)).toEqual(['T8', 'T7', 'T6', 'T5', 'T4', 'T3']);
   });
 
   it('names the network without a lesion, and shortens ids whose titles have them whole', () => {

@@ -61,6 +61,7 @@ function findings(
     })),
     unchanged: 0,
     labelOf: String,
+    typeOf: () => undefined,
   };
 }
 
@@ -203,9 +204,33 @@ it('says which rows a long table lacks, and which answer is no whole one', () =>
   }));
   const found = findings({ sweep: [{ set: 'seed', values: conditions.map((_, at) => at) }] }, conditions);
   const html = reportHtml({ findings: found, totals: { ...TOTALS, partial: true }, program: 'p' });
-  expect(html).toContain('The first 1000 of 1100 rows, in the order of the figure; the data files have all.');
+  expect(html).toContain(
+    'The first 1000 of 1100 rows, the most active groups of each report first; the data files have all.',
+  );
   expect(rowsOf(html)).toHaveLength(1000);
   expect(html).toContain('no: conditions or rows are missing');
+});
+
+it('shows the most active neurons in a long table, with their types, and a small report whole', () => {
+  const neurons = Array.from({ length: 1500 }, (_, at) =>
+    group('', at, { root_id: String(at), side: undefined }),
+  );
+  const reports = { all: DOCUMENT.reports['MN9']!, MN9: DOCUMENT.reports['MN9']! };
+  const found = findings({ reports }, [{ groups: { all: neurons, MN9: [group('left', 3)] } }]);
+  const html = reported({ ...found, typeOf: (id) => `T${id}` });
+  const rows = rowsOf(html).map(([report, name, mean]) => [report, name, mean]);
+  expect(rows).toHaveLength(1000);
+  expect(rows.slice(0, 2)).toEqual([
+    ['all', '1499 T1499', '1499'],
+    ['all', '1498 T1498', '1498'],
+  ]);
+  expect(rows.slice(-2)).toEqual([
+    ['all', '501 T501', '501'],
+    ['MN9', 'left', '3'],
+  ]);
+  expect(html).toContain(
+    'The first 1000 of 1501 rows, the most active groups of each report first; the data files have all.',
+  );
 });
 
 it('has the bins of a histogram in a table, in the order of the figure', () => {

@@ -8,6 +8,7 @@ import {
 } from '../../../experiments/figures/condition-labels.js';
 import { chanceText, counted } from '../../../experiments/figures/figure.js';
 import type { FoundCondition } from '../../../experiments/figures/figure-kind.js';
+import { mostActive } from '../../../experiments/figures/measured-entries.js';
 import { measureOf } from '../../../experiments/figures/report-figures.js';
 import type { SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
 import type {
@@ -167,12 +168,14 @@ function conditionTable(experiment: ExperimentDocument, condition: FoundConditio
   const total = spikes === null ? STOPPED : `${spreadText(spikes, condition)} spikes`;
   const any = inAny === null ? '' : `, ${inAny} in any trial`;
   const blocks = Object.entries(condition.groups).flatMap(([report, groups]) => {
-    const { of, unit, respondingOf } = measureOf(experiment, report);
+    const measure = measureOf(experiment, report);
+    const { of, unit, respondingOf, lowest } = measure;
     const meanOf = (group: GroupResult) => of(group)?.mean ?? 0;
-    const ranked = [...groups].sort((a, b) => meanOf(b) - meanOf(a));
+    const each = groups.map((group) => [{ report, condition, group }]);
+    const ranked = mostActive(each, measure).map(([row]) => row!.group);
     // Few groups keep their order; many are sorted by value, so that the largest are visible.
     const rows = groups.length > MAX_GROUPS ? ranked.slice(0, MAX_GROUPS) : groups;
-    const scale = Math.max(0, ...ranked.slice(0, 1).map(meanOf));
+    const scale = Math.max(0, ...rows.map(meanOf));
     return [
       '',
       `${fitted(report, 28)} ${'neurons'.padStart(7)} ${'responding'.padStart(10)}   ${unit}`,
@@ -185,7 +188,7 @@ function conditionTable(experiment: ExperimentDocument, condition: FoundConditio
           controlText(group) || bar(meanOf(group), scale, BAR_WIDTH),
         ].join(' '),
       ),
-      ...moreLines(groups.length - rows.length, 'group', all, 'less active, '),
+      ...moreLines(groups.length - rows.length, 'group', all, lowest ? '' : 'less active, '),
     ];
   });
   return [`${total}; responding neurons: ${respondingText(condition)}${any}`, ...blocks];
