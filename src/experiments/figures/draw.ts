@@ -183,7 +183,7 @@ interface Room {
 }
 
 function placeOf(panel: Panel, width: number, room: Room, palette: Palette): Place {
-  const { title, x: xAxis, y: yAxis } = panel;
+  const { title, numbers, x: xAxis, y: yAxis } = panel;
   const notes = room.notes ?? notesOf(panel);
   const labelled = GAP + Math.min(LABELS_SHARE * width, room.labels);
   const left =
@@ -193,7 +193,7 @@ function placeOf(panel: Panel, width: number, room: Room, palette: Palette): Pla
         ? Math.max(MARGIN.left, labelled)
         : MARGIN.left;
   const right = width - (notes === 0 ? MARGIN.right : notes * DIGIT_PX + 2 * GAP);
-  const top = title === '' ? GAP : MARGIN.top;
+  const top = (title === '' ? GAP : MARGIN.top) + (numbers === undefined ? 0 : LINE);
   const bottom = top + panel.height;
   return {
     x: numberScale(xAxis, left, right),
@@ -208,7 +208,7 @@ function placeOf(panel: Panel, width: number, room: Room, palette: Palette): Pla
 }
 
 function drawPanel(
-  { title, x: xAxis, y: yAxis, marks, legend = [] }: Panel,
+  { title, numbers, x: xAxis, y: yAxis, marks, legend = [] }: Panel,
   place: Place,
   room: Room,
   cellTexts: CellTexts,
@@ -219,6 +219,7 @@ function drawPanel(
   const heading = shortened(title, right);
   const nodes = [
     ...(title === '' ? [] : [textAt(heading, Math.min(left, GAP), 15, palette.text, { 'font-weight': 600 })]),
+    ...(numbers === undefined ? [] : [textAt(numbers, Math.min(left, GAP), 15 + LINE, palette.text)]),
     ...xAxisOf(xAxis, place),
     ...yAxisOf(yAxis, place),
     ...marks.flatMap((mark) => drawMark(mark, place, cellTexts)),

@@ -481,6 +481,54 @@ describe('a figure that a reviewer reads', () => {
     ]);
   });
 
+  const among = (found: Findings) =>
+    figuresOf(found.head.experiment)
+      .find(({ name }) => name === 'this wiring among controls')!
+      .draw(found, ({ values }) => values[0]!)!;
+
+  it('draws those of very many comparisons that have the lowest p, then the furthest from their controls', () => {
+    const controlOf = (p: number, mean: number) => ({
+      ...{ mean, sd: 1, values: [mean], incomplete: [], p, q: 0.5 },
+    });
+    const found = findings(
+      { sweep: [{ set: 'seed', values: [0, 1] }], controls: { shuffle: 'weights', count: 1 } },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        groups: {
+          cells: Array.from({ length: 20 }, (_, at) =>
+            spread(50, 1, [49, 51], {
+              type: `T${at}`,
+              control: controlOf(at < 17 ? 1 : 0.5, 50 - at - seed),
+            }),
+          ),
+        },
+      })),
+    );
+    const { note, sections } = among(found);
+    const titles = sections[0]!.panels.map(({ title }) => title);
+    expect(titles).toHaveLength(12);
+    expect(titles.slice(0, 8)).toEqual(
+      ['T19, seed 1', 'T19, seed 0', 'T18, seed 1', 'T18, seed 0', 'T17, seed 1', 'T17, seed 0']
+        .concat(['T16, seed 1', 'T16, seed 0'])
+        .map((title) => `cells ${title}`),
+    );
+    expect(note).toContain(
+      'The 12 of 40 groups with the lowest p are drawn; of equal p, those furthest from the mean of their controls.',
+    );
+  });
+
+  it('shows the numbers of a comparison whole, even if its title is cut', () => {
+    const control = { mean: 3, sd: 1, values: [2, 4], incomplete: [], p: 1 / 3, q: 1 / 3 };
+    const reports = { [`long_${'x'.repeat(80)}`]: REPORT_OF_RATES };
+    const groups = Object.fromEntries(
+      Object.keys(reports).map((name) => [name, [spread(30.25, 1, [29, 31], { control })]]),
+    );
+    const found = findings({ reports, controls: { shuffle: 'weights', count: 2 } }, [{ groups }]);
+    const svg = drawSvg(among(found), 400);
+    expect(svg).toContain('>30.3 Hz, p 0.333, q 0.333</text>');
+    expect(svg).toMatch(/>long_x+…<\/text>/);
+  });
+
   it('says of controls that are all silent that they are', () => {
     const control = { mean: 0, sd: 0, values: [0, 0], incomplete: [], p: 1 / 3, q: 1 / 3 };
     const found = findings({ controls: { shuffle: 'weights', count: 2 } }, [

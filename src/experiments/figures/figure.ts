@@ -100,6 +100,8 @@ export type Mark = Rect | Line | Area | Dots | Ticks | Cells;
 
 export interface Panel {
   readonly title: string;
+  /** A line below the title, which is never cut. */
+  readonly numbers?: string;
   readonly height: number;
   readonly x: Axis;
   readonly y: Axis;
