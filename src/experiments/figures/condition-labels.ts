@@ -94,6 +94,12 @@ export function controlText(group: GroupResult): string {
   return `controls ${control.mean.toFixed(2)} ± ${control.sd.toFixed(2)}${chance}`;
 }
 
+/** Says which numbers the correction of q covers. */
+export function scopeOfQ({ sweep = [] }: ExperimentDocument): string {
+  const not = sweep.length === 0 ? '' : ', not over the conditions of the sweep';
+  return `q is corrected for the groups of a report within a condition${not}.`;
+}
+
 /** The value of a parameter in a few characters: `100`, `CB0889`, `LC4 left`; `none` in the baseline of a screen. */
 export function valueLabel(value: ParameterValue): string {
   if (value === null) return 'none';

@@ -5,7 +5,7 @@ import { controlWords, rewiringOf } from '../kinds/controls.js';
 import type { MeanSd } from '../kinds/mean-sd.js';
 import type { Control } from '../kinds/report-answers.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
-import { groupSuffix, namedValue, otherSettingsText, withType } from './condition-labels.js';
+import { groupSuffix, namedValue, otherSettingsText, scopeOfQ, withType } from './condition-labels.js';
 import { type FigureKind, type Findings, type FoundCondition, sentences } from './figure-kind.js';
 import { chanceText, counted, type Mark, type Panel, rounded } from './figure.js';
 
@@ -13,7 +13,8 @@ const BINS = 24;
 const PANEL_PX = 90;
 const MAX_PANELS = 12;
 
-export function controlsFigure({ controls, trials }: ExperimentDocument): FigureKind {
+export function controlsFigure(experiment: ExperimentDocument): FigureKind {
+  const { controls, trials } = experiment;
   const isRewired = controls !== undefined && rewiringOf(controls) !== undefined;
   const subject = isRewired ? 'this wiring' : 'these neurons';
   return {
@@ -28,7 +29,8 @@ export function controlsFigure({ controls, trials }: ExperimentDocument): Figure
         sections: [{ panels, smallestWidth: 380, largestWidth: 840 }],
         note: sentences(
           `Bars count the controls (${controls && controlWords(controls)}) by their rate; the line is the rate with ${subject}.`,
-          `p is the share of controls, with ${subject} among them, as far from the mean of all, or further; q is corrected for the groups.`,
+          `p is the share of controls, with ${subject} among them, as far from the mean of all, or further.`,
+          scopeOfQ(experiment),
           leastP(shown),
           all > shown.length &&
             `The ${shown.length} of ${all} groups with the lowest p are drawn; of equal p, those furthest from the mean of their controls.`,

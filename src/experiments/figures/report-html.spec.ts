@@ -142,6 +142,13 @@ it('puts a value among its controls', () => {
     ]),
   );
   expect(html).toContain('held against 4 brains with shuffled weights?');
+  const scope = 'q is corrected for the groups of a report within a condition';
+  expect(html).toContain(`<caption>Mean rate, behind Figure 1. ${scope}.</caption>`);
+  const swept = findings(
+    { controls: { shuffle: 'weights', count: 4 }, sweep: [{ set: 'seed', values: [1] }] },
+    [{ parameters: { seed: 1 }, groups: { MN9: [group('left', 30, { control })] } }],
+  );
+  expect(reported(swept).split(`${scope}, not over the conditions of the sweep.`)).toHaveLength(3);
   expect(rowsOf(html).map((row) => row.slice(5, 9))).toEqual([
     ['12 ± 8', 'above 2, below 0 of 3', '0.25', '0.5'],
     ['12 ± 8', 'above all 3', '0.25', '0.5'],

@@ -12,11 +12,12 @@ import {
   namedValue,
   otherSettingsText,
   parameterTitle,
+  scopeOfQ,
   trialsText,
 } from './condition-labels.js';
 import { drawSvg } from './draw.js';
 import { drawnFigures, type DrawnFigure } from './experiment-figures.js';
-import type { BinRow, Findings, MeasuredRow } from './figure-kind.js';
+import { type BinRow, type Findings, type MeasuredRow, sentences } from './figure-kind.js';
 import { chanceText } from './figure.js';
 import { MAX_ROWS } from './measured-entries.js';
 import { questionOf } from './question.js';
@@ -164,7 +165,7 @@ function rowsTable(
       group.neurons,
     ];
   };
-  return groupsTable(title, heads, rows, valuesOf, findings, order);
+  return groupsTable(title, heads, rows, valuesOf, findings, order, isControlled && scopeOfQ(experiment));
 }
 
 function binsTable(title: string, rows: Iterable<BinRow>, unit: string, findings: Findings): Html {
@@ -180,6 +181,7 @@ function groupsTable<Row extends MeasuredRow>(
   valuesOf: (row: Row) => readonly Value[],
   { typeOf }: Findings,
   order = 'in the order of the figure',
+  about: string | false = false,
 ): Html {
   const shown: Row[] = [];
   let all = 0;
@@ -197,7 +199,10 @@ function groupsTable<Row extends MeasuredRow>(
       groupLabel(row.group),
       ...valuesOf(row),
     ]),
-    all > MAX_ROWS && `The first ${MAX_ROWS} of ${all} rows, ${order}; the data files have all.`,
+    sentences(
+      about,
+      all > MAX_ROWS && `The first ${MAX_ROWS} of ${all} rows, ${order}; the data files have all.`,
+    ),
   );
 }
 
@@ -302,7 +307,7 @@ function tableHtml(
   title: string,
   heads: readonly string[],
   rows: readonly (readonly Value[])[],
-  note: string | false = false,
+  note = '',
 ): Html {
   const cell = (value: Value) =>
     typeof value === 'string'

@@ -1,11 +1,12 @@
 /** Formats the answer of an open experiment as text in 80 columns. */
 import type { ExperimentDocument } from '../../../experiments/document/document.js';
 import {
-  controlText,
   groupLabel,
   groupSuffix,
+  scopeOfQ,
   valueLabel,
 } from '../../../experiments/figures/condition-labels.js';
+import { comparisonsOf } from '../../../experiments/figures/controls-figure.js';
 import { chanceText, counted } from '../../../experiments/figures/figure.js';
 import type { FoundCondition } from '../../../experiments/figures/figure-kind.js';
 import { mostActive } from '../../../experiments/figures/measured-entries.js';
@@ -27,6 +28,8 @@ const MAX_GROUPS = 12;
 const VALUE_WIDTH = 14;
 const WIDEST_PARAMETER = 28;
 const BAR_WIDTH = 16;
+/** Width of a group with its condition, beside its controls. */
+const COMPARED_WIDTH = 30;
 const STOPPED = 'stopped';
 /** Shown if a group has no number, such as the first spike of a silent group. */
 const NONE = 'none';
@@ -44,6 +47,7 @@ export function answerTable(answer: CollectedAnswer, all = '--csv writes all of 
       : conditions.length > 0
         ? sweepTable(answer, all)
         : []),
+    ...controlsTable(answer, all),
     ...screenLines(totals, all),
     ...paragraphs([unchangedText(totals), stoppedText(conditions), sidesText(head)]),
     ...closingOf(totals),
@@ -185,13 +189,39 @@ function conditionTable(experiment: ExperimentDocument, condition: FoundConditio
           String(group.neurons).padStart(7),
           respondingOf(group).padStart(10),
           `  ${fitted(spreadText(of(group), condition), VALUE_WIDTH)}`,
-          controlText(group) || bar(meanOf(group), scale, BAR_WIDTH),
+          bar(meanOf(group), scale, BAR_WIDTH),
         ].join(' '),
       ),
       ...moreLines(groups.length - rows.length, 'group', all, lowest ? '' : 'less active, '),
     ];
   });
   return [`${total}; responding neurons: ${respondingText(condition)}${any}`, ...blocks];
+}
+
+/** A row for each group that is compared with controls, in each condition. */
+function controlsTable({ head, conditions }: CollectedAnswer, where: string): string[] {
+  const { shown, all } = comparisonsOf({ conditions, typeOf: () => undefined }, MAX_ROWS);
+  if (shown.length === 0) return [];
+  const line = (name: string, rate: string, controls: string, p: string, q: string) =>
+    `  ${fitted(name, COMPARED_WIDTH)} ${fitted(rate, VALUE_WIDTH)} ${fitted(controls, VALUE_WIDTH)} ${p.padStart(8)} ${q.padStart(8)}`;
+  const numbers = ({ mean, sd }: MeanSd) => `${mean.toFixed(2).padStart(6)} ± ${sd.toFixed(2)}`;
+  const of = ['group', ...Object.keys(shown[0]!.parameters).map((name) => name.replace(/^inputs\./, ''))];
+  return [
+    '',
+    line(of.join(', '), 'Hz', 'controls (Hz)', 'p', 'q'),
+    ...shown.map(({ name, parameters, rate, control: { mean, sd, p, q } }) =>
+      line(
+        [name, ...Object.values(parameters).map(valueLabel)].join(', '),
+        numbers(rate),
+        mean === null || sd === null ? NONE : numbers({ mean, sd }),
+        chanceText(p),
+        chanceText(q),
+      ),
+    ),
+    ...moreLines(all - shown.length, 'group', where, 'higher p or nearer to their controls, '),
+    '',
+    ...wrapped(scopeOfQ(head.experiment)),
+  ];
 }
 
 function moreLines(count: number, noun: string, all: string, what = ''): string[] {
