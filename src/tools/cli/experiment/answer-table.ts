@@ -27,7 +27,7 @@ const MAX_ROWS = 40;
 const MAX_GROUPS = 12;
 const VALUE_WIDTH = 14;
 const WIDEST_PARAMETER = 28;
-const BAR_WIDTH = 16;
+const BAR_WIDTH = 15;
 /** Width of a group with its condition, beside its controls. */
 const COMPARED_WIDTH = 30;
 const STOPPED = 'stopped';
