@@ -26,7 +26,7 @@ export function controlsFigure(experiment: ExperimentDocument): FigureKind {
       const panels = shown.map((each) => panelOf(each, subject, trials));
       return {
         label: `Rates among those of controls: ${panels.map(({ title, numbers }) => `${title}: ${numbers}`).join('; ')}.`,
-        sections: [{ panels, smallestWidth: 380, largestWidth: 840 }],
+        sections: [{ panels, smallestWidth: 340, largestWidth: 840 }],
         note: sentences(
           `Bars count the controls (${controls && controlWords(controls)}) by their rate; the line is the rate with ${subject}.`,
           `p is the share of controls, with ${subject} among them, as far from the mean of all, or further.`,

@@ -5,6 +5,7 @@ import { parameterLabel } from './condition-labels.js';
 import { drawSvg } from './draw.js';
 import { PAPER } from './palette.js';
 import { figureOfFile, figuresOf } from './experiment-figures.js';
+import { figureFile } from './figure-file.js';
 import type { Findings, FoundCondition } from './figure-kind.js';
 import type { Cell, Mark, Panel } from './figure.js';
 
@@ -515,6 +516,44 @@ describe('a figure that a reviewer reads', () => {
     expect(note).toContain(
       'The 12 of 40 groups with the lowest p are drawn; of equal p, those furthest from the mean of their controls.',
     );
+  });
+
+  it('has the comparisons of a sweep in a file, too', () => {
+    const control = { mean: 3, sd: 1, values: [2, 4], incomplete: [], p: 1 / 3, q: 1 / 3 };
+    const sweep = [{ set: 'seed', values: [0, 1] }];
+    const found = findings(
+      { sweep, controls: { shuffle: 'weights', count: 2 } },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        groups: { cells: [spread(30, 2, [28, 32], { control })] },
+      })),
+    );
+    const titles = figureOfFile(found).sections.flatMap(({ panels }) => panels.map(({ title }) => title));
+    expect(titles).toEqual(['cells (Hz)', 'cells, seed 0', 'cells, seed 1']);
+    expect(figureOfFile(findings({ sweep }, found.conditions)).sections).toHaveLength(1);
+  });
+
+  it('is as wide in a file as on the page, and has a largest height with a note of what is left out', () => {
+    const names = Array.from({ length: 60 }, (_, at) => `report_${at}`);
+    const reports = Object.fromEntries(names.map((name) => [name, REPORT_OF_RATES]));
+    const found = findings(
+      { reports, sweep: [{ set: 'seed', values: [0, 1] }] },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        groups: Object.fromEntries(names.map((name) => [name, [spread(30, 2, [28, 32])]])),
+      })),
+    );
+    const figure = figureOfFile(found);
+    expect(figure.sections[0]!.panels).toHaveLength(60);
+    const { svg, widthMm } = figureFile(figure, {});
+    expect(widthMm).toBeCloseTo(183);
+    expect(svg).toMatch(/^<svg [^>]*width="183[.\d]*mm"/);
+    const [, omitted] = /(\d+) of 60 panels are left out/.exec(svg)!.map(Number);
+    expect(svg.match(/class="mean"/g)).toHaveLength(60 - omitted!);
+    const [, height] = /viewBox="0 0 \d+ (\d+)"/.exec(svg)!.map(Number);
+    expect(height).toBeLessThan(4300);
+    expect(omitted).toBeGreaterThan(0);
+    expect(omitted).toBeLessThan(60);
   });
 
   it('shows the numbers of a comparison whole, even if its title is cut', () => {
