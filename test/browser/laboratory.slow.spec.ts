@@ -1077,12 +1077,22 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect((await documentOn(page)).controls).toEqual({ shuffle: 'targets', count: 20 });
     const tested = conditions[0].reports.escape.map(
       ({ control }: { control: { p: number; q: number } }) =>
-        `p ${Number(control.p.toPrecision(2))}, q ${Number(control.q.toPrecision(2))}`,
+        `p ${Number(control.p.toPrecision(3))}, q ${Number(control.q.toPrecision(3))}`,
     );
     const figure = await page.locator('#figure').textContent();
     for (const each of tested) expect(figure).toContain(each);
     expect(await page.locator('#figure .own').count()).toBeGreaterThan(0);
     expect(await axeFindings(page, '#outcome')).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('names the cell types of single neurons, in figure and table', async () => {
+    const reports = { escape: { ...DOSE.reports.escape, group_by: ['neuron'] } };
+    const { page, problems } = await open({ ...DOSE, sweep: undefined, reports });
+    await run(page);
+    await expectText(page, '#rates tbody td:nth-child(2)', /^N_\d+ C_escape$/);
+    await expectText(page, '#figure', /N_\d+ C_escape/);
     expect(problems).toEqual([]);
     await page.close();
   });

@@ -1,6 +1,7 @@
 /** Runs documents in a brain of this tab and draws their figures. */
 import type { Brain, ExperimentDocument, ExperimentLine } from '#client';
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/document/result.js';
+import { namesOnlyIds } from '../../../src/experiments/figures/condition-labels.js';
 import { drawSvg } from '../../../src/experiments/figures/draw.js';
 import { figureOfFile } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
@@ -60,7 +61,8 @@ export async function runHere(
     report(`Running: ${grouped(done)} of ${grouped(trials)} trials …`, done / trials);
   };
   const answer = (await brain.experiment(document, { onEvent, signal })) as unknown as Answer;
-  if (eventReports(answer.experiment).length > 0) neurons ??= await neuronIndexOfBrain(brain.client);
+  if (eventReports(answer.experiment).length > 0 || namesOnlyIds(answer.experiment))
+    neurons ??= await neuronIndexOfBrain(brain.client);
   const figure = figureOfFile(findingsOf(answer, answer.conditions, answer, neurons));
   drawn.set(into, { figure, idPrefix });
   draw({ figure, idPrefix }, into);

@@ -23,15 +23,17 @@ export function findingsOf(
   const indexOf = neurons === undefined ? placeOf : (id: string) => neurons.indexOf(id);
   const tableOf = (columns: TableColumns, report: string) =>
     eventTableOf(columns, head.experiment, report, indexOf);
+  const typeName = ({ metadata, typeIndices }: NeuronIndex, neuron: number) =>
+    metadata.types[typeIndices[neuron]!]!.name;
   return {
     head,
     conditions: conditions.map((line) => foundCondition(line, tableOf)),
     unchanged: totals?.unchanged.length ?? 0,
     labelOf(neuron) {
       if (neurons === undefined) return [...places.keys()][neuron]!;
-      const type = neurons.metadata.types[neurons.typeIndices[neuron]!]!.name;
-      return `${type || 'untyped'} ${SIDES[neurons.sides[neuron]!]!}`.trim();
+      return `${typeName(neurons, neuron) || 'untyped'} ${SIDES[neurons.sides[neuron]!]!}`.trim();
     },
+    typeOf: (rootId) => neurons && typeName(neurons, neurons.indexOf(rootId)),
   };
 }
 

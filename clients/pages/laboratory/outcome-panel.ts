@@ -1,5 +1,6 @@
 /** Shows the results of an experiment as they arrive: progress, figure, table, files and citations. */
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/document/result.js';
+import { namesOnlyIds } from '../../../src/experiments/figures/condition-labels.js';
 import { drawSvg } from '../../../src/experiments/figures/draw.js';
 import { figuresOf, showsSides, titled } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
@@ -209,7 +210,8 @@ export class OutcomePanel {
     this.#panel.hidden = false;
     if (this.#isLive) this.#conditions = [];
     else this.onHead(head);
-    if (eventReports(head.experiment).length > 0) void this.#showTypes(head.model);
+    if (eventReports(head.experiment).length > 0 || namesOnlyIds(head.experiment))
+      void this.#showTypes(head.model);
   }
 
   stop(): void {
@@ -360,7 +362,7 @@ export class OutcomePanel {
     this.#preferred = figure;
   }
 
-  /** Loads types, because a raster groups neurons by type. Without them, it is drawn ungrouped. */
+  /** Loads types: a raster groups neurons by type, and bars name them. Without them, figures have only ids. */
   async #showTypes(model: string): Promise<void> {
     try {
       await this.#identify(model);
@@ -382,14 +384,17 @@ export class OutcomePanel {
       return;
     }
     const { experiment } = this.#head;
-    const rows = fillRatesTable(table, experiment, this.#findings?.conditions ?? [], this.#rowsShown);
+    const rows = fillRatesTable(table, experiment, this.#findings, this.#rowsShown);
+    const order = experiment.sweep === undefined ? ', sorted by activity' : '';
     const all = element('button', { type: 'button', class: 'quiet' }, `Show all ${grouped(rows)} rows`);
     all.addEventListener('click', () => {
       this.#rowsShown = Infinity;
       this.#draw();
     });
     byId('rates-note').replaceChildren(
-      ...(rows > this.#rowsShown ? [`The first ${this.#rowsShown} of ${grouped(rows)} rows. `, all] : []),
+      ...(rows > this.#rowsShown
+        ? [`The first ${this.#rowsShown} of ${grouped(rows)} rows${order}. `, all]
+        : []),
     );
     byId('rates-of-reports').hidden = measuredReports(experiment).length === 0;
   }

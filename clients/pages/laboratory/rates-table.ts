@@ -2,14 +2,17 @@
 import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import type { ExperimentDocument } from '../../../src/experiments/document/document.js';
 import { element, grouped } from '../dom.js';
-import type { FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
+import type { Findings, FoundCondition, MeasuredRow } from '../../../src/experiments/figures/figure-kind.js';
 import { rounded } from '../../../src/experiments/figures/figure.js';
+import { mostActive } from '../../../src/experiments/figures/measured-entries.js';
 import { measuredReports, measureOf } from '../../../src/experiments/figures/report-figures.js';
 import {
   conditionLabel,
   controlText,
   groupLabel,
   parameterTitle,
+  namedValue,
+  withType,
 } from '../../../src/experiments/figures/condition-labels.js';
 import { own } from '../../../src/engine/own.js';
 
@@ -17,7 +20,7 @@ import { own } from '../../../src/engine/own.js';
 export function fillRatesTable(
   table: HTMLTableElement,
   experiment: ExperimentDocument,
-  conditions: readonly FoundCondition[],
+  findings: Findings | undefined,
   most: number,
 ): number {
   const parameters = (experiment.sweep ?? []).map((axis) => ('set' in axis ? axis.set : axis.as));
@@ -40,11 +43,13 @@ export function fillRatesTable(
     if (found === null) return complete ? 'none' : 'stopped';
     return `${rounded(found.mean)} ± ${rounded(found.sd)}${values.size === 1 ? '' : ` ${unit}`}`;
   };
-  const rows = conditions.flatMap((condition) =>
+  const typeOf = findings?.typeOf ?? (() => undefined);
+  const all = (findings?.conditions ?? []).flatMap((condition) =>
     reports.flatMap((report) =>
       (own(condition.groups, report) ?? []).map((group) => ({ condition, report, group })),
     ),
   );
+  const rows = sorted(experiment, all, most);
   const shown = rows.slice(0, most);
   table.replaceChildren(
     element('thead', {}, element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)))),
@@ -55,9 +60,11 @@ export function fillRatesTable(
         element(
           'tr',
           {},
-          ...parameters.map((name) => element('td', {}, conditionLabel(name, condition.parameters[name]!))),
+          ...parameters.map((name) =>
+            element('td', {}, conditionLabel(name, namedValue(condition.parameters[name]!, typeOf))),
+          ),
           element('td', {}, report),
-          element('td', {}, groupLabel(group)),
+          element('td', {}, groupLabel(withType(group, typeOf))),
           element('td', {}, valueText(condition, report, group)),
           ...ofControls.map(() => element('td', {}, controlText(group) || '–')),
           element('td', {}, measureOf(experiment, report).respondingOf(group).replace(/\.0$/, '') || '–'),
@@ -67,6 +74,19 @@ export function fillRatesTable(
     ),
   );
   return rows.length;
+}
+
+/** Sorts the groups of a single condition by activity if they are too many, so that the rows that are shown say something. */
+function sorted(
+  experiment: ExperimentDocument,
+  rows: readonly MeasuredRow[],
+  most: number,
+): readonly MeasuredRow[] {
+  if (rows.length <= most || experiment.sweep !== undefined) return rows;
+  return measuredReports(experiment).flatMap((report) => {
+    const ofReport = rows.filter((row) => row.report === report).map((row) => [row]);
+    return mostActive(ofReport, measureOf(experiment, report)).flat();
+  });
 }
 
 function titleOfValue(experiment: ExperimentDocument, report: string): string {

@@ -1,4 +1,4 @@
-import { otherSettingsText, groupLabel } from './condition-labels.js';
+import { controlText, otherSettingsText, groupLabel, withType } from './condition-labels.js';
 
 describe('otherSettingsText', () => {
   it('names parameters that no axis of the figure shows, in the order of the sweep', () => {
@@ -19,4 +19,21 @@ describe('otherSettingsText', () => {
     expect(otherSettingsText({ silence: { type: '' } }, [])).toBe('untyped silenced');
     expect([groupLabel({ type: '', side: 'left' }), groupLabel({})]).toEqual(['untyped left', 'all']);
   });
+});
+
+it('names the cell type of a neuron, unless its id or label has it', () => {
+  const types: Readonly<Record<string, string>> = { '7': 'LC4', '8': '', LC4_L_0001: 'LC4' };
+  const named = (labels: object) => groupLabel(withType(labels, (id) => types[id]));
+  expect(['7', '8', '9', 'LC4_L_0001'].map((id) => named({ root_id: id }))).toEqual([
+    '7 LC4',
+    '8 untyped',
+    '9',
+    'LC4_L_0001',
+  ]);
+  expect(named({ root_id: '7', type: 'LC6' })).toBe('7 LC6');
+});
+
+it('shows the p and q of a group with three digits', () => {
+  const control = { mean: 12, sd: 8, values: [4], incomplete: [], p: 1 / 21, q: 0.04949 };
+  expect(controlText({ neurons: 1, control })).toBe('controls 12.00 ± 8.00, p 0.0476, q 0.0495');
 });

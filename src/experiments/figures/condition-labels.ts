@@ -5,7 +5,7 @@ import { editKindOf, sweptNumbers } from '../kinds/edit-kinds.js';
 import type { Control } from '../kinds/report-answers.js';
 import { type GroupLabels, labelMember } from '../kinds/groups.js';
 import type { GroupResult, ParameterValue } from '../kinds/result-rows.js';
-import { counted } from './figure.js';
+import { chanceText, counted } from './figure.js';
 import { own } from '../../engine/own.js';
 
 const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
@@ -61,12 +61,43 @@ export function groupSuffix(group: GroupLabels): string {
     .join(' ');
 }
 
+/** Adds the cell type to a neuron that has only its root id, which says nothing to a reader unless it begins with the type. */
+export function withType<L extends GroupLabels>(
+  labels: L,
+  typeOf: (rootId: string) => string | undefined,
+): L {
+  const { root_id: id, type } = labels;
+  const known = id === undefined || type !== undefined ? undefined : typeOf(id);
+  if (known === undefined || (known !== '' && id!.startsWith(known))) return labels;
+  return { ...labels, type: known };
+}
+
+/** The same for the value of a parameter. */
+export function namedValue(
+  value: ParameterValue,
+  typeOf: (rootId: string) => string | undefined,
+): ParameterValue {
+  return value === null || typeof value === 'number' ? value : withType(value, typeOf);
+}
+
+/** True if a report or axis has groups of single neurons without their types. */
+export function namesOnlyIds({ reports, sweep = [] }: ExperimentDocument): boolean {
+  const groupings = [...Object.values(reports), ...sweep.filter((axis) => 'each' in axis)];
+  return groupings.some(({ group_by: by }) => by.includes('neuron') && !by.includes('type'));
+}
+
 /** The controls of a group in a few characters; empty if it has none. */
 export function controlText(group: GroupResult): string {
   const { control } = group as { readonly control?: Control };
   if (control === undefined || control.mean === null || control.sd === null) return '';
-  const chance = control.q === null ? '' : `, q ${Number(control.q.toPrecision(2))}`;
+  const chance = control.q === null ? '' : `, p ${chanceText(control.p)}, q ${chanceText(control.q)}`;
   return `controls ${control.mean.toFixed(2)} ± ${control.sd.toFixed(2)}${chance}`;
+}
+
+/** Says which numbers the correction of q covers. */
+export function scopeOfQ({ sweep = [] }: ExperimentDocument): string {
+  const not = sweep.length === 0 ? '' : ', not over the conditions of the sweep';
+  return `q is corrected for the groups of a report within a condition${not}.`;
 }
 
 /** The value of a parameter in a few characters: `100`, `CB0889`, `LC4 left`; `none` in the baseline of a screen. */

@@ -1,69 +1,103 @@
 /** The figure of a group's rate among those of its controls, which are shuffled brains or other neurons. */
-import { extent } from 'd3-array';
+import { ascending, descending, extent } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import { controlWords, rewiringOf } from '../kinds/controls.js';
+import type { MeanSd } from '../kinds/mean-sd.js';
+import type { Control } from '../kinds/report-answers.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
-import { groupSuffix, otherSettingsText } from './condition-labels.js';
-import { type FigureKind, type FoundCondition, sentences } from './figure-kind.js';
-import { counted, type Mark, type Panel, rounded } from './figure.js';
+import { groupSuffix, namedValue, otherSettingsText, scopeOfQ, withType } from './condition-labels.js';
+import { type FigureKind, type Findings, type FoundCondition, sentences } from './figure-kind.js';
+import { chanceText, counted, type Mark, type Panel, rounded } from './figure.js';
 
 const BINS = 24;
 const PANEL_PX = 90;
 const MAX_PANELS = 12;
 
-export function controlsFigure({ controls, trials }: ExperimentDocument): FigureKind {
+export function controlsFigure(experiment: ExperimentDocument): FigureKind {
+  const { controls, trials } = experiment;
   const isRewired = controls !== undefined && rewiringOf(controls) !== undefined;
   const subject = isRewired ? 'this wiring' : 'these neurons';
   return {
     name: `${subject} among controls`,
     table: 'rates',
-    draw({ conditions }) {
-      const panels = conditions.flatMap((condition) =>
-        ratesIn(condition).flatMap(([report, group]) => {
-          const title = `${report} ${groupSuffix(group)}`.trim();
-          const beside = otherSettingsText(condition.parameters, []);
-          return panelOf(group, [title, beside].filter(Boolean).join(', '), subject, trials);
-        }),
-      );
-      if (panels.length === 0) return undefined;
+    draw(findings) {
+      const { shown, all } = comparisonsOf(findings, MAX_PANELS);
+      if (shown.length === 0) return undefined;
+      const panels = shown.map((each) => panelOf(each, subject, trials));
       return {
-        label: `Rates among those of controls: ${panels.map(({ title }) => title).join('; ')}.`,
-        sections: [{ panels: panels.slice(0, MAX_PANELS), smallestWidth: 380, largestWidth: 840 }],
+        label: `Rates among those of controls: ${panels.map(({ title, numbers }) => `${title}: ${numbers}`).join('; ')}.`,
+        sections: [{ panels, smallestWidth: 340, largestWidth: 840 }],
         note: sentences(
           `Bars count the controls (${controls && controlWords(controls)}) by their rate; the line is the rate with ${subject}.`,
-          `p is the share of controls, with ${subject} among them, as far from the mean of all, or further; q is corrected for the groups.`,
-          leastP(conditions),
-          panels.length > MAX_PANELS && `The first ${MAX_PANELS} of ${panels.length} groups are drawn.`,
+          `p is the share of controls, with ${subject} among them, as far from the mean of all, or further.`,
+          scopeOfQ(experiment),
+          leastP(shown),
+          all > shown.length &&
+            `The ${shown.length} of ${all} groups with the lowest p are drawn; of equal p, those furthest from the mean of their controls.`,
         ),
       };
     },
   };
 }
 
-function ratesIn({ groups }: FoundCondition): (readonly [report: string, group: RateGroup])[] {
-  return Object.entries(groups).flatMap(([report, all]) =>
-    (all as readonly RateGroup[]).map((group) => [report, group] as const),
+/** A group in a condition, with its controls. */
+export interface Comparison {
+  /** The report and labels of the group. */
+  readonly name: string;
+  /** With names of neurons. */
+  readonly parameters: FoundCondition['parameters'];
+  readonly rate: MeanSd;
+  readonly control: Control;
+}
+
+/** The groups that have controls; if they are more than `most`, those with the lowest p, then the furthest from their controls. */
+export function comparisonsOf(
+  { conditions, typeOf }: Pick<Findings, 'conditions' | 'typeOf'>,
+  most: number,
+): { readonly shown: readonly Comparison[]; readonly all: number } {
+  const all = conditions.flatMap((condition) =>
+    Object.entries(condition.groups).flatMap(([report, groups]) =>
+      (groups as readonly RateGroup[]).flatMap((group) => {
+        const { control, rate_hz: rate } = group;
+        if (control === undefined || rate === null || control.values.every((value) => value === null))
+          return [];
+        return [{ report, condition, group, rate, control }];
+      }),
+    ),
   );
+  const distance = ({ rate, control }: (typeof all)[number]) => Math.abs(rate.mean - (control.mean ?? 0));
+  const ranked =
+    all.length <= most
+      ? all
+      : all.sort(
+          (a, b) => ascending(a.control.p ?? 1, b.control.p ?? 1) || descending(distance(a), distance(b)),
+        );
+  const shown = ranked.slice(0, most).map(({ report, condition, group, rate, control }) => {
+    const named = Object.entries(condition.parameters).map(
+      ([name, value]) => [name, namedValue(value, typeOf)] as const,
+    );
+    return {
+      name: `${report} ${groupSuffix(withType(group, typeOf))}`.trim(),
+      parameters: Object.fromEntries(named),
+      rate,
+      control,
+    };
+  });
+  return { shown, all: all.length };
 }
 
 /** The p of a group if no control is as far: more controls could make it smaller. */
-function leastP(conditions: readonly FoundCondition[]): string | false {
-  for (const [, { control }] of conditions.flatMap(ratesIn)) {
-    const least = 1 / (1 + (control?.values.length ?? 0));
-    if (control?.p == null || control.p > least * (1 + Number.EPSILON)) continue;
-    return `p ${share(least)} is the smallest that ${counted(control.values.length, 'control')} allow.`;
+function leastP(shown: readonly Comparison[]): string | false {
+  for (const { control } of shown) {
+    const least = 1 / (1 + control.values.length);
+    if (control.p === null || control.p > least * (1 + Number.EPSILON)) continue;
+    return `p ${chanceText(least)} is the smallest that ${counted(control.values.length, 'control')} allow.`;
   }
   return false;
 }
 
-function panelOf(
-  { control, rate_hz: rate }: RateGroup,
-  name: string,
-  subject: string,
-  trials: number,
-): Panel[] {
-  const values = (control?.values ?? []).filter((value) => value !== null);
-  if (control === undefined || rate === null || values.length === 0) return [];
+function panelOf({ name, parameters, rate, control }: Comparison, subject: string, trials: number): Panel {
+  const values = control.values.filter((value) => value !== null);
   const measuredHz = rate.mean;
   const [low, high] = extent([...values, measuredHz]) as [number, number];
   const bin = Math.max(high - low, 1) / BINS;
@@ -77,30 +111,26 @@ function panelOf(
     return [{ mark: 'rect', name: 'controls', x: [from, to], y: [0, count], paint: 1, title }];
   });
   const areSilent = values.every((value) => value === 0);
-  const title = `${name}: ${rounded(measuredHz)} Hz, p ${share(control.p)}, q ${share(control.q)}`;
-  return [
-    {
-      title,
-      height: PANEL_PX,
-      x: { label: 'Mean rate (Hz)', domain: [low, low + BINS * bin] },
-      y: { label: 'Controls', domain: [0, top], hasGrid: true },
-      marks: [
-        ...bars,
-        { mark: 'line', name: 'own', points: [0, top].map((end) => [measuredHz, end]), paint: 0 },
-        { mark: 'dots', points: [[measuredHz, top, title]], paint: 0 },
-      ],
-      legend: [
-        { label: `${subject}, mean of n = ${counted(trials, 'trial')}`, paint: 0 },
-        {
-          label: `${areSilent ? 'all controls are silent' : 'controls'}, n = ${values.length}`,
-          paint: 1,
-          sample: 'bar',
-        },
-      ],
-    },
-  ];
-}
-
-function share(value: number | null): string {
-  return value === null ? 'not known' : String(Number(value.toPrecision(2)));
+  const title = [name, otherSettingsText(parameters, [])].filter(Boolean).join(', ');
+  const numbers = `${rounded(measuredHz)} Hz, p ${chanceText(control.p)}, q ${chanceText(control.q)}`;
+  return {
+    title,
+    numbers,
+    height: PANEL_PX,
+    x: { label: 'Mean rate (Hz)', domain: [low, low + BINS * bin] },
+    y: { label: 'Controls', domain: [0, top], hasGrid: true },
+    marks: [
+      ...bars,
+      { mark: 'line', name: 'own', points: [0, top].map((end) => [measuredHz, end]), paint: 0 },
+      { mark: 'dots', points: [[measuredHz, top, `${title}: ${numbers}`]], paint: 0 },
+    ],
+    legend: [
+      { label: `${subject}, mean of n = ${counted(trials, 'trial')}`, paint: 0 },
+      {
+        label: `${areSilent ? 'all controls are silent' : 'controls'}, n = ${values.length}`,
+        paint: 1,
+        sample: 'bar',
+      },
+    ],
+  };
 }

@@ -1,10 +1,11 @@
 /** The figure of rates in time bins: a stepped line for each group, and the stimulation below. */
-import { max } from 'd3-array';
+import { descending, max, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { ReportDocument } from '../kinds/kind-schemas.js';
 import type { TimeCourse } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
-import { type BinRow, type FigureKind, sentences } from './figure-kind.js';
+import { withType } from './condition-labels.js';
+import { type BinRow, type FigureKind, type Findings, type MeasuredRow, sentences } from './figure-kind.js';
 import {
   counted,
   DASHES,
@@ -36,35 +37,33 @@ export function courseFigure(course: TimeCourse): FigureKind {
     bins: {
       unit: course.unit,
       // A generator, because reports of many neurons have very many rows.
-      *rows({ head: { experiment }, conditions }): Iterable<BinRow> {
-        for (const [report, document] of reportsIn(experiment)) {
-          for (const condition of conditions) {
-            for (const group of own(condition.groups, report) ?? []) {
-              for (const [bin, mean] of (course.of(group) ?? []).entries()) {
-                const [fromMs, toMs] = [startOfBin(document, bin), startOfBin(document, bin + 1)];
-                yield { report, condition, group, fromMs, toMs, mean };
-              }
+      *rows(findings): Iterable<BinRow> {
+        for (const [report, document] of reportsIn(findings.head.experiment)) {
+          for (const line of linesOf(report, course, findings)) {
+            for (const [bin, mean] of (course.of(line.group) ?? []).entries()) {
+              const [fromMs, toMs] = [startOfBin(document, bin), startOfBin(document, bin + 1)];
+              yield { ...line, fromMs, toMs, mean };
             }
           }
         }
       },
     },
-    draw({ head: { experiment }, conditions }) {
+    draw(findings) {
+      const { experiment } = findings.head;
       const reports = reportsIn(experiment);
       let isCut = false;
       const sections = reports.flatMap(([report, document]): Section[] => {
-        const all = conditions.flatMap((condition) =>
-          (own(condition.groups, report) ?? []).map((group): Course => ({
-            label: seriesName({ group, condition }, []),
-            bins: course.of(group) ?? [],
-          })),
+        const all = linesOf(report, course, findings).filter(
+          ({ group }) => (course.of(group) ?? []).length > 0,
         );
-        const shown = all.filter(({ bins }) => bins.length > 0).slice(0, MAX_SERIES);
+        const shown = all
+          .slice(0, MAX_SERIES)
+          .map((line): Course => ({ label: seriesName(line, []), bins: course.of(line.group) ?? [] }));
         isCut ||= all.length > shown.length;
         if (shown.length === 0) return [];
         const title = `${report} (${course.unit})`;
         const panel = coursePanel(title, document, shown, experiment.trials, course.unit);
-        return [withStimulus([panel], experiment, conditions[0]!)];
+        return [withStimulus([panel], experiment, findings.conditions[0]!)];
       });
       if (sections.length === 0) return undefined;
       return {
@@ -74,11 +73,32 @@ export function courseFigure(course: TimeCourse): FigureKind {
           course.note,
           Object.keys(experiment.inputs).length > 0 &&
             'Bars below the axis are the stimulation of each input.',
-          isCut && `Of each report the first ${MAX_SERIES} lines are drawn; the table has all.`,
+          isCut &&
+            `Of each report the ${MAX_SERIES} most active lines are drawn, the most active first; the table has all.`,
         ),
       };
     },
   };
+}
+
+/** The lines of a report, the most active first if not all can be drawn. */
+function linesOf(
+  report: string,
+  course: TimeCourse,
+  { conditions, typeOf }: Findings,
+): readonly MeasuredRow[] {
+  const all = conditions.flatMap((condition) =>
+    (own(condition.groups, report) ?? []).map((group) => ({
+      report,
+      condition,
+      group: withType(group, typeOf),
+    })),
+  );
+  if (all.length <= MAX_SERIES) return all;
+  return all
+    .map((line) => ({ line, activity: sum(course.of(line.group) ?? []) }))
+    .sort((a, b) => descending(a.activity, b.activity))
+    .map(({ line }) => line);
 }
 
 function coursePanel(

@@ -24,6 +24,8 @@ const LONG_ID = /\b\d{13,}\b/g;
 const FONT = 'system-ui, Helvetica, Arial, sans-serif';
 /** A row that is thinner has no label of its own; a band of several rows may have one. */
 const SMALLEST_FONT_PX = 8;
+/** Maximum height of all panels, about a metre in print. Nobody reads more. */
+const MAX_HEIGHT = 4000;
 const SCALE = { width: 200, height: 12, top: 26, total: 62 };
 const GRADIENT = 'heat-scale';
 
@@ -65,9 +67,14 @@ export function drawFigure(
   const hasCells = sections.some(({ scale }) => scale !== undefined);
   const gradient = `${idPrefix}${GRADIENT}`;
   if (hasCells) drawn.push(gradientOf(palette, gradient));
-  const { nodes, height } = drawSections(sections, top, width, palette, gradient);
+  const { nodes, height, omitted } = drawSections(sections, top, width, palette, gradient);
   drawn.push(...nodes);
   top += height;
+  if (omitted !== '') {
+    top -= GAP;
+    write(omitted, DIGIT_PX, palette.text);
+    top += LINE;
+  }
   if (title !== undefined && figure.note !== '') {
     // A file needs the note inside, because no page around it shows it.
     top -= 8;
@@ -96,14 +103,14 @@ export function drawFigure(
   );
 }
 
-/** @param top y of the first section in the figure */
+/** Leaves out the last panels if they would make the figure too high. @param top y of the first section in the figure */
 function drawSections(
   sections: readonly Section[],
   top: number,
   width: number,
   palette: Palette,
   gradient: string,
-): Drawn {
+): Drawn & { readonly omitted: string } {
   const arranged = sections.map((section) => arrangementOf(section, width));
   const cellTexts = arranged
     .flatMap(({ panels, panelWidth, room }) =>
@@ -112,20 +119,32 @@ function drawSections(
     .reduce<CellTexts>((least, each) => (each < least ? each : least), 2);
   const drawn: SvgNode[] = [];
   let y = top;
+  let omitted = 0;
   for (const { scale, panels, columns, panelWidth, room } of arranged) {
-    if (scale !== undefined) {
-      drawn.push(groupAt(0, y, scaleOf(scale, palette, gradient)));
-      y += SCALE.total;
-    }
     for (let first = 0; first < panels.length; first += columns) {
+      if (omitted > 0) {
+        omitted += panels.length - first;
+        break;
+      }
       const row = panels
         .slice(first, first + columns)
         .map((panel) => drawPanel(panel, placeOf(panel, panelWidth, room, palette), room, cellTexts));
+      const height = Math.max(...row.map((each) => each.height));
+      const scaleHeight = first === 0 && scale !== undefined ? SCALE.total : 0;
+      // The first row is drawn in any case.
+      if (y > top && y + scaleHeight + height - top > MAX_HEIGHT) {
+        omitted = panels.length - first;
+        break;
+      }
+      if (scaleHeight > 0) drawn.push(groupAt(0, y, scaleOf(scale!, palette, gradient)));
+      y += scaleHeight;
       drawn.push(...row.map(({ nodes }, column) => groupAt(Math.round(column * panelWidth), y, nodes)));
-      y += Math.max(...row.map(({ height }) => height));
+      y += height;
     }
   }
-  return { nodes: drawn, height: y - top };
+  const all = sections.reduce((sum, { panels }) => sum + panels.length, 0);
+  const note = `${omitted} of ${all} panels are left out, because the figure would be too high. The data files have all numbers.`;
+  return { nodes: drawn, height: y - top, omitted: omitted > 0 ? note : '' };
 }
 
 /** The panels of a section, their width, and the room that they share. */
@@ -183,7 +202,7 @@ interface Room {
 }
 
 function placeOf(panel: Panel, width: number, room: Room, palette: Palette): Place {
-  const { title, x: xAxis, y: yAxis } = panel;
+  const { title, numbers, x: xAxis, y: yAxis } = panel;
   const notes = room.notes ?? notesOf(panel);
   const labelled = GAP + Math.min(LABELS_SHARE * width, room.labels);
   const left =
@@ -193,7 +212,7 @@ function placeOf(panel: Panel, width: number, room: Room, palette: Palette): Pla
         ? Math.max(MARGIN.left, labelled)
         : MARGIN.left;
   const right = width - (notes === 0 ? MARGIN.right : notes * DIGIT_PX + 2 * GAP);
-  const top = title === '' ? GAP : MARGIN.top;
+  const top = (title === '' ? GAP : MARGIN.top) + (numbers === undefined ? 0 : LINE);
   const bottom = top + panel.height;
   return {
     x: numberScale(xAxis, left, right),
@@ -208,7 +227,7 @@ function placeOf(panel: Panel, width: number, room: Room, palette: Palette): Pla
 }
 
 function drawPanel(
-  { title, x: xAxis, y: yAxis, marks, legend = [] }: Panel,
+  { title, numbers, x: xAxis, y: yAxis, marks, legend = [] }: Panel,
   place: Place,
   room: Room,
   cellTexts: CellTexts,
@@ -219,6 +238,7 @@ function drawPanel(
   const heading = shortened(title, right);
   const nodes = [
     ...(title === '' ? [] : [textAt(heading, Math.min(left, GAP), 15, palette.text, { 'font-weight': 600 })]),
+    ...(numbers === undefined ? [] : [textAt(numbers, Math.min(left, GAP), 15 + LINE, palette.text)]),
     ...xAxisOf(xAxis, place),
     ...yAxisOf(yAxis, place),
     ...marks.flatMap((mark) => drawMark(mark, place, cellTexts)),

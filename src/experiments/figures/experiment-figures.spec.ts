@@ -5,6 +5,7 @@ import { parameterLabel } from './condition-labels.js';
 import { drawSvg } from './draw.js';
 import { PAPER } from './palette.js';
 import { figureOfFile, figuresOf } from './experiment-figures.js';
+import { figureFile } from './figure-file.js';
 import type { Findings, FoundCondition } from './figure-kind.js';
 import type { Cell, Mark, Panel } from './figure.js';
 
@@ -55,6 +56,7 @@ function findings(
     })),
     unchanged: 0,
     labelOf: (neuron) => `type ${neuron >> 1}`,
+    typeOf: () => undefined,
   };
 }
 
@@ -345,6 +347,59 @@ describe('a figure that a reviewer reads', () => {
     expect(legendOf(panel!)).toEqual(['mean, n = 2 trials', '± population sd', 'one trial, or control']);
   });
 
+  const bandsOf = ({ y }: Panel) => ('bands' in y ? y.bands.map(({ label }) => label) : []);
+  const drawn = (found: Findings) =>
+    figuresOf(found.head.experiment)[0]!.draw(found, ({ values }) => values[0]!)!;
+  const panelOf = (found: Findings) => drawn(found).sections[0]!.panels[0]!;
+
+  it('draws the most active of very many neurons, with their types, and says of how many', () => {
+    const cells = Array.from({ length: 139_255 }, (_, at) =>
+      spread(at < 50_000 ? at : 0, 1, [1, 2], { root_id: String(at) }),
+    );
+    const reports = { cells: REPORT_OF_RATES, motor: REPORT_OF_RATES };
+    const one = findings({}, [{ groups: { cells } }]);
+    const found = { ...one, typeOf: (id: string) => (id === '49999' ? 'LC4' : '') };
+    expect(bandsOf(panelOf(found)).slice(0, 2)).toEqual(['cells 49999 LC4', 'cells 49998 untyped']);
+    expect(bandsOf(panelOf(found))).toHaveLength(40);
+    expect(drawn(found).note).toContain(
+      'The 40 most active of 139255 groups are drawn, the most active first; the data files have all.',
+    );
+    // A small report keeps its place beside a large one.
+    const two = findings({ reports }, [{ groups: { cells, motor: [spread(3, 1, [2, 4])] } }]);
+    expect(bandsOf(panelOf(two)).slice(-2)).toEqual(['cells 49961', 'motor']);
+    expect(drawn(two).note).toContain('The 40 most active of each report of 139256 groups are drawn');
+  });
+
+  it('keeps controls beside their group among the most active', () => {
+    const control = { mean: 99, sd: 0, values: [99], incomplete: [], p: 0.5, q: 0.5 };
+    const cells = Array.from({ length: 25 }, (_, at) => spread(at, 1, [1, 2], { type: `T${at}`, control }));
+    const found = findings({ controls: { shuffle: 'weights', count: 1 } }, [{ groups: { cells } }]);
+    const labels = bandsOf(panelOf(found));
+    expect(labels).toHaveLength(40);
+    expect(labels.slice(0, 3)).toEqual(['cells T24', 'cells T24, controls', 'cells T23']);
+  });
+
+  it('draws the earliest of very many first spikes', () => {
+    const cells = Array.from({ length: 50 }, (_, at) => ({
+      ...{ root_id: String(at), neurons: 1, responding_trials: 1 },
+      latency_ms: { mean: 90 - at, sd: 1, trials: [1, 2] },
+    }));
+    const reports = { cells: { ...REPORT, type: 'latency' } };
+    const found = findings({ reports }, [{ groups: { cells } }]);
+    expect(bandsOf(panelOf(found)).slice(0, 2)).toEqual(['cells 49', 'cells 48']);
+    expect(drawn(found).note).toContain('The 40 earliest of 50 groups are drawn, the earliest first');
+  });
+
+  it('draws the most active of very many courses', () => {
+    const reports = { bins: { ...REPORT, type: 'histogram', bin_ms: 50 } as const };
+    const bins = Array.from({ length: 9 }, (_, at) =>
+      spread(1, 1, [1, 2], { type: `T${at}`, bins_hz: [0, at] }),
+    );
+    const found = findings({ reports }, [{ groups: { bins } }]);
+    const [panel] = panelsOf(found);
+    expect(legendOf(panel!).slice(0, 6)).toEqual(['T8', 'T7', 'T6', 'T5', 'T4', 'T3']);
+  });
+
   it('names the network without a lesion, and shortens ids whose titles have them whole', () => {
     const id = '720575940640589171';
     const found = findings({ sweep: [{ each: 'CB*', group_by: ['neuron', 'type'], as: 'silence' }] }, [
@@ -420,11 +475,97 @@ describe('a figure that a reviewer reads', () => {
     ]);
     const all = figuresOf(found.head.experiment).find(({ name }) => name === 'this wiring among controls')!;
     const { note, sections } = all.draw(found, ({ values }) => values[0]!)!;
-    expect(note).toContain('p 0.33 is the smallest that 2 controls allow.');
+    expect(note).toContain('p 0.333 is the smallest that 2 controls allow.');
     expect(sections[0]!.panels[0]!.legend!.map(({ label }) => label)).toEqual([
       'this wiring, mean of n = 2 trials',
       'controls, n = 2',
     ]);
+  });
+
+  const among = (found: Findings) =>
+    figuresOf(found.head.experiment)
+      .find(({ name }) => name === 'this wiring among controls')!
+      .draw(found, ({ values }) => values[0]!)!;
+
+  it('draws those of very many comparisons that have the lowest p, then the furthest from their controls', () => {
+    const controlOf = (p: number, mean: number) => ({
+      ...{ mean, sd: 1, values: [mean], incomplete: [], p, q: 0.5 },
+    });
+    const found = findings(
+      { sweep: [{ set: 'seed', values: [0, 1] }], controls: { shuffle: 'weights', count: 1 } },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        groups: {
+          cells: Array.from({ length: 20 }, (_, at) =>
+            spread(50, 1, [49, 51], {
+              type: `T${at}`,
+              control: controlOf(at < 17 ? 1 : 0.5, 50 - at - seed),
+            }),
+          ),
+        },
+      })),
+    );
+    const { note, sections } = among(found);
+    const titles = sections[0]!.panels.map(({ title }) => title);
+    expect(titles).toHaveLength(12);
+    expect(titles.slice(0, 8)).toEqual(
+      ['T19, seed 1', 'T19, seed 0', 'T18, seed 1', 'T18, seed 0', 'T17, seed 1', 'T17, seed 0']
+        .concat(['T16, seed 1', 'T16, seed 0'])
+        .map((title) => `cells ${title}`),
+    );
+    expect(note).toContain(
+      'The 12 of 40 groups with the lowest p are drawn; of equal p, those furthest from the mean of their controls.',
+    );
+  });
+
+  it('has the comparisons of a sweep in a file, too', () => {
+    const control = { mean: 3, sd: 1, values: [2, 4], incomplete: [], p: 1 / 3, q: 1 / 3 };
+    const sweep = [{ set: 'seed', values: [0, 1] }];
+    const found = findings(
+      { sweep, controls: { shuffle: 'weights', count: 2 } },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        groups: { cells: [spread(30, 2, [28, 32], { control })] },
+      })),
+    );
+    const titles = figureOfFile(found).sections.flatMap(({ panels }) => panels.map(({ title }) => title));
+    expect(titles).toEqual(['cells (Hz)', 'cells, seed 0', 'cells, seed 1']);
+    expect(figureOfFile(findings({ sweep }, found.conditions)).sections).toHaveLength(1);
+  });
+
+  it('is as wide in a file as on the page, and has a largest height with a note of what is left out', () => {
+    const names = Array.from({ length: 60 }, (_, at) => `report_${at}`);
+    const reports = Object.fromEntries(names.map((name) => [name, REPORT_OF_RATES]));
+    const found = findings(
+      { reports, sweep: [{ set: 'seed', values: [0, 1] }] },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        groups: Object.fromEntries(names.map((name) => [name, [spread(30, 2, [28, 32])]])),
+      })),
+    );
+    const figure = figureOfFile(found);
+    expect(figure.sections[0]!.panels).toHaveLength(60);
+    const { svg, widthMm } = figureFile(figure, {});
+    expect(widthMm).toBeCloseTo(183);
+    expect(svg).toMatch(/^<svg [^>]*width="183[.\d]*mm"/);
+    const [, omitted] = /(\d+) of 60 panels are left out/.exec(svg)!.map(Number);
+    expect(svg.match(/class="mean"/g)).toHaveLength(60 - omitted!);
+    const [, height] = /viewBox="0 0 \d+ (\d+)"/.exec(svg)!.map(Number);
+    expect(height).toBeLessThan(4300);
+    expect(omitted).toBeGreaterThan(0);
+    expect(omitted).toBeLessThan(60);
+  });
+
+  it('shows the numbers of a comparison whole, even if its title is cut', () => {
+    const control = { mean: 3, sd: 1, values: [2, 4], incomplete: [], p: 1 / 3, q: 1 / 3 };
+    const reports = { [`long_${'x'.repeat(80)}`]: REPORT_OF_RATES };
+    const groups = Object.fromEntries(
+      Object.keys(reports).map((name) => [name, [spread(30.25, 1, [29, 31], { control })]]),
+    );
+    const found = findings({ reports, controls: { shuffle: 'weights', count: 2 } }, [{ groups }]);
+    const svg = drawSvg(among(found), 400);
+    expect(svg).toContain('>30.3 Hz, p 0.333, q 0.333</text>');
+    expect(svg).toMatch(/>long_x+…<\/text>/);
   });
 
   it('says of controls that are all silent that they are', () => {

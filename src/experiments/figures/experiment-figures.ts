@@ -78,15 +78,18 @@ export function drawnFigures(
   );
 }
 
-/** The figure to save as a file: all figures in one; of a sweep only the first. */
+/** The figure to save as a file: all figures in one; of a sweep only the first kind, and the comparisons with controls. */
 export function figureOfFile(findings: Findings): Figure {
   const { experiment } = findings.head;
   const { sweep = [] } = experiment;
   const kinds = figuresOf(experiment);
   const isSwept = sweep.some((axis) => !('values' in axis) || axis.values.length > 1);
-  const figures = drawnFigures(findings, isSwept ? kinds.slice(0, 1) : kinds)
-    .map(({ figure }) => figure)
-    .slice(0, MAX_FIGURES);
+  const compared =
+    isSwept && experiment.controls !== undefined ? drawnFigures(findings, [controlsFigure(experiment)]) : [];
+  const others = drawnFigures(findings, isSwept ? kinds.slice(0, 1) : kinds);
+  const figures = [...others.slice(0, MAX_FIGURES - compared.length), ...compared].map(
+    ({ figure }) => figure,
+  );
   return titled(findings.head, {
     label: figures.map(({ label }) => label).join(' '),
     sections: figures.flatMap(({ sections }) => sections),

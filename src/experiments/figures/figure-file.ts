@@ -4,8 +4,9 @@ import { PAPER, type Palette } from './palette.js';
 import type { Figure } from './figure.js';
 import { svgText, type SvgNode } from './svg.js';
 
-/** Default width of a figure in units of 1/96 inch, and the size of its text. */
-const WIDTH = 900;
+/** Two columns of most journals, as on the page. */
+export const USUAL_WIDTH_MM = 183;
+/** Size of the text in units of the figure. */
 const TEXT_UNITS = 12;
 const USUAL_TEXT_PT = 9;
 export const USUAL_DPI = 300;
@@ -43,10 +44,10 @@ export interface FigureFile {
 
 export function figureFile(
   figure: Figure,
-  { widthMm, textPt = USUAL_TEXT_PT, colours, font }: Look,
+  { widthMm = USUAL_WIDTH_MM, textPt = USUAL_TEXT_PT, colours, font }: Look,
 ): FigureFile {
   const unitMm = (textPt * MM_PER_INCH) / PT_PER_INCH / TEXT_UNITS;
-  const width = widthMm === undefined ? WIDTH : widthMm / unitMm;
+  const width = widthMm / unitMm;
   const drawing = drawFigure(figure, width, {
     palette: paletteOf(colours),
     unitMm,

@@ -23,6 +23,8 @@ export interface Findings {
   readonly unchanged: number;
   /** The label of a neuron of a table, such as its type and side. */
   labelOf(neuron: number): string;
+  /** The cell type of a neuron, by its root id; undefined if types are not known. */
+  typeOf(rootId: string): string | undefined;
 }
 
 /** A choice that the reader of a figure has. The first value is the default. */
@@ -57,6 +59,8 @@ export interface FigureKind {
   choices?(findings: Findings, chosen: Chosen): readonly Choice[];
   /** @returns undefined if there is nothing to draw yet */
   draw(findings: Findings, chosen: Chosen): Figure | undefined;
+  /** The order of long lists of rows, if it is not that of the figure. */
+  readonly rowOrder?: string;
   /** All numbers behind the figure, in its order. Absent if another figure already lists the same numbers. */
   rows?(findings: Findings, chosen: Chosen): readonly MeasuredRow[];
   /** All numbers in time bins, if the figure shows these, and their unit. */

@@ -100,6 +100,8 @@ export type Mark = Rect | Line | Area | Dots | Ticks | Cells;
 
 export interface Panel {
   readonly title: string;
+  /** A line below the title, which is never cut. */
+  readonly numbers?: string;
   readonly height: number;
   readonly x: Axis;
   readonly y: Axis;
@@ -152,6 +154,11 @@ export function legendOfLines(labels: readonly string[]): LegendEntry[] {
 /** `1 trial`, `30 trials`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A p or q in the form that all figures, tables and pages share. Fewer digits would hide on which side of 0.05 it is. */
+export function chanceText(share: number | null): string {
+  return share === null ? '–' : String(Number(share.toPrecision(3)));
 }
 
 /** A number in a short form for readers. */

@@ -2,7 +2,13 @@
 import { ascending, group as grouped, sum } from 'd3-array';
 import type { SetAxis } from '../kinds/axes/set.js';
 import { parameterLabel, settingText } from './condition-labels.js';
-import { otherSettingsChoice, type FigureKind, type FoundCondition, sentences } from './figure-kind.js';
+import {
+  otherSettingsChoice,
+  type FigureKind,
+  type Findings,
+  type FoundCondition,
+  sentences,
+} from './figure-kind.js';
 import { rounded, type Cell, type Panel, type Section } from './figure.js';
 import {
   conditionsAt,
@@ -10,6 +16,7 @@ import {
   type Entry,
   highestOf,
   leftOut,
+  longOrder,
   type Measured,
   nameOf,
   rowsOf,
@@ -36,11 +43,14 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
   return {
     ...measure,
     choices: (findings) => [otherSettingsChoice(findings, shown)],
-    rows: (findings, chosen) => rowsOf(measure, conditionsAt(findings, shown, chosen)),
+    rowOrder: longOrder(measure),
+    rows: (findings, chosen) => rowsOf(measure, findings, conditionsAt(findings, shown, chosen)),
     draw(findings, chosen) {
       const beside = chosen(otherSettingsChoice(findings, shown));
       const conditions = conditionsAt(findings, shown, chosen);
-      const all = measure.reports.map((report) => mapsOf(report, axes, measure, conditions, beside));
+      const all = measure.reports.map((report) =>
+        mapsOf(report, axes, measure, findings, conditions, beside),
+      );
       const { drawn, silent } = withoutSilent(all);
       const omitted = sum(drawn, (maps) => maps.omitted);
       return {
@@ -61,10 +71,11 @@ function mapsOf(
   report: string,
   axes: MapAxes,
   measure: Measured,
+  findings: Findings,
   conditions: readonly FoundCondition[],
   beside: string,
 ) {
-  const entries = entriesOf(report, measure, conditions);
+  const entries = entriesOf(report, measure, findings, conditions);
   const named = grouped(entries, (entry) => nameOf(report, entry));
   const all = Array.from(named, ([name, ofGroup]) => ({ name, ofGroup, highest: highestOf(ofGroup) }));
   const ranked = [...all].sort((a, b) => b.highest - a.highest);

@@ -1,19 +1,23 @@
 /** Figures of numbers of groups: bars, curves, heat maps, screens. */
-import { group as grouped, max, min } from 'd3-array';
+import { group as grouped, max, min, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { EachAxis } from '../kinds/axes/each.js';
 import type { SetAxis } from '../kinds/axes/set.js';
 import type { Measure } from '../kinds/report-kind.js';
 import { parameterLabel } from './condition-labels.js';
-import { type FigureKind, type FoundCondition, sentences, wide } from './figure-kind.js';
+import { type FigureKind, type Findings, type FoundCondition, sentences, wide } from './figure-kind.js';
 import { counted, MAX_SERIES, type LegendEntry } from './figure.js';
 import { heatMapFigure } from './heat-map-figure.js';
 import {
   entriesOf,
+  firstOfEach,
   highestOf,
   leftOut,
+  longOrder,
+  MAX_ROWS,
   type Measured,
   measuredIn,
+  mostActive,
   nameOf,
   rowsOf,
   sampleSize,
@@ -46,7 +50,8 @@ export function measureFigures(experiment: ExperimentDocument, of: Measure): Fig
   return [
     {
       ...curvesFigure(dose, measure),
-      rows: ({ conditions }) => rowsOf(measure, [...conditions].sort(inOrder)),
+      rowOrder: longOrder(measure),
+      rows: (findings) => rowsOf(measure, findings, [...findings.conditions].sort(inOrder)),
     },
   ];
 }
@@ -57,9 +62,11 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
   const xLabel = parameterLabel(axis.set);
   return {
     ...measure,
-    draw({ conditions }) {
+    draw(findings) {
       const all = measure.reports.map((report) => {
-        const entries = entriesOf(report, measure, conditions).filter(({ value }) => value !== null);
+        const entries = entriesOf(report, measure, findings, findings.conditions).filter(
+          ({ value }) => value !== null,
+        );
         const named = grouped(entries, (entry) => seriesName(entry, [axis.set]));
         const series = Array.from(named, ([label, entriesOfLine]): Series => ({
           label,
@@ -127,11 +134,13 @@ function equalSeries(series: readonly Series[]): string | false {
 function groupsFigure(measure: Measured): FigureKind {
   return {
     ...measure,
-    rows: ({ conditions }) => rowsOf(measure, conditions.slice(0, 1)),
-    draw({ conditions }) {
-      const entries = measure.reports
-        .flatMap((report) => entriesOf(report, measure, conditions.slice(0, 1)))
-        .filter(({ value }) => value !== null);
+    rowOrder: longOrder(measure),
+    rows: (findings) =>
+      rowsOf(measure, findings, findings.conditions.slice(0, 1), barredGroups(measure, findings).isCut),
+    draw(findings) {
+      const { shown, isCut, all, silent, hasControls } = barredGroups(measure, findings);
+      if (shown.length === 0) return undefined;
+      const entries = shown.flat();
       const maxTrials = max(entries, (entry) => (entry.isOfControls ? 0 : trialsOf(entry))) ?? 0;
       const bars = entries.map((entry): Bar => {
         const { mean, sd, trials } = entry.value!;
@@ -139,33 +148,51 @@ function groupsFigure(measure: Measured): FigureKind {
         const n = values.length === maxTrials && !entry.isOfControls ? {} : { n: values.length };
         return { label: nameOf(entry.report, entry), mean, sd, trials: values, ...n };
       });
-      // Controls stay beside their group even if they are silent.
-      const activeGroups = new Set(entries.filter(({ value }) => value!.mean > 0).map(({ group }) => group));
-      const active = bars.filter((_, at) => activeGroups.has(entries[at]!.group));
-      const hasControls = measure.reports.some((report) =>
-        own(conditions[0]?.groups, report)?.some((group) => 'control' in group),
-      );
-      const shown = (active.length === 0 ? bars : active).slice(0, MAX_BARS);
-      if (shown.length === 0) return undefined;
-      const silent = active.length === 0 ? 0 : bars.length - active.length;
       const label = `${measure.label} (${measure.unit})`;
       const legend: LegendEntry[] = [
         { label: `mean, n = ${counted(maxTrials, 'trial')}`, paint: 0, sample: 'bar' },
         SPREAD,
         { label: hasControls ? 'one trial, or control' : 'one trial', paint: 'text', sample: 'ring' },
       ];
+      const which = `${measure.lowest ?? 'most active'}${measure.reports.length > 1 ? ' of each report' : ''}`;
       return {
         label: `${label}; the table has the numbers.`,
-        sections: [wide([barsPanel('', shown, undefined, label, measure.unit, legend)])],
+        sections: [wide([barsPanel('', bars, undefined, label, measure.unit, legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation; each ring is a trial.',
           hasControls &&
             'Those of controls are means over the controls, and each of their rings is a control.',
-          leftOut(silent, 'silent'),
-          active.length > shown.length &&
-            `${shown.length} of ${active.length} groups are drawn; the table has all.`,
+          isCut &&
+            `The ${shown.length} ${which} of ${all} groups are drawn, the ${measure.lowest ?? 'most active'} first; ` +
+              `${all > MAX_ROWS ? 'the data files have' : 'the table has'} all.`,
+          !isCut && leftOut(silent, 'silent'),
         ),
       };
     },
   };
+}
+
+/** The groups that bars show, each with the numbers of its controls: all that are active or, if they are too many, the most active. */
+function barredGroups(measure: Measured, findings: Findings) {
+  const conditions = findings.conditions.slice(0, 1);
+  const lists = measure.reports.map((report) => {
+    const entries = entriesOf(report, measure, findings, conditions).filter(({ value }) => value !== null);
+    return [...grouped(entries, ({ group }) => group).values()];
+  });
+  // Controls stay beside their group even if they are silent.
+  const activeOnly = lists.map((groups) =>
+    groups.filter((entries) => entries.some(({ value }) => value!.mean > 0)),
+  );
+  const countOf = (all: typeof lists) => sum(all, ({ length }) => length);
+  const isSilent = countOf(activeOnly) === 0;
+  const drawable = isSilent ? lists : activeOnly;
+  const hasControls = measure.reports.some((report) =>
+    own(conditions[0]?.groups, report)?.some((group) => 'control' in group),
+  );
+  const most = hasControls ? MAX_BARS / 2 : MAX_BARS;
+  const isCut = countOf(drawable) > most;
+  const ranked = () => drawable.map((groups) => mostActive(groups, measure));
+  const shown = isCut ? firstOfEach(ranked(), most).flat().slice(0, most) : drawable.flat();
+  const all = countOf(lists);
+  return { shown, isCut, all, silent: isSilent ? 0 : all - countOf(activeOnly), hasControls };
 }

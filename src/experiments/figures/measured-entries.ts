@@ -1,11 +1,12 @@
 /** The numbers of groups behind figures, by report and condition. */
-import { extent, group as grouped, max } from 'd3-array';
+import { descending, extent, group as grouped, max, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { SetAxis } from '../kinds/axes/set.js';
 import type { Measure } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
-import { groupLabel, groupSuffix, otherSettingsText } from './condition-labels.js';
+import type { GroupResult } from '../kinds/result-rows.js';
+import { groupLabel, groupSuffix, otherSettingsText, withType } from './condition-labels.js';
 import {
   otherSettingsChoice,
   type Chosen,
@@ -16,6 +17,9 @@ import {
 import { counted } from './figure.js';
 import { measuredReports, measureOf } from './report-figures.js';
 import { own } from '../../engine/own.js';
+
+/** Maximum number of rows of a table. Nobody reads longer ones. */
+export const MAX_ROWS = 1000;
 
 /** Reports with the same measure, which share a figure. */
 export interface Measured extends Measure {
@@ -39,10 +43,16 @@ export interface Entry extends MeasuredRow {
   readonly isOfControls?: true | undefined;
 }
 
-export function entriesOf(report: string, measure: Measured, conditions: readonly FoundCondition[]): Entry[] {
+/** Numbers of a group and of its controls are adjacent, and have the same `group`. */
+export function entriesOf(
+  report: string,
+  measure: Measured,
+  { typeOf }: Findings,
+  conditions: readonly FoundCondition[],
+): Entry[] {
   return conditions.flatMap((condition) =>
     (own(condition.groups, report) ?? []).flatMap((group): Entry[] => {
-      const entry = { report, condition, group, value: measure.of(group) };
+      const entry = { report, condition, group: withType(group, typeOf), value: measure.of(group) };
       const { mean = null, sd = null, values = [] } = (group as Partial<RateGroup>).control ?? {};
       if (mean === null || sd === null) return [entry];
       return [entry, { ...entry, value: { mean, sd, trials: values }, isOfControls: true }];
@@ -50,12 +60,58 @@ export function entriesOf(report: string, measure: Measured, conditions: readonl
   );
 }
 
-/** The numbers of all reports of a figure. Numbers of a group are adjacent. */
-export function rowsOf(measure: Measured, conditions: readonly FoundCondition[]): MeasuredRow[] {
-  return measure.reports.flatMap((report) => {
-    const rows = entriesOf(report, measure, conditions).filter(({ isOfControls }) => !isOfControls);
-    return [...grouped(rows, ({ group }) => groupLabel(group)).values()].flat();
+/** How strongly a group responds; the least number if it has no value. */
+export function activityOf({ of, lowest }: Measure, group: GroupResult): number {
+  const mean = of(group)?.mean ?? null;
+  if (mean === null) return -Infinity;
+  return lowest === undefined ? mean : -mean;
+}
+
+/** Sorts the most active groups first; ties keep their order. @param all each with the rows of a group */
+export function mostActive<T extends MeasuredRow>(
+  all: readonly (readonly T[])[],
+  measure: Measure,
+): (readonly T[])[] {
+  return all
+    .map((rows) => ({ rows, activity: max(rows, ({ group }) => activityOf(measure, group)) }))
+    .sort((a, b) => descending(a.activity, b.activity))
+    .map(({ rows }) => rows);
+}
+
+/** The beginnings of lists, in all at most a number of entries. Short lists are whole. */
+export function firstOfEach<T>(lists: readonly (readonly T[])[], most: number): (readonly T[])[] {
+  let each = Math.max(1, Math.floor(most));
+  while (each > 1 && sum(lists, ({ length }) => Math.min(length, each)) > most) each--;
+  return lists.map((list) => list.slice(0, each));
+}
+
+/**
+ * The numbers of all reports of a figure. Numbers of a group are adjacent.
+ * @param isRanked true to sort the most active groups of each report first. More rows than a table shows are sorted in any case,
+ *   and those that it can show of each report come first.
+ */
+export function rowsOf(
+  measure: Measured,
+  findings: Findings,
+  conditions: readonly FoundCondition[],
+  isRanked = false,
+): readonly MeasuredRow[] {
+  const lists = measure.reports.map((report) => {
+    const rows = entriesOf(report, measure, findings, conditions).filter(({ isOfControls }) => !isOfControls);
+    return [...grouped(rows, ({ group }) => groupLabel(group)).values()];
   });
+  const isLong = sum(lists, (groups) => sum(groups, ({ length }) => length)) > MAX_ROWS;
+  if (!isLong && !isRanked) return lists.flat(2);
+  const ranked = lists.map((groups) => mostActive(groups, measure));
+  if (!isLong) return ranked.flat(2);
+  const first = firstOfEach(ranked, MAX_ROWS / conditions.length);
+  const others = ranked.map((groups, report) => groups.slice(first[report]!.length));
+  return [...first, ...others].flat(2);
+}
+
+/** The order of rowsOf if they are too many for a table. */
+export function longOrder({ lowest = 'most active' }: Measure): string {
+  return `the ${lowest} groups of each report first`;
 }
 
 /** The conditions with the chosen values of the axes that the figure does not show. */

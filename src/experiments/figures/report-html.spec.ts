@@ -61,6 +61,7 @@ function findings(
     })),
     unchanged: 0,
     labelOf: String,
+    typeOf: () => undefined,
   };
 }
 
@@ -141,10 +142,34 @@ it('puts a value among its controls', () => {
     ]),
   );
   expect(html).toContain('held against 4 brains with shuffled weights?');
+  const scope = 'q is corrected for the groups of a report within a condition';
+  expect(html).toContain(`<caption>Mean rate, behind Figure 1. ${scope}.</caption>`);
+  const swept = findings(
+    { controls: { shuffle: 'weights', count: 4 }, sweep: [{ set: 'seed', values: [1] }] },
+    [{ parameters: { seed: 1 }, groups: { MN9: [group('left', 30, { control })] } }],
+  );
+  expect(reported(swept).split(`${scope}, not over the conditions of the sweep.`)).toHaveLength(3);
   expect(rowsOf(html).map((row) => row.slice(5, 9))).toEqual([
     ['12 ± 8', 'above 2, below 0 of 3', '0.25', '0.5'],
     ['12 ± 8', 'above all 3', '0.25', '0.5'],
   ]);
+});
+
+it('shows p and q with three digits, so that 0.048 does not become 0.05', () => {
+  const control = { mean: 12, sd: 8, values: [4], incomplete: [], p: 1 / 21, q: 0.0004999 };
+  const html = reported(
+    findings({ controls: { shuffle: 'weights', count: 1 } }, [
+      { groups: { MN9: [group('left', 30, { control }), group('right', 31, { control })] } },
+    ]),
+  );
+  expect(rowsOf(html)[0]!.slice(7, 9)).toEqual(['0.0476', '0.0005']);
+  const found = [{ index: 1, parameters: {}, report: 'MN9', group: {}, p: 0.0051, q: 0.04796 }];
+  const screened = reportHtml({
+    findings: findings(),
+    totals: { ...TOTALS, screen: { tests: 4, found } },
+    program: 'p',
+  });
+  expect(rowsOf(screened, 1)[0]!.slice(3)).toEqual(['0.0051', '0.048']);
 });
 
 it('orders the table of a screen as its figure, and names the lesions and the network without one', () => {
@@ -186,9 +211,33 @@ it('says which rows a long table lacks, and which answer is no whole one', () =>
   }));
   const found = findings({ sweep: [{ set: 'seed', values: conditions.map((_, at) => at) }] }, conditions);
   const html = reportHtml({ findings: found, totals: { ...TOTALS, partial: true }, program: 'p' });
-  expect(html).toContain('The first 1000 of 1100 rows, in the order of the figure; the data files have all.');
+  expect(html).toContain(
+    'The first 1000 of 1100 rows, the most active groups of each report first; the data files have all.',
+  );
   expect(rowsOf(html)).toHaveLength(1000);
   expect(html).toContain('no: conditions or rows are missing');
+});
+
+it('shows the most active neurons in a long table, with their types, and a small report whole', () => {
+  const neurons = Array.from({ length: 1500 }, (_, at) =>
+    group('', at, { root_id: String(at), side: undefined }),
+  );
+  const reports = { all: DOCUMENT.reports['MN9']!, MN9: DOCUMENT.reports['MN9']! };
+  const found = findings({ reports }, [{ groups: { all: neurons, MN9: [group('left', 3)] } }]);
+  const html = reported({ ...found, typeOf: (id) => `T${id}` });
+  const rows = rowsOf(html).map(([report, name, mean]) => [report, name, mean]);
+  expect(rows).toHaveLength(1000);
+  expect(rows.slice(0, 2)).toEqual([
+    ['all', '1499 T1499', '1499'],
+    ['all', '1498 T1498', '1498'],
+  ]);
+  expect(rows.slice(-2)).toEqual([
+    ['all', '501 T501', '501'],
+    ['MN9', 'left', '3'],
+  ]);
+  expect(html).toContain(
+    'The first 1000 of 1501 rows, the most active groups of each report first; the data files have all.',
+  );
 });
 
 it('has the bins of a histogram in a table, in the order of the figure', () => {

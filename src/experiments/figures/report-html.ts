@@ -3,34 +3,35 @@
  * same bytes from equal answers.
  */
 import { group } from 'd3-array';
-import type { ExperimentDocument } from '../document/document.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
 import type { ExperimentHead, ExperimentTotals, ResolvedSet, ScreenResult } from '../document/result.js';
 import type { GroupResult } from '../kinds/result-rows.js';
 import {
   conditionLabel,
   groupLabel,
+  namedValue,
   otherSettingsText,
   parameterTitle,
+  scopeOfQ,
   trialsText,
 } from './condition-labels.js';
 import { drawSvg } from './draw.js';
 import { drawnFigures, type DrawnFigure } from './experiment-figures.js';
-import type { BinRow, Findings, MeasuredRow } from './figure-kind.js';
+import { type BinRow, type Findings, type MeasuredRow, sentences } from './figure-kind.js';
+import { chanceText } from './figure.js';
+import { MAX_ROWS } from './measured-entries.js';
 import { questionOf } from './question.js';
 import { measureOf } from './report-figures.js';
 import { REPORT_STYLE } from './report-style.js';
 import { escaped } from './svg.js';
 
 const FIGURE_WIDTH = 840;
-/** Maximum number of rows of a table. Nobody reads longer ones. */
-const MAX_ROWS = 1000;
 const MAX_TYPES = 8;
 
 /** HTML in which all foreign text is escaped. */
 type Html = string;
-/** A cell of a table. Numbers are aligned to the right. */
-type Value = string | number;
+/** A cell of a table. Numbers are aligned to the right; a share is a p or q. */
+type Value = string | number | { readonly share: number | null };
 
 export interface ReportedAnswer {
   /** All conditions, in order. */
@@ -125,15 +126,21 @@ function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
       `${what}, behind Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
     if (kind.bins !== undefined) {
       const name = `${kind.name.charAt(0).toUpperCase()}${kind.name.slice(1)}`;
-      return [binsTable(behind(name), kind.bins.rows(findings), kind.bins.unit)];
+      return [binsTable(behind(name), kind.bins.rows(findings), kind.bins.unit, findings)];
     }
     if (rows.length === 0) return [];
-    const { experiment } = findings.head;
-    return [rowsTable(behind(measureOf(experiment, rows[0]!.report).label), rows, experiment)];
+    const title = behind(measureOf(findings.head.experiment, rows[0]!.report).label);
+    return [rowsTable(title, rows, findings, kind.rowOrder)];
   });
 }
 
-function rowsTable(title: string, rows: readonly MeasuredRow[], experiment: ExperimentDocument): Html {
+function rowsTable(
+  title: string,
+  rows: readonly MeasuredRow[],
+  findings: Findings,
+  order: string | undefined,
+): Html {
+  const { experiment } = findings.head;
   const { unit } = measureOf(experiment, rows[0]!.report);
   const isControlled = rows.some(({ group }) => 'control' in group);
   const heads = [
@@ -144,7 +151,7 @@ function rowsTable(title: string, rows: readonly MeasuredRow[], experiment: Expe
     'Responding',
     'Neurons',
   ];
-  return groupsTable(title, heads, rows, ({ condition, report, group }) => {
+  const valuesOf = ({ condition, report, group }: MeasuredRow): Value[] => {
     const { of, respondingOf } = measureOf(experiment, report);
     const value = of(group);
     const found =
@@ -157,12 +164,13 @@ function rowsTable(title: string, rows: readonly MeasuredRow[], experiment: Expe
       respondingOf(group) || '–',
       group.neurons,
     ];
-  });
+  };
+  return groupsTable(title, heads, rows, valuesOf, findings, order, isControlled && scopeOfQ(experiment));
 }
 
-function binsTable(title: string, rows: Iterable<BinRow>, unit: string): Html {
+function binsTable(title: string, rows: Iterable<BinRow>, unit: string, findings: Findings): Html {
   const heads = ['From (ms)', 'To (ms)', `Mean (${unit})`];
-  return groupsTable(title, heads, rows, ({ fromMs, toMs, mean }) => [fromMs, toMs, mean]);
+  return groupsTable(title, heads, rows, ({ fromMs, toMs, mean }) => [fromMs, toMs, mean], findings);
 }
 
 /** @param heads headings of the value columns, after the columns that identify a row */
@@ -171,6 +179,9 @@ function groupsTable<Row extends MeasuredRow>(
   heads: readonly string[],
   rows: Iterable<Row>,
   valuesOf: (row: Row) => readonly Value[],
+  { typeOf }: Findings,
+  order = 'in the order of the figure',
+  about: string | false = false,
 ): Html {
   const shown: Row[] = [];
   let all = 0;
@@ -181,15 +192,17 @@ function groupsTable<Row extends MeasuredRow>(
     [...parameters.map(parameterTitle), 'Report', 'Group', ...heads],
     shown.map((row) => [
       ...parameters.map((name): Value => {
-        const value = row.condition.parameters[name]!;
+        const value = namedValue(row.condition.parameters[name]!, typeOf);
         return typeof value === 'number' ? value : conditionLabel(name, value);
       }),
       row.report,
       groupLabel(row.group),
       ...valuesOf(row),
     ]),
-    all > MAX_ROWS &&
-      `The first ${MAX_ROWS} of ${all} rows, in the order of the figure; the data files have all.`,
+    sentences(
+      about,
+      all > MAX_ROWS && `The first ${MAX_ROWS} of ${all} rows, ${order}; the data files have all.`,
+    ),
   );
 }
 
@@ -208,12 +221,11 @@ function controlValues(group: GroupResult): Value[] {
       : above === values.length
         ? `below all ${values.length}`
         : `above ${below}, below ${above} of ${values.length}`;
-  const share = (p: number | null): Value => (p === null ? '–' : Number(p.toPrecision(2)));
   return [
     `${shortNumber(control.mean)} ± ${shortNumber(control.sd)}`,
     place,
-    share(control.p),
-    share(control.q),
+    { share: control.p },
+    { share: control.q },
   ];
 }
 
@@ -225,8 +237,8 @@ function screenTable({ tests, found }: ScreenResult): Html {
       otherSettingsText(parameters, []),
       report,
       Object.values(labels).join(' ') || '–',
-      Number(p.toPrecision(2)),
-      Number(q.toPrecision(2)),
+      { share: p },
+      { share: q },
     ]),
   );
 }
@@ -295,14 +307,14 @@ function tableHtml(
   title: string,
   heads: readonly string[],
   rows: readonly (readonly Value[])[],
-  note: string | false = false,
+  note = '',
 ): Html {
   const cell = (value: Value) =>
-    typeof value === 'number'
-      ? `<td class="number">${shortNumber(value)}</td>`
-      : `<td>${escaped(value)}</td>`;
+    typeof value === 'string'
+      ? `<td>${escaped(value)}</td>`
+      : `<td class="number">${typeof value === 'number' ? shortNumber(value) : chanceText(value.share)}</td>`;
   const headCell = (head: string, column: number) => {
-    const isNumber = rows.some((row) => typeof row[column] === 'number');
+    const isNumber = rows.some((row) => typeof row[column] !== 'string');
     return `<th scope="col"${isNumber ? ' class="number"' : ''}>${escaped(head)}</th>`;
   };
   return [

@@ -2,7 +2,7 @@
 import { max, min } from 'd3-array';
 import type { EachAxis } from '../kinds/axes/each.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
-import { conditionLabel, groupLabel, settingText } from './condition-labels.js';
+import { conditionLabel, groupLabel, namedValue, settingText, withType } from './condition-labels.js';
 import {
   otherSettingsChoice,
   type Choice,
@@ -53,7 +53,7 @@ class Screen {
     const group = {
       name: 'group',
       label: 'Group',
-      values: [...new Set(ofReport.map(groupLabel))],
+      values: [...new Set(ofReport.map((each) => groupLabel(withType(each, findings.typeOf))))],
       inFile: 3,
     };
     return [report, group, otherSettingsChoice(findings, [axis.as])];
@@ -63,7 +63,7 @@ class Screen {
   ranked(findings: Findings, chosen: Chosen) {
     const { measure, axis, edited } = this;
     const [report, group, beside] = this.choices(findings, chosen).map(chosen) as [string, string, string];
-    const all = entriesOf(report, measure, conditionsAt(findings, [axis.as], chosen)).filter(
+    const all = entriesOf(report, measure, findings, conditionsAt(findings, [axis.as], chosen)).filter(
       (each) => groupLabel(each.group) === group && !each.isOfControls,
     );
     const baseline = all.find(({ condition }) => condition.parameters[axis.as] === null);
@@ -73,8 +73,8 @@ class Screen {
     return { baseline, others, beside, what: group === 'all' ? report : `${report} ${group}` };
   }
 
-  labelOf({ condition }: Entry): string {
-    return conditionLabel(this.axis.as, condition.parameters[this.axis.as]!);
+  labelOf({ condition }: Entry, { typeOf }: Findings): string {
+    return conditionLabel(this.axis.as, namedValue(condition.parameters[this.axis.as]!, typeOf));
   }
 
   /** Sentences about conditions that the figure does not show. */
@@ -99,7 +99,7 @@ function changesFigure(screen: Screen): FigureKind {
       const before = baseline?.value?.trials ?? [];
       const paired = others.flatMap((entry) => {
         const difference = pairedDifference(entry.value?.trials ?? [], before);
-        return difference === undefined ? [] : [{ label: screen.labelOf(entry), ...difference }];
+        return difference === undefined ? [] : [{ label: screen.labelOf(entry, findings), ...difference }];
       });
       if (paired.length === 0) return undefined;
       const shown = paired.slice(0, MAX_BARS).map((each): Change => ({
@@ -186,7 +186,7 @@ function numbersFigure(screen: Screen): FigureKind {
       if (entries.length === 0 && baseline?.value == null) return undefined;
       const shown = entries.slice(0, MAX_BARS);
       const barOf = (entry: Entry): Bar => ({
-        label: screen.labelOf(entry),
+        label: screen.labelOf(entry, findings),
         mean: entry.value!.mean,
         sd: entry.value!.sd,
       });

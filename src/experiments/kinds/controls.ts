@@ -5,7 +5,7 @@ import { listed } from '../../engine/connectome/set-selector.js';
 import { GROUP_LABELS } from './fields.js';
 import { COUNTS, RESAMPLED_COUNTS, SAMPLED_SIGNS, SHUFFLE, shuffledWords, SIGNS } from './edits/wiring.js';
 
-const MAX_CONTROLS = 1000;
+export const MAX_CONTROLS = 1000;
 /** Largest false discovery rate q of a finding that a screen reports. */
 export const MAX_Q = 0.05;
 const MATCHES = [...GROUP_LABELS.filter((label) => label !== 'neuron'), 'activity'] as const;

@@ -158,6 +158,8 @@ export interface Measure {
   readonly unit: string;
   /** @returns null if the group has no value */
   of(group: GroupResult): (MeanSd & { readonly trials: readonly (number | null)[] }) | null;
+  /** Set if a low number is a strong response, as of a time: the word for the lowest. */
+  readonly lowest?: string;
   /** The number of neurons that responded, in a few characters; empty if unknown. */
   respondingOf(group: GroupResult): string;
 }

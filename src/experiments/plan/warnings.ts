@@ -2,16 +2,18 @@
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { isFlyWire } from '../../engine/connectome/model-id.js';
 import { SYNTHETIC_REACH } from '../../engine/connectome/model-origin.js';
-import { MAX_Q } from '../kinds/controls.js';
+import { MAX_CONTROLS, MAX_Q } from '../kinds/controls.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import type { PlannedEdit } from '../kinds/edit-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import type { ExperimentWarning } from '../kinds/warning.js';
 import type { Rewiring } from '../../engine/stimulus/protocol.js';
 import { alwaysStimulatedBy, countMarked, markedNeurons } from './expected-inputs.js';
+import { lengthOf } from '../kinds/grid.js';
 import { allGroups } from '../kinds/groups.js';
 import { asymmetricInputs } from './asymmetric-input.js';
 import type { ExperimentPlan } from './plan.js';
+import { controlledReports } from './planned-reports.js';
 import type { ResolvedDocument } from './resolve-document.js';
 
 /**
@@ -36,7 +38,7 @@ export function warningsBefore(
   edits: readonly PlannedEdit[],
   shuffle: Rewiring['shuffle'],
 ): ExperimentWarning[] {
-  const { connectome, grid, isRewired } = plan;
+  const { connectome, isRewired } = plan;
   const { metadata } = connectome;
   const warnings: ExperimentWarning[] = [];
   const warn = (code: ExperimentWarning['code'], message: string) => warnings.push({ code, message });
@@ -64,13 +66,8 @@ export function warningsBefore(
         'not the published ones: relay cells keep 33 to 69 Hz in them, where the paper has 3 to 5 Hz. Use the shuffle targets.',
     );
   }
-  if (grid.controls > 0 && 1 + grid.controls <= 1 / MAX_Q) {
-    warn(
-      'FEW_CONTROLS',
-      `The count of controls, ${grid.controls}, is too small for any q below ${MAX_Q}: p is 1/${1 + grid.controls} at ` +
-        `least. ${1 / MAX_Q} controls make one possible, and more are needed where a few of many groups differ.`,
-    );
-  }
+  const few = fewControls(plan);
+  if (few !== undefined) warn('FEW_CONTROLS', few);
   warnings.push(...stimulatedReadouts(plan));
   if (!isRewired) warnings.push(...asymmetricInputs(connectome, plan.reports));
   if (missing.length > 0) warn('MISSING_SKIPPED', `The model lacks ${listed(missing)}; skipped.`);
@@ -82,6 +79,48 @@ export function warningsBefore(
     warn('SUBSTITUTED', `This brain has ${cells}: cell types stand for those of ${listed(substituted)}.`);
   }
   return warnings;
+}
+
+/**
+ * Says if controls are too few. The least p is 1 / (controls + 1). If only one of m tests differs, its q (Benjamini and Hochberg
+ * 1995) is m times as large. Conditions correct for the groups of a report, `screen` for all comparisons.
+ */
+function fewControls({ grid, reports }: ExperimentPlan): string | undefined {
+  const { controls, axes, matchedAxis } = grid;
+  const ofAll = 1 + controls;
+  const isTooMany = (tests: number) => tests / ofAll > MAX_Q;
+  /** The number of controls that one of so many tests needs, if it is allowed. */
+  const enough = (tests: number) => {
+    const needed = Math.ceil(tests / MAX_Q) - 1;
+    return needed > MAX_CONTROLS
+      ? `no count up to ${MAX_CONTROLS} is enough`
+      : `${needed} controls are enough`;
+  };
+  const compared = controls === 0 ? [] : controlledReports(reports);
+  const few = compared
+    .filter(({ groups }) => isTooMany(groups.count))
+    .map(({ name, groups: { count } }) => {
+      const least = count < ofAll ? `${count}/${ofAll}` : '1';
+      return `${name} (${count === 1 ? '1 group' : `${count} groups`}: q is ${least} at least, and ${enough(count)})`;
+    });
+  const axis = axes[matchedAxis];
+  const conditions = axis === undefined ? 0 : (grid.conditions / lengthOf(axis)) * (lengthOf(axis) - 1);
+  const tests = compared.reduce((sum, { groups }) => sum + groups.count * conditions, 0);
+  const sentences = [
+    ...(few.length === 0
+      ? []
+      : [
+          `q of at most ${MAX_Q} cannot be reached if only one group differs, in the report${few.length === 1 ? '' : 's'} ${listed(few)}.`,
+        ]),
+    ...(!isTooMany(tests)
+      ? []
+      : [
+          `In screen, q is corrected for up to ${tests} comparisons: ${Math.ceil(tests / MAX_Q / ofAll)} of them must be ` +
+            `further than all controls to reach ${MAX_Q}; for one of them ${enough(tests)}.`,
+        ]),
+  ];
+  if (sentences.length === 0) return undefined;
+  return [`With ${controls} controls p is 1/${ofAll} at least.`, ...sentences].join(' ');
 }
 
 /** Warnings of reports that read stimulated neurons. */

@@ -426,11 +426,51 @@ describe('rewired wiring', () => {
     expect(cut!.synaptic_events).toBeLessThan(whole!.synaptic_events);
   });
 
-  it('warns if controls are too few for any q below 0.05, and not otherwise', () => {
-    const withCount = (count: number) => warningsOf({ ...BASE, controls: { shuffle: 'weights', count } });
-    expect(withCount(19)).toContain('FEW_CONTROLS');
-    expect(withCount(20)).not.toContain('FEW_CONTROLS');
+  it('warns before it runs if a single group cannot have a q of 0.05, and says how many controls allow it', () => {
+    const few = (count: number, reports: object, more: object = { shuffle: 'weights' }, sweep: object = {}) =>
+      planOf(measured, { ...BASE, ...sweep, reports, controls: { ...more, count } })
+        .dryRun()
+        .warnings.filter(({ code }) => code === 'FEW_CONTROLS')
+        .map(({ message }) => message);
+    const one = { node_set: 'C_motor' };
+    // One group: p and q are 1/20 with 19 controls, and 1/19 with 18.
+    expect(few(19, { one })).toEqual([]);
+    expect(few(18, { one })).toEqual([
+      'With 18 controls p is 1/19 at least. q of at most 0.05 cannot be reached if only one group differs, in the report ' +
+        'one (1 group: q is 1/19 at least, and 19 controls are enough).',
+    ]);
+    // Two groups: q of one is twice its p. Reports are corrected by themselves.
+    const two = { node_set: ['C_motor', 'C_walk'], group_by: ['type'] };
+    expect(few(39, { one, two })).toEqual([]);
+    expect(few(38, { one, two })).toEqual([
+      'With 38 controls p is 1/39 at least. q of at most 0.05 cannot be reached if only one group differs, in the report ' +
+        'two (2 groups: q is 2/39 at least, and 39 controls are enough).',
+    ]);
+    // As many groups as controls, and more than the allowed controls can serve.
+    const many = { node_set: '@all', group_by: ['neuron'] };
+    expect(few(20, { many })[0]).toMatch(
+      new RegExp(
+        `many \\(${measured.neuronCount} groups: q is 1 at least, and no count up to 1000 is enough\\)`,
+      ),
+    );
     expect(warningsOf(BASE)).not.toContain('FEW_CONTROLS');
+  });
+
+  it('warns if no single comparison of a screen can have a q of 0.05', () => {
+    const sweep = [{ each: ['C_motor', 'C_walk'], group_by: ['type'], as: 'silence' }];
+    const messages = (count: number) =>
+      planOf(measured, {
+        ...BASE,
+        sweep,
+        reports: { one: { node_set: 'S_*' }, other: { node_set: 'C_escape' } },
+        controls: { silence: 'matched', count },
+      }).warnings.flatMap(({ code, message }) => (code === 'FEW_CONTROLS' ? [message] : []));
+    // Two conditions with two reports are four comparisons.
+    expect(messages(79)).toEqual([]);
+    expect(messages(39)).toEqual([
+      'With 39 controls p is 1/40 at least. In screen, q is corrected for up to 4 comparisons: 2 of them must be further ' +
+        'than all controls to reach 0.05; for one of them 79 controls are enough.',
+    ]);
   });
 
   it('costs its preparation once for each condition, and controls count as conditions', () => {

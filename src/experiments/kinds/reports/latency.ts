@@ -58,6 +58,7 @@ export const latency = {
   measure: {
     label: 'First spike',
     unit: 'ms',
+    lowest: 'earliest',
     of: (group) => (group as LatencyGroup).latency_ms,
     respondingOf(group) {
       const { responding_trials: share } = group as LatencyGroup;

@@ -1,13 +1,15 @@
 /** Formats the answer of an open experiment as text in 80 columns. */
 import type { ExperimentDocument } from '../../../experiments/document/document.js';
 import {
-  controlText,
   groupLabel,
   groupSuffix,
+  scopeOfQ,
   valueLabel,
 } from '../../../experiments/figures/condition-labels.js';
-import { counted } from '../../../experiments/figures/figure.js';
+import { comparisonsOf } from '../../../experiments/figures/controls-figure.js';
+import { chanceText, counted } from '../../../experiments/figures/figure.js';
 import type { FoundCondition } from '../../../experiments/figures/figure-kind.js';
+import { mostActive } from '../../../experiments/figures/measured-entries.js';
 import { measureOf } from '../../../experiments/figures/report-figures.js';
 import type { SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
 import type {
@@ -25,7 +27,9 @@ const MAX_ROWS = 40;
 const MAX_GROUPS = 12;
 const VALUE_WIDTH = 14;
 const WIDEST_PARAMETER = 28;
-const BAR_WIDTH = 16;
+const BAR_WIDTH = 15;
+/** Width of a group with its condition, beside its controls. */
+const COMPARED_WIDTH = 30;
 const STOPPED = 'stopped';
 /** Shown if a group has no number, such as the first spike of a silent group. */
 const NONE = 'none';
@@ -43,6 +47,7 @@ export function answerTable(answer: CollectedAnswer, all = '--csv writes all of 
       : conditions.length > 0
         ? sweepTable(answer, all)
         : []),
+    ...controlsTable(answer, all),
     ...screenLines(totals, all),
     ...paragraphs([unchangedText(totals), stoppedText(conditions), sidesText(head)]),
     ...closingOf(totals),
@@ -167,12 +172,14 @@ function conditionTable(experiment: ExperimentDocument, condition: FoundConditio
   const total = spikes === null ? STOPPED : `${spreadText(spikes, condition)} spikes`;
   const any = inAny === null ? '' : `, ${inAny} in any trial`;
   const blocks = Object.entries(condition.groups).flatMap(([report, groups]) => {
-    const { of, unit, respondingOf } = measureOf(experiment, report);
+    const measure = measureOf(experiment, report);
+    const { of, unit, respondingOf, lowest } = measure;
     const meanOf = (group: GroupResult) => of(group)?.mean ?? 0;
-    const ranked = [...groups].sort((a, b) => meanOf(b) - meanOf(a));
+    const each = groups.map((group) => [{ report, condition, group }]);
+    const ranked = mostActive(each, measure).map(([row]) => row!.group);
     // Few groups keep their order; many are sorted by value, so that the largest are visible.
     const rows = groups.length > MAX_GROUPS ? ranked.slice(0, MAX_GROUPS) : groups;
-    const scale = Math.max(0, ...ranked.slice(0, 1).map(meanOf));
+    const scale = Math.max(0, ...rows.map(meanOf));
     return [
       '',
       `${fitted(report, 28)} ${'neurons'.padStart(7)} ${'responding'.padStart(10)}   ${unit}`,
@@ -182,13 +189,39 @@ function conditionTable(experiment: ExperimentDocument, condition: FoundConditio
           String(group.neurons).padStart(7),
           respondingOf(group).padStart(10),
           `  ${fitted(spreadText(of(group), condition), VALUE_WIDTH)}`,
-          controlText(group) || bar(meanOf(group), scale, BAR_WIDTH),
+          bar(meanOf(group), scale, BAR_WIDTH),
         ].join(' '),
       ),
-      ...moreLines(groups.length - rows.length, 'group', all, 'less active, '),
+      ...moreLines(groups.length - rows.length, 'group', all, lowest ? '' : 'less active, '),
     ];
   });
   return [`${total}; responding neurons: ${respondingText(condition)}${any}`, ...blocks];
+}
+
+/** A row for each group that is compared with controls, in each condition. */
+function controlsTable({ head, conditions }: CollectedAnswer, where: string): string[] {
+  const { shown, all } = comparisonsOf({ conditions, typeOf: () => undefined }, MAX_ROWS);
+  if (shown.length === 0) return [];
+  const line = (name: string, rate: string, controls: string, p: string, q: string) =>
+    `  ${fitted(name, COMPARED_WIDTH)} ${fitted(rate, VALUE_WIDTH)} ${fitted(controls, VALUE_WIDTH)} ${p.padStart(8)} ${q.padStart(8)}`;
+  const numbers = ({ mean, sd }: MeanSd) => `${mean.toFixed(2).padStart(6)} ± ${sd.toFixed(2)}`;
+  const of = ['group', ...Object.keys(shown[0]!.parameters).map((name) => name.replace(/^inputs\./, ''))];
+  return [
+    '',
+    line(of.join(', '), 'Hz', 'controls (Hz)', 'p', 'q'),
+    ...shown.map(({ name, parameters, rate, control: { mean, sd, p, q } }) =>
+      line(
+        [name, ...Object.values(parameters).map(valueLabel)].join(', '),
+        numbers(rate),
+        mean === null || sd === null ? NONE : numbers({ mean, sd }),
+        chanceText(p),
+        chanceText(q),
+      ),
+    ),
+    ...moreLines(all - shown.length, 'group', where, 'higher p or nearer to their controls, '),
+    '',
+    ...wrapped(scopeOfQ(head.experiment)),
+  ];
 }
 
 function moreLines(count: number, noun: string, all: string, what = ''): string[] {
@@ -205,7 +238,7 @@ function screenLines({ screen }: ExperimentTotals, all: string): string[] {
   if (screen === undefined) return [];
   const rows = screen.found.map((each) => {
     const where = [parametersText(each), each.report, ...Object.values(each.group)].filter(Boolean).join(' ');
-    return `  ${fitted(where, LINE_WIDTH - 26)} p ${each.p.toPrecision(2)}, q ${each.q.toPrecision(2)}`;
+    return `  ${fitted(where, LINE_WIDTH - 26)} p ${chanceText(each.p)}, q ${chanceText(each.q)}`;
   });
   return [
     ...[

@@ -172,13 +172,20 @@ function foundCondition({ reports, ...condition }: AnsweredCondition, keepsTable
 /** The part of an answer that figures need. */
 export function findingsOf(
   { head, conditions, totals }: CollectedAnswer,
-  { metadata, typeIndices, sides }: LabelledNeurons,
+  neurons: LabelledNeurons,
 ): Findings {
+  const { metadata, typeIndices, sides } = neurons;
+  let indices: Map<string, number> | undefined;
+  const typeName = (neuron: number) => metadata.types[typeIndices[neuron]!]!.name;
   return {
     head,
     conditions,
     unchanged: totals.unchanged.length,
-    labelOf: (neuron) =>
-      `${metadata.types[typeIndices[neuron]!]!.name || 'untyped'} ${SIDES[sides[neuron]!]!}`.trim(),
+    labelOf: (neuron) => `${typeName(neuron) || 'untyped'} ${SIDES[sides[neuron]!]!}`.trim(),
+    typeOf(rootId) {
+      indices ??= new Map(Array.from(typeIndices, (_, neuron) => [neurons.neuronId(neuron), neuron]));
+      const neuron = indices.get(rootId);
+      return neuron === undefined ? undefined : typeName(neuron);
+    },
   };
 }

@@ -1,7 +1,7 @@
 /** The options of `npm run experiment`. Their texts are short, because --help has 80 columns. */
 import { extname } from 'node:path';
 import { GROUP_LABELS } from '../../../experiments/kinds/fields.js';
-import { GREY } from '../../../experiments/figures/figure-file.js';
+import { GREY, USUAL_WIDTH_MM } from '../../../experiments/figures/figure-file.js';
 import { COLUMN_NAMES, TABLE_FORMATS } from '../../../experiments/formats/formats.js';
 import { TABLES } from '../../../experiments/kinds/report-kinds.js';
 import { address, choice, flag, integer, passing, text } from '../command.js';
@@ -61,7 +61,7 @@ export const OPTIONS = {
   spikes: text('FILE', 'Write the spikes (.parquet, .arrow, .csv).', endingIn(...TABLE_FORMATS)),
   names: choice(COLUMN_NAMES, 'Names of the columns in --spikes.', { needs: 'spikes' }),
   plot: text('FILE', 'Write a plot (.svg, .png, .pdf).', endingIn('svg', 'png', 'pdf')),
-  'plot-width': integer('Width of the plot in mm.', [60, 400], OF_PLOT),
+  'plot-width': integer(`Width of the plot in mm, by default ${USUAL_WIDTH_MM}.`, [60, 400], OF_PLOT),
   'font-size': integer('Text of the plot in points, by default 9.', [4, 24], OF_PLOT),
   font: text('FONT', 'A family in SVG; a .ttf or .otf file for PNG and PDF.', OF_PLOT),
   colours: text('COLOURS', 'grey, or #rrggbb of each series.', { ...OF_PLOT, ...COLOURS }),
