@@ -443,16 +443,16 @@ def main():
     source.add_argument("--edges", metavar="FILE", help="table of connections of a laboratory; needs --neurons")
     parser.add_argument("--neurons", metavar="FILE", help="its table of neurons")
     parser.add_argument("--signs", choices=["corrected", "predicted"], default="corrected", help="rule for --tables")
-    parser.add_argument("--minimum-synapses", type=int, default=5, help="pairs with fewer are left out of tables")
+    parser.add_argument("--minimum-synapses", type=int, help="pairs with fewer are left out; 5, with --edges 1 by default")
     parser.add_argument("--url", default="http://localhost:8080", help="address of the service")
     parser.add_argument("--recorded", metavar="FILE.npz", type=Path, help="results of Brian 2 that are stored")
     options = parser.parse_args()
     if options.connectome is not None:
         connectome = Connectome(options.connectome)
     elif options.tables is not None:
-        connectome = RawTables.of_flywire(options.tables, options.signs, options.minimum_synapses)
+        connectome = RawTables.of_flywire(options.tables, options.signs, options.minimum_synapses or 5)
     else:
-        connectome = RawTables.of_laboratory(options.edges, options.neurons, options.minimum_synapses)
+        connectome = RawTables.of_laboratory(options.edges, options.neurons, options.minimum_synapses or 1)
     recorded = Recorded(options.recorded)
     documents = [json.loads(each.read_text()) for each in options.documents]
     differing = [compare(each, Lab(options.url), connectome, recorded) for each in documents]

@@ -158,7 +158,7 @@ describe('sessions with the typed client', () => {
     const later = [{ rates_hz: { loom: 150 } }, {}] as const;
     const answersOf = async (isLost: boolean) => {
       const branch = await branchOf(session, { rates_hz: { sugar: 10 } });
-      const second = await branchOf(branch, { rates_hz: { loom: 5 }, silence: ['C_stop'] });
+      const second = await branchOf(branch, { rates_hz: { loom: 5 }, silence: ['S_sugar'] });
       // Neither has asked for its document, so each goes on from that of the first session.
       if (isLost) for (const { name } of [branch, second]) await service.delete(`${PATH}/${name}`);
       return [await stepsOf(branch, later), await stepsOf(second, later)];
