@@ -28,11 +28,10 @@ export class Experiments {
     const answer = content as unknown as Answer;
     const findings = findingsOf(answer, answer.conditions, answer, await this.#neuronsOf(answer));
     const collected = { head: answer, conditions: findings.conditions, totals: answer };
-    return {
-      text: answerTable(collected, 'the structured content has more'),
-      content,
-      png: (await drawPng(figureOfFile(findings))) as Uint8Array,
-    };
+    const notes: string[] = [];
+    const png = await drawPng(figureOfFile(findings), (sentence) => notes.push(`${sentence}\n`));
+    const table = answerTable(collected, 'the structured content has more');
+    return { text: table + notes.join(''), content, png: png as Uint8Array };
   }
 
   async #neuronsOf({ experiment, model }: Answer): Promise<NeuronIndex | undefined> {
