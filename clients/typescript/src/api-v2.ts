@@ -1082,15 +1082,42 @@ export interface components {
             /** @description Root ids as strings: they exceed 2^53, beyond which numbers in JSON are not exact. */
             readonly root_id?: string | readonly string[];
             /** @description Neurons that these reach over 1 to `hops` connections. One of these themselves is among them only if it is reached too. */
-            readonly downstream_of?: components["schemas"]["Selector"];
+            readonly downstream_of?: components["schemas"]["InnerSelector"];
             /** @description Neurons that reach these over 1 to `hops` connections; otherwise as `downstream_of`. */
-            readonly upstream_of?: components["schemas"]["Selector"];
+            readonly upstream_of?: components["schemas"]["InnerSelector"];
             /** @description Connections that follow one another, at most, for `downstream_of` and `upstream_of`; 1 if absent. */
             readonly hops?: number;
             /** @description Synapses that each of these connections has at least: as many as the connections of the model have, or more. If absent, every connection of the model counts. */
             readonly minimum_synapses?: number;
             /** @description Neurons that are left out again. */
-            readonly except?: components["schemas"]["Selector"];
+            readonly except?: components["schemas"]["InnerSelector"];
+        };
+        /** @description A selector within a selector. */
+        readonly InnerSelector: string | components["schemas"]["InnerLabelSelector"] | readonly (string | components["schemas"]["InnerLabelSelector"] | readonly unknown[])[];
+        /** @description Neurons by labels and connections: all members must agree, and a list means any of its values. It must have a member other than `except`, `hops` and `minimum_synapses`. */
+        readonly InnerLabelSelector: {
+            /** @description Cell types; * stands for any text. */
+            readonly type?: string | readonly string[];
+            /** @description Cell classes; * stands for any text. */
+            readonly class?: string | readonly string[];
+            /** @description Sub classes; * stands for any text. */
+            readonly sub_class?: string | readonly string[];
+            /** @description Super classes; * stands for any text. */
+            readonly super_class?: string | readonly string[];
+            /** @description left, right or center, in the convention of the 783 classification. */
+            readonly side?: ("left" | "right" | "center") | readonly ("left" | "right" | "center")[];
+            /** @description Root ids as strings: they exceed 2^53, beyond which numbers in JSON are not exact. */
+            readonly root_id?: string | readonly string[];
+            /** @description A selector at a deeper level; a selector has at most 16 levels. */
+            readonly downstream_of?: unknown;
+            /** @description A selector at a deeper level; a selector has at most 16 levels. */
+            readonly upstream_of?: unknown;
+            /** @description Connections that follow one another, at most, for `downstream_of` and `upstream_of`; 1 if absent. */
+            readonly hops?: number;
+            /** @description Synapses that each of these connections has at least: as many as the connections of the model have, or more. If absent, every connection of the model counts. */
+            readonly minimum_synapses?: number;
+            /** @description A selector at a deeper level; a selector has at most 16 levels. */
+            readonly except?: unknown;
         };
         /** @description The answer to an experiment. */
         readonly ExperimentAnswer: {
