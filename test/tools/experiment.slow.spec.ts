@@ -565,7 +565,7 @@ describe('npm run experiment, interrupted', () => {
         ...['--sweep', `seed=1:${count}:1`, '--csv', at('a.csv')],
       ]);
     const running = startBuilt('experiment', asked(2000));
-    const rows = (name: string) => readFileSync(at(name), 'utf8').trimEnd().split('\n').slice(1);
+    const rows = (name: string) => readFileSync(at(name), 'utf8').trimEnd().split('\r\n').slice(1);
     const unfinished = () => readdirSync(folder).find((name) => name.endsWith('.part'));
     await until(() => unfinished() !== undefined && rows(unfinished()!).length > 3);
     running.kill('SIGINT');
