@@ -1,7 +1,7 @@
 import './test/support/run-folder.mjs';
 
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/ending-environment.mjs',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   // Their processes take a sixth of the time of all tests: npm run test:faults.

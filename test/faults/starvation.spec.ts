@@ -2,13 +2,14 @@
  * Clients that ask for as much of version 2 as they can, and their effect on others: two workers, two cores. Times are
  * compared with those of the same service without them.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { Agent, request, type ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LEAVING_BYTES_PER_CLIENT } from '../../src/service/limits/limits.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { sendRun } from '../support/load.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
+import { spawnEnding } from '../support/spawn-ending.js';
 import { extent, observed, percentile } from './extent.js';
 
 const PATH = '/api/v2/experiments';
@@ -161,7 +162,7 @@ describe('beside one client that asks for all it can', () => {
       const rounds: object[] = [];
       for (let round = 1; round <= ROUNDS; round++) {
         const alone = await measure(1_000_000 * round);
-        attacker = spawn(process.execPath, ['test/support/attacker.mjs', name, service.url], {
+        attacker = spawnEnding(process.execPath, ['test/support/attacker.mjs', name, service.url], {
           stdio: 'inherit',
         });
         await sleep(1_000);
@@ -194,7 +195,7 @@ describe('answers that nobody reads', () => {
     const bytes = async () => (await service.metric('process_resident_memory_bytes'))!;
     const answered = (status: number) => service.log().filter((line) => line['status'] === status).length;
     const beforeBytes = await bytes();
-    attacker = spawn(process.execPath, ['test/support/attacker.mjs', 'unread', service.url], {
+    attacker = spawnEnding(process.execPath, ['test/support/attacker.mjs', 'unread', service.url], {
       stdio: 'inherit',
     });
     await until(() => answered(503) >= UNREAD_REFUSED);

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePort } from './free-port.js';
 import { until } from './service-process.js';
+import { spawnEnding } from './spawn-ending.js';
 
 /** A real redis-server that keeps nothing on disk, or, for jobs, every command. */
 export class RedisServer {
@@ -46,7 +47,7 @@ export class RedisServer {
 
   async start(): Promise<void> {
     const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', ...this.options];
-    this.#child = spawn('redis-server', options, { stdio: 'ignore', cwd: tmpdir() });
+    this.#child = spawnEnding('redis-server', options, { stdio: 'ignore', cwd: tmpdir() });
     await until(() => accepts(this.port));
   }
 
@@ -99,9 +100,8 @@ export class NginxServer {
     // Workers of root would be "nobody", who cannot write below the prefix.
     const user = process.getuid!() === 0 ? 'user root;\n' : '';
     writeFileSync(join(prefix, 'nginx.conf'), `daemon off;\n${user}${conf}`);
-    const child = spawn('nginx', ['-p', prefix, '-c', join(prefix, 'nginx.conf'), '-e', 'stderr'], {
-      stdio: 'ignore',
-    });
+    const args = ['-p', prefix, '-c', join(prefix, 'nginx.conf'), '-e', 'stderr'];
+    const child = spawnEnding('nginx', args, { stdio: 'ignore' }, 'TERM');
     await until(() => accepts(port));
     return new NginxServer(port, child);
   }

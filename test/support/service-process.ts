@@ -1,9 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { jobsFolder } from './disk-jobs.js';
 import { freePort } from './free-port.js';
 import { smallConnectomeFile } from './small-connectome.js';
+import { spawnEnding } from './spawn-ending.js';
 
 /** Faults that a test may put into a service; see faulty.worker.mjs and faulty-service.mjs. */
 export interface Faults {
@@ -68,7 +69,7 @@ export async function startProcess(
   const port = Number(variables['PORT'] ?? (await freePort()));
   const metricsPort = Number(variables['METRICS_PORT'] ?? (await freePort()));
   const entry = faults === undefined ? 'dist/main.js' : 'test/support/faulty-service.mjs';
-  const child = spawn(node, [resolve(entry)], {
+  const child = spawnEnding(node, [resolve(entry)], {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',
