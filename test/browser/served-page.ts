@@ -87,7 +87,12 @@ export async function axeFindings(page: Page, selector = 'html'): Promise<AxeFin
     `(async () => {
       const sticky = [...document.querySelectorAll('*')].filter((element) => getComputedStyle(element).position === 'sticky');
       for (const { style } of sticky) style.position = 'static';
+      // A control that grows because the pointer is above it would be too small for half a second.
+      const still = new CSSStyleSheet();
+      still.replaceSync('* { transition: none !important; }');
+      document.adoptedStyleSheets.push(still);
       const { violations } = await axe.run('${selector}', { rules: { 'target-size': { enabled: true } } });
+      document.adoptedStyleSheets.pop();
       for (const { style } of sticky) style.position = '';
       return violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + failureSummary) }));
     })()`,
