@@ -33,6 +33,10 @@ describe('docker/Dockerfile', () => {
     expect(dockerfile).toContain(`PORT || ${DEFAULTS.PORT},`);
   });
 
+  it('has the published experiments, which are free, in the build and in the images', () => {
+    expect(dockerfile.match(/^COPY examples\/\*\.json examples\/$/gm)).toHaveLength(2);
+  });
+
   it('asks NVIDIA for the capabilities that Vulkan needs', () => {
     expect(dockerfile).toContain('NVIDIA_DRIVER_CAPABILITIES=compute,graphics,utility');
   });

@@ -1,4 +1,6 @@
 /** An experiment that many ask for is computed and charged once. */
+import { readFileSync } from 'node:fs';
+import { connectomeFile } from '../support/connectomes.js';
 import { run, SUGAR } from '../support/experiment-requests.js';
 import { startReadyService, type Service } from '../support/service.js';
 
@@ -64,5 +66,37 @@ describe('a stored answer', () => {
     const refused = { ...DOCUMENT, trials: 30 };
     expect((await run(service, refused)).status).toBe(422);
     expect((await run(service, refused)).status).toBe(422);
+  });
+});
+
+describe('a published experiment', () => {
+  /** Costs 1.2 brain seconds. */
+  const EXAMPLE = JSON.parse(readFileSync('examples/looming-ramp.json', 'utf8')) as object;
+  const OWN = { inputs: {}, reports: {}, duration_ms: 500, trials: 1 };
+
+  it('costs nothing the first time, until the account that pays for all clients is spent', async () => {
+    const service = await startReadyService({
+      CONNECTOME_FILE: await connectomeFile('default'),
+      WORKERS: '2',
+      EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: String(BUDGET_S),
+    });
+    try {
+      /** The status, and what the client has left if it was charged. */
+      const ask = async (document: object, query = '') => {
+        const answer = await run(service, document, query);
+        await answer.arrayBuffer();
+        return [answer.status, answer.headers.get('ratelimit-remaining')];
+      };
+      expect(await ask(OWN)).toEqual([200, '1']);
+      expect(await ask(EXAMPLE)).toEqual([200, null]);
+      // The account pays for a second format. It then has 0.8 left, so the client pays for a third one.
+      expect(await ask(EXAMPLE, '?format=ndjson')).toEqual([200, null]);
+      expect(await ask(EXAMPLE, '?format=csv')).toEqual([200, '0']);
+      expect(await ask({ ...OWN, seed: 2 })).toEqual([429, '0']);
+      expect(await ask({ ...EXAMPLE, seed: 2 })).toEqual([429, '0']);
+      for (const query of ['', '?format=csv']) expect(await ask(EXAMPLE, query)).toEqual([200, null]);
+    } finally {
+      await service.stop();
+    }
   });
 });

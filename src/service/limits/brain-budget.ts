@@ -4,17 +4,25 @@ import { sendWindow } from './run-limit.guard.js';
 import type { SlidingWindow, WindowResult } from './sliding-window.js';
 import { finite } from '../../engine/finite.js';
 
+/** The account of published experiments. No client has this name, because clients are addresses. */
+const EXAMPLES = 'examples';
+
 /** A charge made in advance. */
 export interface Charge {
   /** Replaces the charge by the real price, in ms. Call it once. */
   readonly settle: NonNullable<WindowResult['settle']>;
 }
 
+const FREE: Charge = { settle: () => undefined };
+
 /**
  * Budget of each client in brain seconds per minute: simulated time, or more if computing takes longer (see
  * experiments/plan/prices.ts). Counted in whole milliseconds.
  */
 export class BrainBudget {
+  /** Ids of published experiments, each of which was free once. */
+  readonly #examplesBegun = new Set<string>();
+
   /**
    * @param perMinuteS 0 for no limit
    * @param window the sliding window that counts, with the same limit
@@ -33,13 +41,30 @@ export class BrainBudget {
   }
 
   /**
+   * Charges a published experiment so that it costs its client nothing: the first time of each is free, and an account of
+   * all clients pays for further ones. The account has the budget of one client. It bounds the time of those who ask for
+   * every format and page of these experiments, or for answers that are no longer stored.
+   * @param brainMs estimated price
+   * @returns undefined if the account has less left, so the client has to pay
+   */
+  async chargeExample(id: string, brainMs: number): Promise<Charge | undefined> {
+    const { perMinuteS } = this;
+    const isFirst = !this.#examplesBegun.has(id);
+    this.#examplesBegun.add(id);
+    if (isFirst || perMinuteS === 0) return FREE;
+    if (finite(brainMs) > 1000 * perMinuteS) return undefined;
+    const { settle } = await this.window.spend(EXAMPLES, brainMs);
+    return settle && chargeOf(settle);
+  }
+
+  /**
    * Charges work before it begins, and sets the headers that tell the client its remaining budget.
    * @param brainMs estimated price
    * @throws CodedError RATE_LIMITED if the client has less left; TOO_EXPENSIVE if it exceeds a minute's budget
    */
   async charge(client: string, brainMs: number, reply: FastifyReply): Promise<Charge> {
     const { perMinuteS } = this;
-    if (perMinuteS === 0) return { settle: () => undefined };
+    if (perMinuteS === 0) return FREE;
     const priceS = finite(brainMs) / 1000;
     if (priceS > perMinuteS) {
       throw new CodedError(
@@ -54,7 +79,7 @@ export class BrainBudget {
     // Negative if experiments took more than estimated.
     const leftMs = Math.max(0, remaining);
     const resetS = sendWindow(reply, perMinuteS, Math.floor(leftMs / 1000), resetMs);
-    if (allowed) return { settle: (cameToMs) => settle!(finite(cameToMs)) };
+    if (allowed) return chargeOf(settle!);
     throw new CodedError(
       'RATE_LIMITED',
       `At most ${perMinuteS} brain seconds a minute are allowed for each client; this experiment needs ` +
@@ -62,4 +87,8 @@ export class BrainBudget {
       { path: '', retryAfterS: resetS },
     );
   }
+}
+
+function chargeOf(settle: Charge['settle']): Charge {
+  return { settle: (cameToMs) => settle(finite(cameToMs)) };
 }

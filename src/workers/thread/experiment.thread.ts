@@ -5,12 +5,12 @@
 import { setPriority } from 'node:os';
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { parseDocument } from '../../experiments/document/parse-document.js';
 import { Partners } from '../../engine/connectome/partners.js';
 import { viewConnectome } from '../../engine/connectome/sections.js';
 import { neuronIndexOf } from '../../engine/connectome/neuron-index.js';
 import { synapseTotalsOf } from '../../engine/connectome/synapse-totals.js';
 import { withoutPauses } from '../../engine/parts.js';
+import { exampleIds } from './example-ids.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { HeapWatch } from './heap-watch.js';
 import { Planner } from './planner.js';
@@ -33,13 +33,13 @@ const { connectome: buffer, watchdog } = workerData as ThreadData;
 const connectome = viewConnectome(buffer);
 withoutPauses(neuronIndexOf(connectome).indexing());
 synapseTotalsOf(connectome);
-// Compiles the checks of documents now, which takes about 100 ms; otherwise the first document would wait for it.
-parseDocument({ reports: { any: { node_set: '@all' } } }, { ids: 1, conditions: 1 }, []);
 
 const works = new Map<number, WorkHandler>();
 const heap = new HeapWatch(() => largestOf(works.values())?.endAsLargest());
 const parts: ThreadParts = {
   connectome,
+  // Also compiles the checks of documents, which takes about 100 ms; otherwise the first document would wait for it.
+  examples: exampleIds(connectome),
   partners: new Partners(connectome),
   planner: new Planner(connectome),
   scheduler: new FairScheduler(new Watchdog(watchdog), () => heap.check()),

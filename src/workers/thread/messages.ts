@@ -26,9 +26,11 @@ export interface PlannedExperiment {
   readonly brainMs: number;
   /** The estimated price, in milliseconds of simulated time. */
   readonly priceMs: number;
+  /** True for a published experiment. */
+  readonly isExample: boolean;
 }
 
-export interface PlannedJob extends Omit<PlannedExperiment, 'order'> {
+export interface PlannedJob extends Omit<PlannedExperiment, 'order' | 'isExample'> {
   /** Complete. */
   readonly document: ExperimentDocument;
   /** Number of conditions to compute: those of the answer and the baselines that they depend on. */

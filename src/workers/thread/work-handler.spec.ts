@@ -26,6 +26,7 @@ const READING: TrialResult = {
 };
 const parts = {
   connectome,
+  examples: new Set(),
   partners: new Partners(connectome),
   planner: new Planner(connectome),
   scheduler: new FairScheduler(new Watchdog()),

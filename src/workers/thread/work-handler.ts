@@ -65,6 +65,8 @@ const READ_AT_ONCE = 32;
 /** Objects that all handlers share. */
 export interface ThreadParts {
   readonly connectome: Connectome;
+  /** Ids of the published experiments. */
+  readonly examples: ReadonlySet<string>;
   readonly partners: Partners;
   readonly planner: Planner;
   readonly scheduler: FairScheduler;
@@ -174,7 +176,10 @@ export class WorkHandler {
     // A page of a table skips the trials before it. JSON needs all trials of its conditions.
     const isTable = (TABLE_FORMATS as readonly Format[]).includes(wanted.format);
     const fromTrial = isTable ? wanted.page?.trial : 0;
-    return this.turn(() => plannedOf(plan, wanted.from, fromTrial, writtenReports(plan, wanted)));
+    return this.turn(() => ({
+      ...plannedOf(plan, wanted.from, fromTrial, writtenReports(plan, wanted)),
+      isExample: this.parts.examples.has(plan.head.id),
+    }));
   }
 
   /** Plans a job; see dryRun. */
@@ -386,7 +391,7 @@ function plannedOf(
   from: number,
   fromTrial = 0,
   written = plan.reports,
-): PlannedExperiment {
+): Omit<PlannedExperiment, 'isExample'> {
   const work = plan.cost.work(from, fromTrial, written);
   return {
     id: plan.head.id,

@@ -66,7 +66,7 @@ export class ExperimentsService {
 
   /**
    * Begins an accepted experiment: it is admitted and its expected price is charged. The stored answer of an equal
-   * experiment is free of charge.
+   * experiment is free of charge, and so are published experiments until their account is spent.
    */
   async begin(
     prepared: PreparedExperiment,
@@ -87,7 +87,9 @@ export class ExperimentsService {
     let charge: Charge;
     try {
       leave = this.admission.admit(siteOf(request));
-      charge = await this.budget.charge(clientOf(request), planned.priceMs, reply);
+      charge =
+        (planned.isExample && (await this.budget.chargeExample(planned.id, planned.priceMs))) ||
+        (await this.budget.charge(clientOf(request), planned.priceMs, reply));
     } catch (error) {
       pending.end();
       leave();
