@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { historyStepsOf, stateBytes } from '../../src/engine/simulation/cpu/state-bytes.js';
 import { membrane } from '../../src/experiments/kinds/reports/membrane.js';
 import { BOUGHT_BY_BRAIN_SECOND } from '../../src/experiments/plan/prices.js';
 import { assembleApplication } from '../../src/service/application.js';
@@ -116,6 +117,15 @@ it('has every limit', () => {
     fixed(own.finishedJobs),
     set('JOBS_KEPT_S'),
   ]);
+});
+
+it('has the memory of a session, also with the longest refractory period', () => {
+  const bytes = (refractorySteps: number) => {
+    const state = stateBytes(139_255, 0, historyStepsOf({ refractorySteps }));
+    return (Math.round((2 * state) / 1e5) * 1e5).toLocaleString('en');
+  };
+  expect(table('part of a session')[0]).toEqual(['a whole brain', bytes(22)]);
+  expect(text).toContain(`four times as large: ${bytes(500)} bytes.`);
 });
 
 it('has the prices', () => {
