@@ -207,11 +207,14 @@ describe('sessions', () => {
       // Before the first request, whose connection the step uses as well.
       server.setTimeout(200);
       const client = await SteppedSession.open(service, DOCUMENT);
-      workers.hold('v2-trial');
-      const step = client.step(20);
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      workers.release();
-      await step;
+      // A silence is planned before the step waits.
+      for (const changes of [{}, { silence: ['S_loom'] }]) {
+        workers.hold('v2-trial');
+        const step = client.step(20, changes);
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        workers.release();
+        await step;
+      }
     } finally {
       workers.release();
       await service.stop();

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { filter, firstValueFrom, Subject } from 'rxjs';
 import { getOrInsert } from '../../engine/get-or-insert.js';
@@ -85,17 +86,23 @@ export class RequestWatch {
   }
 }
 
+/** Number of works on each connection that suspend its idle timeout. They nest, and requests may be pipelined. */
+const working = new WeakMap<Socket, number>();
+
 /** Suspends the idle timeout of the connection during work that may take long without traffic. */
 export async function withoutIdleLimit<T>(
   { raw: { socket }, server }: FastifyRequest,
   work: () => Promise<T>,
 ): Promise<T> {
+  working.set(socket, (working.get(socket) ?? 0) + 1);
   socket.setTimeout(0);
   try {
     return await work();
   } finally {
-    // Uses the server's value, because another request on this connection may have set the socket's to 0.
-    socket.setTimeout(server.server.timeout);
+    const others = working.get(socket)! - 1;
+    working.set(socket, others);
+    // Uses the server's value, because this work has set the socket's to 0.
+    if (others === 0) socket.setTimeout(server.server.timeout);
   }
 }
 
