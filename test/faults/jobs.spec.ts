@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import { NginxServer, RedisServer } from '../support/daemons.js';
+import { MutingProxy } from '../support/muting-proxy.js';
 import { describeWith } from '../support/requirements.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
 import { extent, itInFull, observed } from './extent.js';
@@ -199,6 +200,37 @@ describeWith(['redis'], 'jobs that replicas share', () => {
       await until(async () => (await ask(location)).status === 200);
       await expectEqualBytes(location);
     });
+  });
+
+  it('Redis fails over to its replica: the job goes on there, without a restart', async () => {
+    const successor = await RedisServer.startForJobs();
+    const address = await MutingProxy.start(redis.port);
+    const [old, next] = [new Redis(redis.url), new Redis(successor.url)];
+    variables['REDIS_JOBS_URL'] = address.url;
+    try {
+      await old.config('SET', 'repl-diskless-sync-delay', '0');
+      await next.replicaof('127.0.0.1', redis.port);
+      await until(async () => /master_link_status:up/.test(await next.info('replication')));
+      await start(extent({ short: 1, full: 3 }));
+      await elapsed('a fail-over of Redis', async () => {
+        const location = await begin();
+        await half(location);
+        address.sendNewTo(successor.port);
+        // Does REPLICAOF on both and loses no write. Open connections get READONLY.
+        await old.call('FAILOVER');
+        const ofOld = async () => String(await old.call('CLIENT', 'LIST', 'TYPE', 'normal')).trim();
+        // Only that of this test is left.
+        await until(async () => !(await ofOld()).includes('\n'));
+        for (const each of replicas) await each.untilReadyz(({ body }) => body['status'] === 'ready');
+        await expectEqualBytes(location);
+      });
+      expect(await next.info('replication')).toContain('role:master');
+    } finally {
+      await Promise.all(replicas.map((each) => each.stop()));
+      for (const client of [old, next]) client.disconnect();
+      address.close();
+      await successor.kill();
+    }
   });
 
   it('a job is ended and begun again: equal bytes, and the ended job gives none', async () => {

@@ -1,17 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Passes connections on to a port of the loopback. It can drop them as a network does that tells neither end. */
+/**
+ * Passes connections on to a port of the loopback. It can drop them as a network does that tells neither
+ * end, and send new ones to another port as a fail-over does.
+ */
 export class MutingProxy {
   readonly #sockets: Socket[] = [];
   readonly #muted: Socket[] = [];
 
-  private constructor(private readonly server: Server) {}
+  private constructor(
+    private readonly server: Server,
+    private port: number,
+  ) {}
 
   static async start(port: number): Promise<MutingProxy> {
     const server = createServer();
-    const proxy = new MutingProxy(server);
-    server.on('connection', (near: Socket) => proxy.#join(near, connect(port, '127.0.0.1')));
+    const proxy = new MutingProxy(server, port);
+    server.on('connection', (near: Socket) => proxy.#join(near, connect(proxy.port, '127.0.0.1')));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return proxy;
@@ -19,6 +25,11 @@ export class MutingProxy {
 
   get url(): string {
     return `redis://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Present connections stay where they are. */
+  sendNewTo(port: number): void {
+    this.port = port;
   }
 
   /** From now on, present connections pass nothing on and stay open. New ones work. */
