@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -7,41 +7,15 @@ import {
   type Session,
   type StepAnswer,
 } from '../../clients/typescript/src/client.js';
-import { connectomeFile } from '../support/connectomes.js';
 import { freePort } from '../support/free-port.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
-import { extent, observed } from './extent.js';
+import { observed } from './extent.js';
 
 const DOCUMENT: ExperimentDocument = {
   inputs: { sugar: { node_set: 'S_sugar', rate_hz: 0 }, loom: { node_set: 'S_loom', rate_hz: 30 } },
   reports: { spikes: { node_set: '@all', type: 'spikes' } },
 };
 const STEPS = 60;
-const ATTACK_MS = extent({ short: 8_000, full: 60_000 });
-/** As in docker/kubernetes.yaml. */
-const MEMORY_LIMIT_BYTES = 1536 * 2 ** 20;
-const CGROUPS = '/sys/fs/cgroup/memory';
-
-/** Has the kernel kill a process that takes more, if this user may do so. @returns a function that ends the limit */
-function limitMemory(pid: number): () => void {
-  const group = `${CGROUPS}/faults-${pid}`;
-  try {
-    mkdirSync(group);
-    writeFileSync(`${group}/memory.limit_in_bytes`, String(MEMORY_LIMIT_BYTES));
-    writeFileSync(`${group}/cgroup.procs`, String(pid));
-  } catch {
-    return () => undefined;
-  }
-  return () => rmdirSync(group);
-}
-
-function inputsOfAllNeurons(count: number): object {
-  const input = { node_set: '@all', rate_hz: 0 };
-  return {
-    inputs: Object.fromEntries(Array.from({ length: count }, (_, at) => [`i${at}`, input])),
-    reports: {},
-  };
-}
 
 /** A step of a course that all sessions of these tests take. */
 function step(session: Session, at: number): Promise<StepAnswer> {
@@ -203,50 +177,5 @@ describe('sessions whose service fails', () => {
       'one client asks for a thousand sessions',
       '8 are open, 993 answered 503; steps and runs all 200',
     );
-  });
-
-  it('two clients open the largest sessions and end them: the memory of the process stays within its limit', async () => {
-    service = await startProcess({
-      CONNECTOME_FILE: await connectomeFile('default'),
-      WORKERS: '3',
-      TRUST_PROXY: 'loopback',
-      LOG_LEVEL: 'warn',
-    });
-    const { pid } = service.child;
-    const leave = limitMemory(pid!);
-    await service.untilReady();
-    const counts = new Map<string, number>();
-    const ask = async (client: string, path: string, body: object, method = 'POST') => {
-      const headers = { 'content-type': 'application/json', 'x-forwarded-for': client };
-      const sent = method === 'POST' ? { body: JSON.stringify(body) } : {};
-      const answer = await fetch(`${service.url}/api/v2/sessions${path}`, { method, headers, ...sent });
-      const { code = '', session = '' } = (await answer.json()) as { code?: string; session?: string };
-      const outcome = `${method} ${answer.status} ${code}`;
-      counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-      return { status: answer.status, session };
-    };
-    const endMs = performance.now() + ATTACK_MS;
-    const attack = async (at: number) => {
-      const client = `198.51.100.${1 + (at % 2)}`;
-      for (let inputs = 1 + (at % 7); performance.now() < endMs; inputs = 1 + (inputs % 7)) {
-        const { status, session } = await ask(client, '', inputsOfAllNeurons(inputs));
-        if (status !== 201) continue;
-        for (const tMs of [0, 1]) await ask(client, `/${session}/steps`, { t_ms: tMs, duration_ms: 1 });
-        await ask(client, `/${session}`, {}, 'DELETE');
-      }
-    };
-    await Promise.all(Array.from({ length: 16 }, (_, at) => attack(at)));
-    expect((await service.readyz()).status).toBe(200);
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const peakBytes = 1024 * Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)![1]);
-    expect(peakBytes).toBeLessThan(MEMORY_LIMIT_BYTES);
-    expect(counts.get('POST 422 TOO_EXPENSIVE')).toBeGreaterThan(0);
-    expect(counts.get('DELETE 200 ')).toBeGreaterThan(0);
-    observed(
-      'two clients open sessions of up to seven inputs of all neurons and end them',
-      `at most ${Math.round(peakBytes / 2 ** 20)} MiB of ${MEMORY_LIMIT_BYTES / 2 ** 20}; ${JSON.stringify([...counts])}`,
-    );
-    await service.stop();
-    leave();
   });
 });

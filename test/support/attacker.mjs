@@ -1,11 +1,11 @@
 /**
- * Keeps a service busy until it is killed: node attacker.mjs NAME URL [CLIENT]. It is a separate process, so that its
- * reading does not slow the measuring process.
+ * Keeps a service busy until it is killed: node attacker.mjs NAME URL [CLIENT]. Without a name it prints the names. It is
+ * a separate process, so that its reading does not slow the measuring process.
  */
 import { request } from 'node:http';
 import { connect } from 'node:net';
 
-const [name, url, client = '192.0.2.66'] = process.argv.slice(2);
+const [name, url = 'http://localhost', client = '192.0.2.66'] = process.argv.slice(2);
 const { hostname, port } = new URL(url);
 
 /** Six reports of all neurons by neuron: 835,530 rows of a trial of 1 ms. */
@@ -111,10 +111,8 @@ const ATTACKS = {
   heavy: () => repeat(4, () => posted(HEAVY, 'json')),
   stored: () => repeat(40, () => posted(STORED, 'json')),
   /** The document of a session, of some 800 kB, on 40 connections. */
-  documents: () => {
-    const path = longSession();
-    return repeat(40, async () => (await asked('GET', `${await path}/document`)).status);
-  },
+  documents: () => documents(40),
+  'many-documents': () => documents(400),
   /** Sessions of 60,000 rates in time, each opened and ended. */
   openings: () =>
     repeat(4, async () => {
@@ -159,6 +157,11 @@ const ATTACKS = {
     });
   },
 };
+
+function documents(connections) {
+  const path = longSession();
+  return repeat(connections, async () => (await asked('GET', `${await path}/document`)).status);
+}
 
 function repeat(times, once) {
   return Array.from({ length: times }, async () => {
@@ -254,4 +257,5 @@ async function atlas() {
   return model.atlas_url.replace(/^\/atlas\/|\.json$/g, '');
 }
 
-void ATTACKS[name]();
+if (name === undefined) console.log(Object.keys(ATTACKS).join(' '));
+else void ATTACKS[name]();
