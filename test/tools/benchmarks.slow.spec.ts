@@ -107,6 +107,19 @@ it('bench:http --beside compares runs by themselves with runs beside open experi
   }
 }, 60_000);
 
+it('bench:attacks compares runs by themselves with runs beside each attack', () => {
+  const args = '--attacks searches,cards --seconds 1'.split(' ');
+  const rows = report('attacks', args) as Record<string, number>[];
+  expect(rows.map(({ attack, failed }) => [attack, failed])).toEqual([
+    ['searches', 0],
+    ['cards', 0],
+  ]);
+  for (const { aloneP99Ms, besideP99Ms, ratio, livezMs } of rows) {
+    expect(Math.min(aloneP99Ms!, besideP99Ms!, ratio!, livezMs!)).toBeGreaterThan(0);
+  }
+  expect(() => report('attacks', ['--attacks', 'nothing'])).toThrow('--attacks takes names of unread, jobs');
+});
+
 interface MemoryReport {
   readonly digest: string;
   readonly samples: readonly { readonly runs: number; readonly rssMb: number }[];
