@@ -2,14 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { UnrecoverableError } from 'bullmq';
 import { Redis } from 'ioredis';
-import { ANSWER_VERSION } from '../../experiments/plan/experiment-head.js';
-import { RESULT_VERSION } from '../../experiments/run/condition-result.js';
 import { RedisServer } from '../../../test/support/daemons.js';
 import { describeWith } from '../../../test/support/requirements.js';
 import { until } from '../../../test/support/service-process.js';
 import { BullChunkQueue } from './bull-chunk-queue.js';
 import type { ChunkWork } from './chunk-queue.js';
-import type { Chunk } from './job.js';
+import { JOB_VERSION, type Chunk } from './job.js';
 
 const KEPT_MS = 600;
 
@@ -65,7 +63,7 @@ describeWith(['redis'], 'chunks in Redis', () => {
     await new Promise((next) => setTimeout(next, 2 * KEPT_MS));
     expect(await keysOf('served')).toEqual(
       expect.arrayContaining(
-        ['meta', 'used'].map((key) => `nes:bull:chunks-served-${ANSWER_VERSION}.${RESULT_VERSION}:${key}`),
+        ['meta', 'used'].map((key) => `nes:bull:chunks-served-${JOB_VERSION}:${key}`),
       ),
     );
     await now.add(chunksOf('served', 5));
@@ -99,5 +97,27 @@ describeWith(['redis'], 'chunks in Redis', () => {
     expect(unhandled).toEqual([]);
     expect(logged.mock.calls).toEqual(new Array(2).fill(['A job could not be given up: Error: READONLY']));
     logged.mockRestore();
+  });
+
+  it('name no job in the log if one is lost while it is computed', async () => {
+    const job = 'abcdefghijklmnopqrstuvwx';
+    const told: string[] = [];
+    const logged = jest
+      .spyOn(Logger.prototype, 'debug')
+      .mockImplementation((message) => void told.push(String(message)));
+    const queue = queueOfProcess();
+    queue.start({
+      model: 'lost',
+      atOnce: 1,
+      hasRoom: () => true,
+      compute: async () => {
+        await redis.del(`nes:bull:chunks-lost-${JOB_VERSION}:${job}-0-0`);
+      },
+      giveUp: async () => undefined,
+    });
+    await queue.add([{ ...chunksOf('lost', 1)[0]!, job }]);
+    await until(() => told.some((message) => message.includes('Missing key')));
+    logged.mockRestore();
+    expect(told.join()).not.toContain(job);
   });
 });

@@ -66,7 +66,7 @@ export class BullChunkQueue implements ChunkQueue {
   remove(job: string, model: string): void {
     this.#removeChunks(job, model).catch((error: unknown) => {
       // A worker that takes one of these chunks notices that its job has ended.
-      this.#log.debug(`The chunks of a job could not be removed: ${String(error)}`);
+      this.#log.debug(`The chunks of a job could not be removed: ${withoutIds(error)}`);
     });
   }
 
@@ -110,7 +110,7 @@ export class BullChunkQueue implements ChunkQueue {
         prefix: PREFIX,
         streams: { events: { maxLen: EVENTS_KEPT } },
       });
-      return queue.on('error', (error) => this.#log.debug(`The queue of chunks: ${error.message}`));
+      return queue.on('error', (error) => this.#log.debug(`The queue of chunks: ${withoutIds(error)}`));
     });
   }
 
@@ -132,7 +132,7 @@ export class BullChunkQueue implements ChunkQueue {
         }
       }
     } catch (error) {
-      this.#log.debug(`Old queues could not be removed: ${(error as Error).message}`);
+      this.#log.debug(`Old queues could not be removed: ${withoutIds(error)}`);
     }
   }
 
@@ -178,13 +178,13 @@ export class BullChunkQueue implements ChunkQueue {
       maxStalledCount: MAX_DEATHS_OF_CHUNK,
       runRetryDelay: CHUNK_RETRY_MS,
     });
-    worker.on('error', (error) => this.#log.debug(`The worker of chunks: ${error.message}`));
+    worker.on('error', (error) => this.#log.debug(`The worker of chunks: ${withoutIds(error)}`));
     worker.on('failed', (job, error) => {
       if (job === undefined || this.#isClosed) return;
       // BullMQ retries the chunk, unless there were too many tries or too many of its processes died.
       if (job.attemptsMade < MAX_TRIES_OF_CHUNK && job.finishedOn === undefined) return;
       work.giveUp(job.data, error).catch((refused: unknown) => {
-        this.#log.error(`A job could not be given up: ${String(refused)}`);
+        this.#log.error(`A job could not be given up: ${withoutIds(refused)}`);
       });
     });
     this.#worker = worker;
@@ -224,6 +224,11 @@ function usedKeyOf(name: string): string {
 /** Name of the queue that owns a key. */
 function queueOf(key: string): string {
   return key.slice(PREFIX.length + 1).split(':', 1)[0]!;
+}
+
+/** BullMQ's messages name chunks. A chunk's id begins with that of its job, which is secret. */
+function withoutIds(error: unknown): string {
+  return String(error).replaceAll(/[\w-]{24}-\d+-\d+/g, '*');
 }
 
 /** Each version has its own queue. */
