@@ -30,7 +30,11 @@ await runCommand({
   options: {
     connectome: { value: 'FILE', default: 'data/default.connectome', help: 'The connectome to serve.' },
     attacks: { value: 'NAMES', default: NAMES.join(), help: 'A comma-separated list of attacks.' },
-    seconds: { value: 'N', default: '5', help: 'How long runs are measured, without the attack and beside it.' },
+    seconds: {
+      value: 'N',
+      default: '5',
+      help: 'How long runs are measured, without the attack and beside it.',
+    },
     json: { help: 'Print the rows as JSON, and nothing else.' },
   },
   async run(options) {

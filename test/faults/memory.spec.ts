@@ -102,7 +102,8 @@ describe('ten clients together', () => {
       for (let inputs = 1 + (at % 7); performance.now() < endMs; inputs = 1 + (inputs % 7)) {
         const { status, session } = await ask(addressOf(at), '', inputsOfAllNeurons(inputs));
         if (status !== 201) continue;
-        for (const tMs of [0, 1]) await ask(addressOf(at), `/${session}/steps`, { t_ms: tMs, duration_ms: 1 });
+        for (const tMs of [0, 1])
+          await ask(addressOf(at), `/${session}/steps`, { t_ms: tMs, duration_ms: 1 });
         await ask(addressOf(at), `/${session}`, {}, 'DELETE');
       }
     };
@@ -114,11 +115,9 @@ describe('ten clients together', () => {
 
   it('attack in ten ways: the memory of the process stays within its limit', async () => {
     const attackers: ChildProcess[] = ATTACKS.map((name, at) =>
-      spawnEnding(
-        process.execPath,
-        ['test/support/attacker.mjs', name, service.url, addressOf(at)],
-        { stdio: 'inherit' },
-      ),
+      spawnEnding(process.execPath, ['test/support/attacker.mjs', name, service.url, addressOf(at)], {
+        stdio: 'inherit',
+      }),
     );
     try {
       await sleep(ATTACK_MS);

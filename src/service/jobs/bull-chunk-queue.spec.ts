@@ -62,9 +62,7 @@ describeWith(['redis'], 'chunks in Redis', () => {
     // A queue that is served stays, though nothing was added for longer than unserved ones are kept.
     await new Promise((next) => setTimeout(next, 2 * KEPT_MS));
     expect(await keysOf('served')).toEqual(
-      expect.arrayContaining(
-        ['meta', 'used'].map((key) => `nes:bull:chunks-served-${JOB_VERSION}:${key}`),
-      ),
+      expect.arrayContaining(['meta', 'used'].map((key) => `nes:bull:chunks-served-${JOB_VERSION}:${key}`)),
     );
     await now.add(chunksOf('served', 5));
     await until(() => computed.length === 8);
