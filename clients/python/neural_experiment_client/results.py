@@ -46,6 +46,14 @@ class Result:
         return self.json.get("partial", False)
 
     @property
+    def resumed_at(self) -> int | None:
+        """The condition at which an interrupted experiment went on (`Lab.run(resume=...)`); None if it was not.
+
+        `cost`, and warnings about certain conditions, do not cover the conditions before it.
+        """
+        return self.json.get("resumed_at")
+
+    @property
     def warnings(self) -> list[Json]:
         """Warnings about the results: `code` and `message` of each. They are also shown when the answer arrives."""
         return self.json["warnings"]
