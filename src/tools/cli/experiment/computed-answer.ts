@@ -137,18 +137,7 @@ export async function computedAnswer(
       }
     }
   } catch (error) {
-    const failure: unknown = signal.aborted ? signal.reason : error;
-    const last = conditions.at(-1);
-    // A refusal would come again, and a file that could not be written has no complete end.
-    const isRefused = error instanceof CodedError && error.exitCode === REFUSED;
-    if (last === undefined || files.length === 0 || isRefused) {
-      for (const { file } of files) file.discard();
-      throw failure;
-    }
-    const kept = keptPart(last.index + 1, files);
-    if (failure instanceof Interrupted) throw new Interrupted(failure.signal, failure.conditionsDone, kept);
-    progress.note(`The experiment failed after ${conditionsText(conditions.length, kept, true)}`);
-    throw failure;
+    throw endedEarly(signal.aborted ? signal.reason : error, conditions, files, progress);
   } finally {
     restore();
     progress.end();
@@ -168,6 +157,29 @@ async function openFile(
 ): Promise<OpenFile> {
   const writer = await answerWriter(format, { ...choice, connectome: await source.neurons(), experiment });
   return { file: new AtomicFile(path), writer };
+}
+
+/**
+ * Keeps the complete conditions of an experiment that ended early, if the rest can be computed later.
+ * @returns the error to throw
+ */
+function endedEarly(
+  error: unknown,
+  conditions: readonly FoundCondition[],
+  files: readonly OpenFile[],
+  progress: ProgressLine,
+): unknown {
+  const last = conditions.at(-1);
+  // A refusal would come again, and a file that could not be written has no complete end.
+  const isRefused = error instanceof CodedError && error.exitCode === REFUSED;
+  if (last === undefined || files.length === 0 || isRefused) {
+    for (const { file } of files) file.discard();
+    return error;
+  }
+  const kept = keptPart(last.index + 1, files);
+  if (error instanceof Interrupted) return new Interrupted(error.signal, error.conditionsDone, kept);
+  progress.note(`The experiment failed after ${conditionsText(conditions.length, kept, true)}`);
+  return error;
 }
 
 /** Ends the files and gives them names that say that they are only the beginning. */
