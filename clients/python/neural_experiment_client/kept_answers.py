@@ -46,6 +46,7 @@ class KeptAnswer:
             described = self._describe(0)
             self._check(kept[0][0], described)
             if "cost" in kept[-1][0]:
+                self._check_whole(kept[-1][0])
                 yield from ((line, None) for line, _ in kept)
                 return
             start, unchanged = _continuation([line["index"] for line, _ in kept[1:]], described)
@@ -91,7 +92,10 @@ class KeptAnswer:
                 except ValueError:
                     line = None
                 end += len(data)
-                if not isinstance(line, dict) or ("id" in line) == bool(lines):
+                if isinstance(line, dict) and "progress" in line:
+                    continue
+                expected = ("index", "cost") if lines else ("id",)
+                if not isinstance(line, dict) or not any(name in line for name in expected):
                     raise ValueError(
                         f"resume must be a file that an earlier call wrote, or a new one: line {len(lines) + 1} of "
                         f"{str(self._path)!r} is not that of an answer."
@@ -107,6 +111,14 @@ class KeptAnswer:
                 raise
             return False
         return True
+
+    def _check_whole(self, totals: Json) -> None:
+        """Raises ValueError if there are totals but conditions or rows are missing, nobody knows which."""
+        if "partial" in totals or "next_page" in totals:
+            raise ValueError(
+                f"resume must be a file that an earlier call wrote, or a new one: {str(self._path)!r} has the results of "
+                "an unfinished job, or one page of several."
+            )
 
     def _check(self, head: Json, asked: Json) -> None:
         """Raises ValueError if the file is of another experiment or model."""

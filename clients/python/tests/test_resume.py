@@ -153,6 +153,16 @@ def test_a_file_that_is_no_answer_is_refused_and_stays(server, tmp_path, content
     assert server.requests == []
 
 
+@pytest.mark.parametrize("more", [{"partial": True}, {"next_page": "0.1"}])
+def test_results_that_lack_something_in_between_are_refused(lab, screen, whole, more):
+    _, path = whole
+    lines = lines_of(path)
+    lines[-1].update(more)
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    with pytest.raises(ValueError, match="an unfinished job, or one page of several"):
+        lab.run(**screen, resume=path)
+
+
 def test_it_says_which_files_can_go_on(server, tmp_path):
     with pytest.raises(ValueError, match=r"resume must be a file that ends in \.ndjson, got .*a\.parquet.*only this format"):
         Lab(server.url).run(resume=tmp_path / "a.parquet")
