@@ -116,8 +116,8 @@ class KeptAnswer:
         """Raises ValueError if there are totals but conditions or rows are missing, nobody knows which."""
         if "partial" in totals or "next_page" in totals:
             raise ValueError(
-                f"resume must be a file that an earlier call wrote, or a new one: {str(self._path)!r} has the results of "
-                "an unfinished job, or one page of several."
+                f"resume must be a file that an earlier call wrote, or a new one: {str(self._path)!r} has the "
+                "results of an unfinished job, or one page of several."
             )
 
     def _check(self, head: Json, asked: Json) -> None:

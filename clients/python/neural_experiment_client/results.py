@@ -213,8 +213,8 @@ class Result:
 
         Of a sweep: dose curves, or for at most six groups of a report maps of two parameters or bars of a screen.
         Where nothing is swept: bars with the trials, and over the time of a trial histograms, spikes and membrane
-        potentials. Controls are bars or lines of their own, with the mean and the sd over the controls. A note below says
-        what is left out.
+        potentials. Controls are bars or lines of their own, with the mean and the sd over the controls. A note below
+        says what is left out.
 
         Args:
             reports: names of those to draw; by default all.

@@ -164,7 +164,7 @@ def test_results_that_lack_something_in_between_are_refused(lab, screen, whole, 
 
 
 def test_it_says_which_files_can_go_on(server, tmp_path):
-    with pytest.raises(ValueError, match=r"resume must be a file that ends in \.ndjson, got .*a\.parquet.*only this format"):
+    with pytest.raises(ValueError, match=r"resume must be a file that ends in \.ndjson, got .*a\.parquet"):
         Lab(server.url).run(resume=tmp_path / "a.parquet")
     with pytest.raises(FileNotFoundError):
         Lab(server.url).run(resume=tmp_path / "nowhere" / "a.ndjson")
