@@ -552,7 +552,8 @@ describe('npm run experiment, interrupted', () => {
           ...['--sweep', 'seed=1:4:1', '--csv', join(folder, 'a.csv'), '--url', gateway.url, ...further],
         ]);
       // The head and two conditions.
-      gateway.wayOf = (path) => (/\/experiments\?/.test(path) ? { cutsAnswerOf: service, lines: 3 } : service);
+      gateway.wayOf = (path) =>
+        /\/experiments\?/.test(path) ? { cutsAnswerOf: service, lines: 3 } : service;
       const broken = await run();
       expect(broken).toMatchObject({ status: 1, stdout: '' });
       expect(broken.stderr).toMatch(

@@ -92,7 +92,7 @@ function spikesOf({ reports }: ExperimentDocument, { tables }: FoundCondition, t
   return spikes;
 }
 
-/** Of too many neurons those with the most spikes, else the first ones, in their order. */
+/** Selects of too many neurons those with the most spikes, else the first ones, and keeps their order. */
 function drawnNeurons(
   all: readonly number[],
   spikes: ReadonlyMap<number, readonly number[]>,

@@ -1,8 +1,4 @@
-  if (kept === undefined || kept.files.length === 0) {
-    return `${complete}${wantsFiles ? '; no file was written' : ''}.`;
-  }
-  const { next, files } = kept;
-  return `${complete}; those before condition ${next} are in ${files.join(' and ')}. --from ${next} runs the rest.`;import { constants } from 'node:os';
+import { constants } from 'node:os';
 import { SIDES } from '../../../engine/connectome/connectome.js';
 import { CodedError } from '../../../engine/errors.js';
 import { counted } from '../../../experiments/figures/figure.js';

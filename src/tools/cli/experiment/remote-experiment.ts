@@ -132,7 +132,8 @@ export class RemoteExperiment implements ExperimentSource {
       let unchanged = new Set<string>();
       for await (const event of this.#eventsOf(job.results(asked), options)) {
         if (event.kind === 'condition') done.push(event);
-        if (event.kind === 'totals') unchanged = new Set(event.totals.unchanged.map((each) => JSON.stringify(each)));
+        if (event.kind === 'totals')
+          unchanged = new Set(event.totals.unchanged.map((each) => JSON.stringify(each)));
       }
       if (unchanged.size > 0) {
         const dryRun = service.client.dryRun(document, { ...asked, from, asJob: true });
