@@ -97,7 +97,7 @@ def result_of(
     answer: Json = {"conditions": []}
 
     def lines_from(start: int) -> Lines:
-        query = {"truncate": _flag(truncate), "from": str(start) if start > 0 else None}
+        query: dict[str, str | None] = {"truncate": _flag(truncate), "from": str(start) if start > 0 else None}
         return _naming_tables(_lines_of_pages(ask, query))
 
     # If `show` fails, the experiment is no longer under way.
@@ -144,8 +144,8 @@ def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> Lines:
         # Progress counts from the beginning of a page.
         before = conditions
         # A page knows where it begins.
-        begins = query if page is None else {**query, "from": None, "page": page}
-        with ask({**begins, "format": "ndjson"}) as response:
+        begins = query.get("from") if page is None else None
+        with ask({**query, "format": "ndjson", "from": begins, "page": page}) as response:
             while data := read_line(response):
                 last = parsed(data)
                 _check_failure(last)

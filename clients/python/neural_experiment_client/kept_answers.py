@@ -151,7 +151,7 @@ def _continuation(conditions: list[int], described: Json) -> tuple[int, list[Jso
     are_absent = has_responders and len(axes) == 1 and not axes[0]["as"].startswith("connection_overrides")
     end = conditions[-1] + 1 if conditions else 0
     done = set(conditions)
-    unchanged = []
+    unchanged: list[Json] = []
     for index in range(end):
         if index in done or are_absent:
             continue
@@ -163,7 +163,7 @@ def _continuation(conditions: list[int], described: Json) -> tuple[int, list[Jso
 
 def _of_whole(totals: Json, start: int, unchanged: list[Json], lines: list[Json]) -> Json:
     """The totals of a whole answer from those of its last part."""
-    whole = {**totals, "unchanged": [*unchanged, *totals["unchanged"]]}
+    whole: Json = {**totals, "unchanged": [*unchanged, *totals["unchanged"]]}
     if "screen" in totals:
         whole["screen"] = screen_of([line for line in lines if "index" in line])
     return {**whole, "resumed_at": start}
@@ -171,7 +171,7 @@ def _of_whole(totals: Json, start: int, unchanged: list[Json], lines: list[Json]
 
 def screen_of(conditions: list[Json]) -> Json:
     """The member `screen` of an answer, as the service computes it (Benjamini and Hochberg 1995)."""
-    tests = [
+    tests: list[Json] = [
         {
             **{name: condition[name] for name in ("index", "parameters")},
             "report": report,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import textwrap
 from collections.abc import Callable, Hashable, Sequence
@@ -23,8 +24,9 @@ _MAX_NAMED = 12
 #: Largest number of values of an axis of a map that have labels, and whose cells have numbers.
 _MAX_TICKS = 12
 _WIDTH_IN = 7.5
-#: Characters of a note, and of a label beside an inch of a panel.
+#: Characters of a note, of a label below a panel, and of a label beside an inch of it.
 _NOTE_WIDTH = 125
+_X_WIDTH = 55
 _CHARACTERS_PER_IN = 11
 
 
@@ -87,8 +89,9 @@ def figure_of(result: Result, reports: Sequence[str] | None) -> Any:
     for place, (height, draw) in zip(places[:, 0], panels):
         place.spines[["top", "right"]].set_visible(False)
         draw(place)
-        # A label that is longer than its panel would run into that of the next one.
+        # A label that is longer than its panel would run into that of the next one, or over the edge.
         width = max(12, int(_CHARACTERS_PER_IN * (height - 0.6)))
+        place.set_xlabel(textwrap.fill(place.get_xlabel(), _X_WIDTH))
         place.set_ylabel("\n".join(textwrap.fill(line, width) for line in place.get_ylabel().split("\n")))
     if "name" in result.document:
         figure.suptitle(textwrap.fill(result.document["name"], TITLE_WIDTH))
@@ -276,7 +279,7 @@ class _Drawing:
         names = [axis["set"] for axis in axes]
         xs, ys = (sorted({row.head[name] for row in rows}) for name in names)
 
-        def draw_map(place: Any, part: str) -> None:
+        def draw_map(part: str, place: Any) -> None:
             cells = [[math.nan] * len(xs) for _ in ys]
             for row in parts[part]:
                 x, y = (row.head[name] for name in names)
@@ -295,7 +298,7 @@ class _Drawing:
             place.figure.colorbar(image, ax=place, label=measure.label.replace(" (", "\n("))
 
         for part in most:
-            self.panels.append((0.8 + 0.35 * max(4, len(ys)), lambda place, part=part: draw_map(place, part)))
+            self.panels.append((0.8 + 0.35 * max(4, len(ys)), functools.partial(draw_map, part)))
 
     def _draw_courses(self) -> None:
         """Histograms over time."""
