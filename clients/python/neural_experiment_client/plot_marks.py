@@ -25,7 +25,7 @@ def draw_bars(place: Any, bars: list[Bar], label: str) -> None:
         place.text(1.01, row, numbers, transform=place.get_yaxis_transform(), va="center", fontsize=7)
     place.barh(at, means, xerr=sd, color="C0", alpha=0.75, error_kw={"lw": 1})
     place.set_yticks(list(at), [short(name) for name, *_ in bars])
-    place.invert_yaxis()
+    place.set_ylim(len(bars) - 0.4, -0.6)
     place.set_xlim(left=0)
     place.set_xlabel(f"{label}; whiskers: 1 sd over trials")
 

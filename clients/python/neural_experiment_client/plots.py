@@ -213,7 +213,7 @@ class _Drawing:
             if any(row.is_active for row in part)
         }
         if len(parts) > _MAX_MAPS:
-            self.notes.append(f"Of {report} the first {_MAX_MAPS} of {len(parts)} panels are drawn.")
+            self.notes.append(f"Of “{report}” the first {_MAX_MAPS} of {len(parts)} panels are drawn.")
         for title, part in list(parts.items())[:_MAX_MAPS]:
             self._draw_screen(joined([report, title]), part, axis, own, measure)
 
@@ -226,7 +226,7 @@ class _Drawing:
         shown = baselines + groups[:_MAX_BARS]
         if len(groups) > _MAX_BARS:
             which = "highest" if is_input else "most changed"
-            self.notes.append(f"{title}: the {_MAX_BARS} {which} of {len(groups)} groups are drawn.")
+            self.notes.append(f"Of “{title}” the {_MAX_BARS} {which} of {len(groups)} groups are drawn.")
         bars: list[Bar] = []
         for row in shown:
             name = "nothing" if row in baselines else joined(row.head[name] for name in own)
@@ -252,7 +252,7 @@ class _Drawing:
             change = {name: [row.value["mean"] for row in own] for name, own in series.items()}
             ranked = sorted(names, key=lambda name: min(change[name]) - max(change[name]))[:most]
             names = [name for name in names if name in ranked]
-            self.notes.append(f"Of {report} the {most} of {len(series)} lines that change most are drawn.")
+            self.notes.append(f"Of “{report}” the {most} of {len(series)} lines that change most are drawn.")
 
         def draw(place: Any) -> None:
             for name in names:
@@ -273,9 +273,10 @@ class _Drawing:
         """A map over two swept numbers for each of the most active groups, all on one scale."""
         parts = _divided(rows, lambda row: self._series_name(row, *axes))
         highest = max(row.value["mean"] for row in rows) or 1.0
-        most = sorted(parts, key=lambda name: -max(row.value["mean"] for row in parts[name]))[:_MAX_MAPS]
+        ranked = sorted(parts, key=lambda name: -max(row.value["mean"] for row in parts[name]))
+        most = [name for name in parts if name in ranked[:_MAX_MAPS]]
         if len(parts) > len(most):
-            self.notes.append(f"Of {report} the {len(most)} most active of {len(parts)} maps are drawn.")
+            self.notes.append(f"Of “{report}” the {len(most)} most active of {len(parts)} maps are drawn.")
         names = [axis["set"] for axis in axes]
         xs, ys = (sorted({row.head[name] for row in rows}) for name in names)
 
@@ -314,7 +315,7 @@ class _Drawing:
             shown = lines
             if len(lines) > _MAX_LINES:
                 shown = sorted(lines, key=lambda line: -sum(line[1]))[:_MAX_LINES]
-                self.notes.append(f"Of {report} the {_MAX_LINES} most active of {len(lines)} lines are drawn.")
+                self.notes.append(f"Of “{report}” the {_MAX_LINES} most active of {len(lines)} lines are drawn.")
 
             def draw(place: Any, report: str = report, document: Json = document, shown: Any = shown) -> None:
                 for name, bins in shown:
@@ -362,9 +363,9 @@ class _Drawing:
                 ranked = sorted(names, key=lambda name: -spikes.count(name))[:_MAX_TRACES]
                 names = [name for name in names if name in ranked]
                 which = "those with the most spikes" if any(each in spikes for each in neurons) else "the first ones"
-                self.notes.append(f"Of {len(neurons)} neurons of {report} {_MAX_TRACES} are drawn, {which}.")
+                self.notes.append(f"Of {len(neurons)} neurons of “{report}” {_MAX_TRACES} are drawn, {which}.")
             if self._result.document["trials"] > 1:
-                self.notes.append(f"{report} shows trial 0 of {self._result.document['trials']}.")
+                self.notes.append(f"“{report}” shows trial 0 of {self._result.document['trials']}.")
 
             def draw(place: Any, report: str = report, neurons: Any = neurons, names: Any = names) -> None:
                 for name in names:

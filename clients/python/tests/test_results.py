@@ -211,7 +211,7 @@ def test_a_single_condition_shows_trials_time_spikes_and_potentials(lab, documen
     figure = result.plot()
     assert [title for title, *_ in labels(figure)] == ["", "", "time", "raster", "mv"]
     assert {place.get_xlim() for place in figure.axes[2:]} == {(0, 100)}
-    assert note_of(figure) == "mv shows trial 0 of 5."
+    assert note_of(figure) == "“mv” shows trial 0 of 5."
     assert_readable(figure)
     rings = sum(len(line.get_xdata()) for line in figure.axes[0].lines if line.get_marker() == "o")
     # Two groups of `cells` and one of `time`, of five trials each.
@@ -304,7 +304,7 @@ def test_of_too_many_lines_those_that_change_most_are_drawn():
     ]
     figure = measured(["cells"], conditions, sweep=sweep).plot()
     assert [line.get_ydata()[1] for line in figure.axes[0].lines] == [50 + 20 * at for at in range(2, 12)]
-    assert note_of(figure) == "Of cells the 10 of 12 lines that change most are drawn."
+    assert note_of(figure) == "Of “cells” the 10 of 12 lines that change most are drawn."
     assert_readable(figure)
 
 
@@ -321,8 +321,8 @@ def test_a_map_of_many_values_has_readable_axes():
         for y in sweep[1]["values"]
     ]
     figure = measured(["cells"], conditions, sweep=sweep).plot()
-    assert [title for title, *_ in labels(figure)][:6] == [f"cells t{at}" for at in range(7, 1, -1)]
-    assert note_of(figure) == "Of cells the 6 most active of 8 maps are drawn."
+    assert [title for title, *_ in labels(figure)][:6] == [f"cells t{at}" for at in range(2, 8)]
+    assert note_of(figure) == "Of “cells” the 6 most active of 8 maps are drawn."
     assert_readable(figure)
 
 
@@ -339,7 +339,7 @@ def test_potentials_are_those_of_the_neurons_that_spike_most():
     _, traces = figure.axes
     assert [line.get_label() for line in traces.lines] == [*neurons[:7], neurons[9]]
     assert note_of(figure) == (
-        "Of 10 neurons of mv 8 are drawn, those with the most spikes. mv shows trial 0 of 2."
+        "Of 10 neurons of “mv” 8 are drawn, those with the most spikes. “mv” shows trial 0 of 2."
     )
     assert_readable(figure)
 
