@@ -173,7 +173,10 @@ function endedEarly(
     return error;
   }
   const kept = keptPart(last.index + 1, files);
-  if (error instanceof Interrupted) return new Interrupted(error.signal, error.conditionsDone, kept);
+  if (error instanceof Interrupted) {
+    // The last progress of a job may be older than the conditions that were read after it.
+    return new Interrupted(error.signal, Math.max(error.conditionsDone, conditions.length), kept);
+  }
   progress.note(`The experiment failed after ${conditionsText(conditions.length, kept, true)}`);
   return error;
 }
