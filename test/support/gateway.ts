@@ -1,10 +1,13 @@
-import { createServer, request as ask } from 'node:http';
+import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Service } from './service.js';
 
-/** Way of a request: on to a service, whose answer may be lost, or no further, and then the proxy answers it. */
+/** Way of a request: on to a service, whose answer may be lost or cut, or no further, and then the proxy answers it. */
 export type Way =
-  Service | { readonly losesAnswerOf: Service } | { readonly status: number; readonly html: string };
+  | Service
+  | { readonly losesAnswerOf: Service }
+  | { readonly cutsAnswerOf: Service; readonly lines: number }
+  | { readonly status: number; readonly html: string };
 
 /** A reverse proxy before services; a test decides the way of each path. */
 export interface Gateway {
@@ -24,14 +27,17 @@ export async function startGateway(service: Service): Promise<Gateway> {
       }
       const { method, headers, url: path } = request;
       const isLost = 'losesAnswerOf' in way;
-      const { port } = isLost ? way.losesAnswerOf : way;
+      const isCut = 'cutsAnswerOf' in way;
+      const { port } = isLost ? way.losesAnswerOf : isCut ? way.cutsAnswerOf : way;
+      if (isCut) headers['accept-encoding'] = 'identity';
       const onward = ask({ host: '127.0.0.1', port, method, headers, path }, (answer) => {
         if (isLost) {
           response.destroy();
           return;
         }
         response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
+        if (isCut) void sendLines(answer, response, way.lines);
+        else answer.pipe(response);
       });
       onward.on('error', () => response.destroy());
       request.pipe(onward);
@@ -47,4 +53,16 @@ export async function startGateway(service: Service): Promise<Gateway> {
     },
   };
   return gateway;
+}
+
+/** Sends the first lines of an answer, and then breaks the connection. */
+async function sendLines(answer: IncomingMessage, response: ServerResponse, count: number): Promise<void> {
+  let text = '';
+  for await (const piece of answer.setEncoding('utf8')) {
+    text += piece;
+    const lines = text.split('\n');
+    if (lines.length <= count) continue;
+    response.write(`${lines.slice(0, count).join('\n')}\n`, () => response.destroy());
+    return;
+  }
 }

@@ -270,21 +270,29 @@ describe('npm run experiment -- DOCUMENT.json --url with an experiment that is t
     expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('at most 20000 conditions') });
   });
 
-  it('ends the job at SIGTERM, with status 143 and without a file', async () => {
+  it('ends the job at SIGTERM, and keeps the conditions that are done', async () => {
     const folder = mkdtempSync(join(directory, 'job-'));
-    const args = [...ENDLESS, '--sweep', 'seed=1:500:1', '--csv', join(folder, 'a.csv'), '--url', small.url];
+    const [csv, whole] = ['a.csv', 'whole.csv'].map((name) => join(folder, name)) as [string, string];
+    const args = [...ENDLESS, '--sweep', 'seed=1:500:1', '--csv', csv, '--url', small.url];
     const running = startBuilt('experiment', args);
+    const resultsOf = async (stderr: string) => {
+      const answer = await fetch(`${AS_JOB.exec(stderr)![1]}/results?format=ndjson`);
+      return answer.text();
+    };
     await until(
-      async () => AS_JOB.test(running.stderr) && (await stateOf(running.stderr)).conditions_done > 0,
+      async () => AS_JOB.test(running.stderr) && (await resultsOf(running.stderr)).includes('"index":0,'),
     );
     running.kill('SIGTERM');
     const { stderr, ...ended } = await running.ended;
     expect(ended).toEqual({ status: 143, stdout: '' });
-    expect(stderr).toMatch(
-      /The job was ended\.\nInterrupted: \d+ conditions? (was|were) complete; no file was/,
-    );
-    expect(readdirSync(folder)).toEqual([]);
+    const [, next, path] =
+      /The job was ended\.\nInterrupted: \d+ conditions? (?:was|were) complete; those before condition (\d+) are in (\S+)\. --from \d+ runs the rest\.\n$/.exec(
+        stderr,
+      ) ?? [];
+    expect(readdirSync(folder).map((name) => join(folder, name))).toEqual([path]);
     expect(await stateOf(stderr)).toMatchObject({ status: 'dismissed' });
+    await experiment([...ENDLESS, '--sweep', `seed=1:${next}:1`, '--csv', whole, '--workers', '2']);
+    expect(readFileSync(path!, 'utf8')).toBe(readFileSync(whole, 'utf8'));
   });
 
   it('repeats the refusal of an experiment that is too expensive even for a job', async () => {
@@ -533,6 +541,37 @@ it('a command whose standard output is full ends with status 1 and one line', ()
 });
 
 describe('npm run experiment, interrupted', () => {
+  it('leaves what came before the connection to the service broke, and --from runs the rest', async () => {
+    const gateway = await startGateway(service);
+    try {
+      const folder = mkdtempSync(join(directory, 'broken-'));
+      const rows = (name: string) => readFileSync(join(folder, name), 'utf8').trimEnd().split('\r\n');
+      const run = (...further: string[]) =>
+        experiment([
+          ...['--stimulate', 'S_sugar@200', '--report', 'C_walk', '--duration', '100', '--trials', '2'],
+          ...['--sweep', 'seed=1:4:1', '--csv', join(folder, 'a.csv'), '--url', gateway.url, ...further],
+        ]);
+      // The head and two conditions.
+      gateway.wayOf = (path) =>
+        /\/experiments\?/.test(path) ? { cutsAnswerOf: service, lines: 3 } : service;
+      const broken = await run();
+      expect(broken).toMatchObject({ status: 1, stdout: '' });
+      expect(broken.stderr).toMatch(
+        /failed after 2 conditions were complete; those before condition 2 are in \S+a\.partial\.csv\. --from 2 runs the rest\.\n/,
+      );
+      expect(broken.stderr).toMatch(/The connection broke before the experiment ended/);
+      expect(readdirSync(folder)).toEqual(['a.partial.csv']);
+
+      gateway.wayOf = () => service;
+      expect(await run()).toMatchObject({ status: 0 });
+      const expected = rows('a.csv');
+      expect(await run('--from', '2')).toMatchObject({ status: 0 });
+      expect([...rows('a.partial.csv'), ...rows('a.csv').slice(1)]).toEqual(expected);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
   it('ends at SIGINT with status 130, and leaves no file', async () => {
     const folder = mkdtempSync(join(directory, 'interrupted-'));
     const endless = [

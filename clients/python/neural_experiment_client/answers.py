@@ -27,11 +27,13 @@ from .results import ROWS_LEFT_OUT, Result
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from .kept_answers import KeptAnswer
+
 _EXTENSIONS = {".csv": "csv", ".arrow": "arrow", ".parquet": "parquet", ".ndjson": "ndjson", ".json": "json"}
 #: Opens an answer with the members of a query.
 Ask = Callable[[Mapping[str, Union[str, None]]], Any]
 #: Lines of an answer, parsed, and as bytes if the service wrote them so.
-_Lines = Generator[tuple[Json, Union[bytes, None]], None, None]
+Lines = Generator[tuple[Json, Union[bytes, None]], None, None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,12 +78,30 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def result_of(ask: Ask, *, truncate: bool, show: Callable[[Progress], object] | None = None) -> Result:
-    """All of an answer, whose warnings are shown."""
+def result_of(
+    ask: Ask,
+    *,
+    truncate: bool,
+    show: Callable[[Progress], object] | None = None,
+    kept: KeptAnswer | None = None,
+) -> Result:
+    """All of an answer, whose warnings are shown.
+
+    Args:
+        ask: opens the answer.
+        truncate: as for `Lab.run`.
+        show: called with the progress.
+        kept: the part of the answer that a file has, and gets.
+    """
     started_s = time.monotonic()
     answer: Json = {"conditions": []}
+
+    def lines_from(start: int) -> Lines:
+        query: dict[str, str | None] = {"truncate": _flag(truncate), "from": str(start) if start > 0 else None}
+        return _naming_tables(_lines_of_pages(ask, query))
+
     # If `show` fails, the experiment is no longer under way.
-    with contextlib.closing(_naming_tables(_lines_of_pages(ask, {"truncate": _flag(truncate)}))) as lines:
+    with contextlib.closing(lines_from(0) if kept is None else kept.lines(lines_from)) as lines:
         for line, _ in lines:
             if "progress" in line:
                 if show is not None:
@@ -95,7 +115,7 @@ def result_of(ask: Ask, *, truncate: bool, show: Callable[[Progress], object] | 
     return Result(_in_order(answer))
 
 
-def _naming_tables(lines: _Lines) -> _Lines:
+def _naming_tables(lines: Lines) -> Lines:
     """The lines. The failure for one trial with more rows than JSON may have names the way to all of them."""
     try:
         yield from lines
@@ -109,7 +129,7 @@ def _flag(value: bool) -> str | None:
     return "true" if value else None
 
 
-def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> _Lines:
+def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> Lines:
     """The lines of one answer from all of its pages, parsed, and as bytes where the service wrote them so.
 
     A condition at the border of two pages stands in both of them, with the rows of other trials in each.
@@ -123,7 +143,9 @@ def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> _Lines:
         last: Json = {}
         # Progress counts from the beginning of a page.
         before = conditions
-        with ask({**query, "format": "ndjson", "page": page}) as response:
+        # A page knows where it begins.
+        begins = query.get("from") if page is None else None
+        with ask({**query, "format": "ndjson", "from": begins, "page": page}) as response:
             while data := read_line(response):
                 last = parsed(data)
                 _check_failure(last)
@@ -139,6 +161,11 @@ def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> _Lines:
                         yield held
                         conditions += 1
                     held = last, data
+                    if not _has_tables(last):
+                        # It is complete, and may be long before the next one.
+                        yield held
+                        conditions += 1
+                        held = None
                 elif "id" in last:
                     if page is None:
                         yield last, data
@@ -152,6 +179,11 @@ def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> _Lines:
     if held is not None:
         yield held
     yield totals
+
+
+def _has_tables(condition: Json) -> bool:
+    """Whether a condition has rows, which may be divided between two pages. Groups are a list."""
+    return any(isinstance(report, dict) for report in condition.get("reports", {}).values())
 
 
 def _joined(condition: Json, rest: Json) -> Json:
@@ -219,7 +251,7 @@ def _save_lines(lines: Iterator[tuple[Json, bytes | None]], file: IO[bytes], *, 
     for line, data in lines:
         if "progress" in line:
             continue
-        text = json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() if data is None else data.rstrip()
+        text = text_of(line, data)
         if not as_one:
             file.write(text + b"\n")
         elif "id" in line:
@@ -231,6 +263,13 @@ def _save_lines(lines: Iterator[tuple[Json, bytes | None]], file: IO[bytes], *, 
             file.write(b"]," + text[1:])
         codes += [warning["code"] for warning in line.get("warnings", ())]
     return "SPIKES_TRUNCATED" in codes
+
+
+def text_of(line: Json, data: bytes | None) -> bytes:
+    """A line as the service writes it, without its end."""
+    if data is not None:
+        return data.rstrip()
+    return json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def _pages(ask: Ask, query: Mapping[str, str | None]) -> Generator[Any, None, None]:

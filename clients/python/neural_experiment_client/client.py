@@ -43,6 +43,7 @@ from .errors import LabConnectionError, LabError
 from .frames import frame_or_list
 from .gate import Gate
 from .jobs import Job
+from .kept_answers import KeptAnswer
 from .opener import opener_for
 from .responses import cause_of, http_error, is_of_gateway, may_have_arrived, whole
 from .results import Result
@@ -145,6 +146,7 @@ class Lab:
         *,
         progress: Callable[[Progress], object] | bool = False,
         truncate: bool = False,
+        resume: str | os.PathLike[str] | None = None,
         **document: Unpack[Document],
     ) -> Result:
         """Runs an experiment and waits for its results.
@@ -162,6 +164,9 @@ class Lab:
             progress: called about every 5 s; True prints a line (`print_progress`).
             truncate: whether to leave out, with a warning, the rows of tables of events beyond the limit of the
                 service. Otherwise all of them come, as many as there are.
+            resume: a file that ends in .ndjson, which keeps each condition as soon as it is done. If a call ended
+                early, the same call computes only the conditions that the file lacks, and gives the whole result
+                (`Result.resumed_at`). `progress` then counts these.
             **document: the members of the document of an experiment, which GET /api/v2/openapi describes in full.
                 inputs: what is stimulated, by names of your choice. `node_set`: which neurons; `rate_hz` of each
                     (150), or `{"times_ms": [0, 100], "values": [10, 80]}`. A selector alone will do. A pattern over
@@ -189,9 +194,13 @@ class Lab:
 
         Raises:
             LabError: the service refused the document, or the experiment failed.
+            ValueError: the file of `resume` is of another experiment, model or version of the service's answers.
         """
         show = print_progress if progress is True else progress or None
-        return result_of(self._asking(document), truncate=truncate, show=show)
+        kept = None
+        if resume is not None:
+            kept = KeptAnswer(resume, lambda start: self._described(document, {"from": str(start)}))
+        return result_of(self._asking(document), truncate=truncate, show=show, kept=kept)
 
     @takes_document
     def submit(self, **document: Unpack[Document]) -> Job:
@@ -279,9 +288,7 @@ class Lab:
             as_job: whether to check and price it as a job, which may be larger (`submit`).
             **document: as for `run`.
         """
-        headers = {"Prefer": "respond-async"} if as_job else _NONE
-        with self._post(completed(document), {"dry_run": "true", "format": "json"}, headers) as response:
-            return whole(response)
+        return self._described(document, {}, {"Prefer": "respond-async"} if as_job else _NONE)
 
     @takes_document
     def download(
@@ -445,6 +452,13 @@ class Lab:
             model = page["model"]
             if len(rows) >= page["count"]:
                 return rows, page
+
+    def _described(
+        self, document: Mapping[str, Any], query: Mapping[str, str | None], headers: Mapping[str, str] = _NONE
+    ) -> Json:
+        query = {"dry_run": "true", "format": "json", **query}
+        with self._post(completed(document), query, headers) as response:
+            return whole(response)
 
     def _asking(self, document: Mapping[str, Any]) -> Ask:
         complete = completed(document)

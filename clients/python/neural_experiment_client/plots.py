@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+import textwrap
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .documents import Json
+from .plot_labels import groups_label, joined, parameter_label, setting_text, short
+from .plot_marks import TITLE_WIDTH, Bar, add_legend, chance_text, draw_bars, draw_line, height_of_bars, set_title
 
 if TYPE_CHECKING:
     from .results import Result
@@ -15,12 +19,47 @@ _MAX_LINES = 10
 _MAX_BARS = 40
 _MAX_MAPS = 6
 _MAX_TRACES = 8
+#: Largest number of neurons whose ids a raster has.
+_MAX_NAMED = 12
+#: Largest number of values of an axis of a map that have labels, and whose cells have numbers.
+_MAX_TICKS = 12
 _WIDTH_IN = 7.5
-#: Of each kind of numbers: the types of reports, the member of a group, the label of its axis.
-_MEASURES = [(("rate", "histogram"), "rate_hz", "Mean rate (Hz)"), (("latency",), "latency_ms", "Latency (ms)")]
+#: Characters of a note, of a label below a panel, and of a label beside an inch of it.
+_NOTE_WIDTH = 125
+_X_WIDTH = 55
+_CHARACTERS_PER_IN = 11
 
-#: A panel: its height in inches, and the function that draws it.
-_Panel = tuple[float, Callable[[Any], None]]
+
+class _Measure(NamedTuple):
+    """A kind of numbers of groups."""
+
+    kinds: tuple[str, ...]
+    member: str
+    label: str
+    #: 1 if the highest are the most active, -1 if the lowest are.
+    sign: int
+
+
+_MEASURES = [
+    _Measure(("rate", "histogram"), "rate_hz", "Mean rate (Hz)", 1),
+    _Measure(("latency",), "latency_ms", "Latency (ms)", -1),
+]
+
+
+class _Row(NamedTuple):
+    """A number of a group in a condition, and that of its controls."""
+
+    report: str
+    #: The labels of the group.
+    group: str
+    head: Json
+    value: Json
+    #: None without controls.
+    control: Json | None
+
+    @property
+    def is_active(self) -> bool:
+        return bool(self.value["mean"] or (self.control or {}).get("mean"))
 
 
 def figure_of(result: Result, reports: Sequence[str] | None) -> Any:
@@ -33,275 +72,346 @@ def figure_of(result: Result, reports: Sequence[str] | None) -> Any:
     if unknown:
         known = ", ".join(result.document["reports"])
         raise ValueError(f"reports must name reports of the experiment ({known}), got {', '.join(sorted(unknown))}")
-    axes = result.document.get("sweep", [])
-    panels = [panel for measure in _MEASURES for panel in _measured(result, axes, reports, measure)]
-    if not axes:
-        panels += [*_courses(result, reports), *_rasters(result, reports), *_traces(result, reports)]
+    drawing = _Drawing(result, list(result.document["reports"]) if reports is None else reports)
+    drawing.draw()
+    panels = drawing.panels
     if not panels:
         raise ValueError("The result has nothing to draw: its reports are silent, stopped, or of type inputs.")
-    height = sum(panel_height for panel_height, _ in panels)
+    heights = [height for height, _ in panels]
+    note = textwrap.fill(" ".join(dict.fromkeys(drawing.notes)), _NOTE_WIDTH)
     figure, places = pyplot.subplots(
         len(panels),
         squeeze=False,
-        figsize=(_WIDTH_IN, height),
-        gridspec_kw={"height_ratios": [panel_height for panel_height, _ in panels]},
+        figsize=(_WIDTH_IN, sum(heights) + 0.15 * len(note.splitlines())),
+        gridspec_kw={"height_ratios": heights},
         layout="constrained",
     )
-    for place, (_, draw) in zip(places[:, 0], panels):
+    for place, (height, draw) in zip(places[:, 0], panels):
         place.spines[["top", "right"]].set_visible(False)
         draw(place)
+        # A label that is longer than its panel would run into that of the next one, or over the edge.
+        width = max(12, int(_CHARACTERS_PER_IN * (height - 0.6)))
+        place.set_xlabel(textwrap.fill(place.get_xlabel(), _X_WIDTH))
+        place.set_ylabel("\n".join(textwrap.fill(line, width) for line in place.get_ylabel().split("\n")))
     if "name" in result.document:
-        figure.suptitle(result.document["name"])
+        figure.suptitle(textwrap.fill(result.document["name"], TITLE_WIDTH))
+    if note:
+        figure.supxlabel(note, x=0.01, ha="left", fontsize=8)
     # A notebook shows the value of a cell; it would show an open figure a second time.
     pyplot.close(figure)
     return figure
 
 
-def _measured(result: Result, axes: Sequence[Json], reports: Sequence[str] | None, measure: Any) -> list[_Panel]:
-    kinds, member, label = measure
-    entries: dict[str, list[Json]] = {}
-    for head, report, group, is_unchanged in result._groups(kinds):
-        value = group[member]
-        # An unchanged condition repeats its baseline.
-        if value is not None and not is_unchanged and (reports is None or report in reports):
-            name = _group_name(head, report, result)
-            control = group.get("control") or {}
-            means = [value["mean"], control.get("mean")]
-            own = {"head": head, "is_active": any(means)}
-            entries.setdefault(report, []).append({**own, "group": name, **value})
-            if means[1] is not None:
-                beside = {"mean": means[1], "sd": control["sd"], "trials": control["values"]}
-                entries[report].append({**own, "group": ", ".join(filter(None, [name, "controls"])), **beside})
-    # Silent reports are left out, unless all are silent.
-    active = {report: own for report, own in entries.items() if any(entry["is_active"] for entry in own)}
-    chosen = active or dict(list(entries.items())[:1])
-    each = [axis for axis in axes if "each" in axis]
-    several = [axis["set"] for axis in axes if "set" in axis and len(axis["values"]) > 1]
-    swept = [name for name in result._parameter_names() if name != "condition"]
-    if each:
-        return [panel for report, own in chosen.items() for panel in _screens(report, own, each[0], swept, label)]
-    if len(several) > 1:
-        return [panel for report, own in chosen.items() for panel in _maps(report, own, several[:2], swept, label)]
-    if swept:
-        dose = several[0] if several else swept[0]
-        return [_dose(report, own, dose, swept, label) for report, own in chosen.items()]
-    return [_bars([entry for own in chosen.values() for entry in own], label)] if chosen else []
+class _Drawing:
+    """The panels of a figure, and sentences about what they leave out.
 
+    Args:
+        result: what is drawn.
+        reports: the names of those to draw.
+    """
 
-def _bars(entries: list[Json], label: str) -> _Panel:
-    """Bars of a single condition, with a ring for each trial, or for each of its controls."""
-    active = [entry for entry in entries if entry["is_active"]] or entries
-    shown = active[:_MAX_BARS]
-    names = [f"{entry['head']['report']} {entry['group']}".strip() for entry in shown]
+    def __init__(self, result: Result, reports: Sequence[str]) -> None:
+        #: Of each the height in inches, and the function that draws it.
+        self.panels: list[tuple[float, Callable[[Any], None]]] = []
+        self.notes: list[str] = []
+        self._result = result
+        self._reports = reports
+        self._axes = result.document.get("sweep", [])
 
-    def draw(place: Any) -> None:
-        at = range(len(shown))
-        _draw_bars(place, names, shown, label)
-        for bar in at:
-            trials = [value for value in shown[bar]["trials"] if value is not None]
-            place.plot(trials, [bar] * len(trials), "o", mfc="none", mec="0.25", ms=4)
-        _say_left_out(place, len(active) - len(shown))
+    def draw(self) -> None:
+        for measure in _MEASURES:
+            self._draw_measure(measure)
+        if not self._axes:
+            self._draw_courses()
+            self._draw_rasters()
+            self._draw_traces()
+        types = {name: report["type"] for name, report in self._result.document["reports"].items()}
+        tables = ("inputs",) if not self._axes else ("inputs", "spikes", "membrane")
+        left_out = [name for name in self._reports if types[name] in tables]
+        if left_out:
+            which = "of a sweep" if self._axes else "of input events"
+            self.notes.append(f"Not drawn are the tables {which}: {', '.join(left_out)}.")
+        unchanged = len(self._result.json.get("unchanged", []))
+        if unchanged:
+            self.notes.append(f"Not run, as they change nothing: {_counted(unchanged, 'condition')}.")
 
-    return _height_of_bars(shown), draw
+    def _draw_measure(self, measure: _Measure) -> None:
+        rows = self._rows(measure)
+        reports = _divided(rows, lambda row: row.report)
+        # Silent reports are left out, unless all are silent.
+        active = {report: own for report, own in reports.items() if any(row.is_active for row in own)}
+        chosen = active or dict(list(reports.items())[:1])
+        silent = [report for report in reports if report not in chosen]
+        if silent:
+            self.notes.append(f"Silent: {', '.join(silent)}.")
+        each = [axis for axis in self._axes if "each" in axis]
+        several = [axis for axis in self._axes if "set" in axis and len(axis["values"]) > 1]
+        if each:
+            for report, own in chosen.items():
+                self._draw_screens(report, own, each[0], measure)
+        elif len(several) > 1:
+            for report, own in chosen.items():
+                self._draw_maps(report, own, several[:2], measure)
+        elif self._axes:
+            for report, own in chosen.items():
+                self._draw_dose(report, own, (several or self._axes)[0], measure)
+        elif chosen:
+            self._draw_groups([row for own in chosen.values() for row in own], measure)
 
+    def _rows(self, measure: _Measure) -> list[_Row]:
+        rows = []
+        missing = 0
+        for head, report, group, is_unchanged in self._result._groups(measure.kinds):
+            # An unchanged condition repeats its baseline.
+            if is_unchanged or report not in self._reports:
+                continue
+            value = group[measure.member]
+            if value is None:
+                missing += 1
+                continue
+            control = group.get("control")
+            has_controls = control is not None and control["mean"] is not None
+            rows.append(_Row(report, self._group_name(head, report), head, value, control if has_controls else None))
+        if missing:
+            why = "no spike or stopped" if measure.sign < 0 else "stopped"
+            self.notes.append(f"Without a value ({why}): {_counted(missing, 'group')}.")
+        return rows
 
-def _screens(report: str, entries: list[Json], axis: Json, swept: list[str], label: str) -> list[_Panel]:
-    """Bars of the groups that an axis takes in turn, the largest change first, beside the baseline."""
-    own = [name for name in swept if name == axis["as"] or name.startswith(f"{axis['as']}.")]
-    rest = [name for name in swept if name not in own]
-    is_input = axis["as"].startswith("inputs.")
-    panels = []
-    for title, part in _divided(entries, lambda entry: _series_name(entry, rest)).items():
-        if not any(entry["mean"] > 0 for entry in part):
-            continue
-        baselines = [entry for entry in part if all(entry["head"][name] == "none" for name in own)]
-        baseline = baselines[0]["mean"] if baselines else 0.0
-        groups = [entry for entry in part if entry not in baselines]
-        groups.sort(key=lambda entry: -entry["mean"] if is_input else -abs(entry["mean"] - baseline))
-        shown = baselines + groups[:_MAX_BARS]
-        names = ["none" if entry in baselines else _joined(entry["head"][name] for name in own) for entry in shown]
-        panels.append(_screen(f"{report} {title}".strip(), axis["as"], names, shown, label, baselines, len(groups)))
-    return panels[:_MAX_MAPS]
+    def _draw_groups(self, rows: list[_Row], measure: _Measure) -> None:
+        """Bars of a single condition, with a ring for each trial, or for each of its controls."""
+        active = [row for row in rows if row.is_active] or rows
+        most = _MAX_BARS // 2 if any(row.control for row in active) else _MAX_BARS
+        shown = active
+        if len(active) > most:
+            shown = sorted(active, key=lambda row: -measure.sign * row.value["mean"])[:most]
+            which = "lowest" if measure.sign < 0 else "most active"
+            self.notes.append(f"Drawn are the {most} {which} of {len(rows)} groups.")
+        elif len(rows) > len(active):
+            self.notes.append(f"Left out: {_counted(len(rows) - len(active), 'silent group')}.")
+        bars: list[Bar] = []
+        for row in shown:
+            name = joined([row.report, row.group])
+            bars.append((name, row.value, ""))
+            if row.control is not None:
+                trials = row.control["values"]
+                bars.append((f"controls of {name}", {**row.control, "trials": trials}, chance_text(row.control)))
 
-
-def _screen(
-    title: str, what: str, names: list[str], shown: list[Json], label: str, baselines: list[Json], groups: int
-) -> _Panel:
-    def draw(place: Any) -> None:
-        _draw_bars(place, names, shown, label)
-        place.set_ylabel(what)
-        place.set_title(title)
-        for entry in baselines:
-            place.axvline(entry["mean"], color="0.4", ls="--", lw=1)
-        _say_left_out(place, groups + len(baselines) - len(shown))
-
-    return _height_of_bars(shown), draw
-
-
-def _draw_bars(place: Any, names: list[str], shown: list[Json], label: str) -> None:
-    at = range(len(shown))
-    sd = [entry["sd"] for entry in shown]
-    place.barh(at, [entry["mean"] for entry in shown], xerr=sd, color="C0", alpha=0.75, error_kw={"lw": 1})
-    place.set_yticks(list(at), names)
-    place.invert_yaxis()
-    place.set_xlim(left=0)
-    place.set_xlabel(f"{label}; whiskers: 1 sd over trials")
-
-
-def _dose(report: str, entries: list[Json], dose: str, swept: list[str], label: str) -> _Panel:
-    """Means over a swept number, with a band of one standard deviation."""
-    rest = [name for name in swept if name != dose]
-    series = _divided(entries, lambda entry: _series_name(entry, rest))
-
-    def draw(place: Any) -> None:
-        for name, own in list(series.items())[:_MAX_LINES]:
-            points = sorted((entry["head"][dose], entry["mean"], entry["sd"]) for entry in own)
-            x, mean, sd = zip(*points)
-            low, high = ([m + sign * s for m, s in zip(mean, sd)] for sign in (-1, 1))
-            (line,) = place.plot(x, mean, "o-", ms=3, label=name)
-            place.fill_between(x, [max(0, value) for value in low], high, color=line.get_color(), alpha=0.2, lw=0)
-        place.set(title=report, xlabel=dose, ylabel=f"{label}\n± 1 sd over trials")
-        place.set_ylim(bottom=0)
-        _legend(place, list(series))
-        _say_left_out(place, len(series) - _MAX_LINES)
-
-    return 3.0, draw
-
-
-def _maps(report: str, entries: list[Json], over: list[str], swept: list[str], label: str) -> list[_Panel]:
-    """A map over two swept numbers for each of the most active groups, all on one scale."""
-    rest = [name for name in swept if name not in over]
-    parts = _divided(entries, lambda entry: _series_name(entry, rest))
-    highest = max(entry["mean"] for entry in entries) or 1.0
-    most = sorted(parts, key=lambda name: -max(entry["mean"] for entry in parts[name]))[:_MAX_MAPS]
-    xs, ys = (sorted({entry["head"][name] for entry in entries}) for name in over)
-
-    def panel(name: str) -> _Panel:
         def draw(place: Any) -> None:
+            draw_bars(place, bars, measure.label)
+            for at, (_, value, _) in enumerate(bars):
+                trials = [each for each in value["trials"] if each is not None]
+                place.plot(trials, [at] * len(trials), "o", mfc="none", mec="0.25", ms=4)
+
+        self.panels.append((height_of_bars(bars), draw))
+
+    def _draw_screens(self, report: str, rows: list[_Row], axis: Json, measure: _Measure) -> None:
+        """Bars of the groups that an axis takes in turn, the largest change first, beside the baseline."""
+        own = self._result._columns_of(axis)
+        parts = {
+            title: part
+            for title, part in _divided(rows, lambda row: self._series_name(row, axis)).items()
+            if any(row.is_active for row in part)
+        }
+        if len(parts) > _MAX_MAPS:
+            self.notes.append(f"Of “{report}” the first {_MAX_MAPS} of {len(parts)} panels are drawn.")
+        for title, part in list(parts.items())[:_MAX_MAPS]:
+            self._draw_screen(joined([report, title]), part, axis, own, measure)
+
+    def _draw_screen(self, title: str, rows: list[_Row], axis: Json, own: list[str], measure: _Measure) -> None:
+        baselines = [row for row in rows if all(row.head[name] == "none" for name in own)]
+        baseline = baselines[0].value["mean"] if baselines else 0.0
+        is_input = axis["as"].startswith("inputs.")
+        groups = [row for row in rows if row not in baselines]
+        groups.sort(key=lambda row: -row.value["mean"] if is_input else -abs(row.value["mean"] - baseline))
+        shown = baselines + groups[:_MAX_BARS]
+        if len(groups) > _MAX_BARS:
+            which = "highest" if is_input else "most changed"
+            self.notes.append(f"Of “{title}” the {_MAX_BARS} {which} of {len(groups)} groups are drawn.")
+        bars: list[Bar] = []
+        for row in shown:
+            name = "nothing" if row in baselines else joined(row.head[name] for name in own)
+            bars.append((name, row.value, chance_text(row.control)))
+
+        def draw(place: Any) -> None:
+            draw_bars(place, bars, measure.label)
+            place.set_ylabel(groups_label(axis["as"]))
+            set_title(place, title)
+            for row in baselines:
+                place.axvline(row.value["mean"], color="0.4", ls="--", lw=1)
+
+        self.panels.append((height_of_bars(bars), draw))
+
+    def _draw_dose(self, report: str, rows: list[_Row], axis: Json, measure: _Measure) -> None:
+        """Means over a swept number, with a band of one standard deviation; dashed those of controls."""
+        dose = axis["set"]
+        series = _divided(rows, lambda row: self._series_name(row, axis))
+        names = list(series)
+        has_controls = any(row.control for row in rows)
+        most = _MAX_LINES // 2 if has_controls else _MAX_LINES
+        if len(names) > most:
+            change = {name: [row.value["mean"] for row in own] for name, own in series.items()}
+            ranked = sorted(names, key=lambda name: min(change[name]) - max(change[name]))[:most]
+            names = [name for name in names if name in ranked]
+            self.notes.append(f"Of “{report}” the {most} of {len(series)} lines that change most are drawn.")
+
+        def draw(place: Any) -> None:
+            for name in names:
+                own = sorted(series[name], key=lambda row: row.head[dose])
+                points = [(row.head[dose], row.value["mean"], row.value["sd"]) for row in own]
+                color = draw_line(place, points, label=name)
+                beside = [(row.head[dose], row.control["mean"], row.control["sd"]) for row in own if row.control]
+                if beside:
+                    draw_line(place, beside, label=", ".join(filter(None, [name, "controls"])), color=color)
+            set_title(place, report)
+            place.set(xlabel=parameter_label(dose), ylabel=f"{measure.label}\n± 1 sd over trials")
+            place.set_ylim(bottom=0)
+            add_legend(place, names if not has_controls else ["controls"])
+
+        self.panels.append((3.0, draw))
+
+    def _draw_maps(self, report: str, rows: list[_Row], axes: list[Json], measure: _Measure) -> None:
+        """A map over two swept numbers for each of the most active groups, all on one scale."""
+        parts = _divided(rows, lambda row: self._series_name(row, *axes))
+        highest = max(row.value["mean"] for row in rows) or 1.0
+        ranked = sorted(parts, key=lambda name: -max(row.value["mean"] for row in parts[name]))
+        most = [name for name in parts if name in ranked[:_MAX_MAPS]]
+        if len(parts) > len(most):
+            self.notes.append(f"Of “{report}” the {len(most)} most active of {len(parts)} maps are drawn.")
+        names = [axis["set"] for axis in axes]
+        xs, ys = (sorted({row.head[name] for row in rows}) for name in names)
+
+        def draw_map(part: str, place: Any) -> None:
             cells = [[math.nan] * len(xs) for _ in ys]
-            for entry in parts[name]:
-                x, y = (entry["head"][axis] for axis in over)
-                cells[ys.index(y)][xs.index(x)] = entry["mean"]
+            for row in parts[part]:
+                x, y = (row.head[name] for name in names)
+                cells[ys.index(y)][xs.index(x)] = row.value["mean"]
             image = place.imshow(cells, origin="lower", aspect="auto", vmin=0, vmax=highest, cmap="viridis")
-            for y, row in enumerate(cells):
-                for x, value in enumerate(row):
-                    if not math.isnan(value) and len(xs) <= 16:
+            for y, line in enumerate(cells):
+                for x, value in enumerate(line):
+                    if not math.isnan(value) and len(xs) <= _MAX_TICKS:
                         color = "white" if value < 0.6 * highest else "black"
                         place.text(x, y, f"{value:.3g}", ha="center", va="center", color=color, fontsize=7)
-            place.set_xticks(range(len(xs)), [f"{value:g}" for value in xs])
-            place.set_yticks(range(len(ys)), [f"{value:g}" for value in ys])
-            place.set(title=f"{report} {name}".strip(), xlabel=over[0], ylabel=over[1])
-            place.figure.colorbar(image, ax=place, label=label)
+            for ticks, values in ((place.set_xticks, xs), (place.set_yticks, ys)):
+                stride = math.ceil(len(values) / _MAX_TICKS)
+                ticks(range(0, len(values), stride), [f"{value:g}" for value in values[::stride]])
+            set_title(place, joined([report, part]))
+            place.set(xlabel=parameter_label(names[0]), ylabel=parameter_label(names[1]))
+            place.figure.colorbar(image, ax=place, label=measure.label.replace(" (", "\n("))
 
-        return 0.8 + 0.35 * max(4, len(ys)), draw
+        for part in most:
+            self.panels.append((0.8 + 0.35 * max(4, len(ys)), functools.partial(draw_map, part)))
 
-    return [panel(name) for name in most]
+    def _draw_courses(self) -> None:
+        """Histograms over time."""
+        for report in self._of_type("histogram"):
+            document = self._result.document["reports"][report]
+            lines = [
+                (self._group_name(head, report), group["bins_hz"])
+                for head, name, group, _ in self._result._groups(("histogram",))
+                if name == report and group["bins_hz"] is not None
+            ]
+            if not lines:
+                continue
+            shown = lines
+            if len(lines) > _MAX_LINES:
+                shown = sorted(lines, key=lambda line: -sum(line[1]))[:_MAX_LINES]
+                self.notes.append(f"Of “{report}” the {_MAX_LINES} most active of {len(lines)} lines are drawn.")
+
+            def draw(place: Any, report: str = report, document: Json = document, shown: Any = shown) -> None:
+                for name, bins in shown:
+                    edges = [document["start_ms"] + at * document["bin_ms"] for at in range(len(bins) + 1)]
+                    place.stairs(bins, edges, label=short(name), lw=1.2)
+                self._draw_time(place, report, f"Rate (Hz), bins of {document['bin_ms']:g} ms")
+                place.set_ylim(bottom=0)
+                add_legend(place, [name for name, _ in shown])
+
+            self.panels.append((2.5, draw))
+
+    def _draw_rasters(self) -> None:
+        """A row for each neuron and trial that spiked, the trials of a neuron together."""
+        for report, table in self._tables("spikes"):
+            rows = sorted(set(zip(table["root_id"], table["trial"])))
+            neurons = _divided(list(enumerate(rows)), lambda row: row[1][0])
+
+            def draw(
+                place: Any, report: str = report, table: Json = table, rows: Any = rows, neurons: Any = neurons
+            ) -> None:
+                at = {row: number for number, row in enumerate(rows)}
+                y = [at[row] for row in zip(table["root_id"], table["trial"])]
+                place.plot(table["t_ms"], y, "|", color="0.1", ms=max(1.0, min(6.0, 150 / len(rows))))
+                self._draw_time(place, report, f"{_counted(len(neurons), 'neuron')} with spikes, trials together")
+                place.set_yticks([])
+                if len(neurons) <= _MAX_NAMED:
+                    middles = [sum(number for number, _ in own) / len(own) for own in neurons.values()]
+                    place.set_yticks(middles, list(neurons), fontsize=7)
+
+            self.panels.append((2.5, draw))
+
+    def _draw_traces(self) -> None:
+        """Membrane potentials in the first trial, of the neurons that spike most in it."""
+        spikes = [
+            neuron
+            for _, table in self._tables("spikes", self._result._reports(("spikes",)))
+            for neuron, trial in zip(table["root_id"], table["trial"])
+            if trial == 0
+        ]
+        for report, table in self._tables("membrane"):
+            rows = zip(table["trial"], table["root_id"], table["t_ms"], table["v_mv"])
+            neurons = _divided([row[1:] for row in rows if row[0] == 0], lambda row: row[0])
+            names = list(neurons)
+            if len(names) > _MAX_TRACES:
+                ranked = sorted(names, key=lambda name: -spikes.count(name))[:_MAX_TRACES]
+                names = [name for name in names if name in ranked]
+                which = "those with the most spikes" if any(each in spikes for each in neurons) else "the first ones"
+                self.notes.append(f"Of {len(neurons)} neurons of “{report}” {_MAX_TRACES} are drawn, {which}.")
+            if self._result.document["trials"] > 1:
+                self.notes.append(f"“{report}” shows trial 0 of {self._result.document['trials']}.")
+
+            def draw(place: Any, report: str = report, neurons: Any = neurons, names: Any = names) -> None:
+                for name in names:
+                    place.plot([row[1] for row in neurons[name]], [row[2] for row in neurons[name]], lw=0.9, label=name)
+                self._draw_time(place, report, "Membrane potential (mV)")
+                add_legend(place, names)
+
+            self.panels.append((2.5, draw))
+
+    def _draw_time(self, place: Any, title: str, label: str) -> None:
+        """Title and axes of a panel over time: all of them have one limit, so that they can be compared."""
+        set_title(place, title)
+        place.set(xlabel="Time (ms)", ylabel=label)
+        place.set_xlim(0, self._result.document["duration_ms"])
+
+    def _of_type(self, kind: str) -> list[str]:
+        return [report for report in self._result._reports((kind,)) if report in self._reports]
+
+    def _tables(self, kind: str, reports: Sequence[str] | None = None) -> list[tuple[str, Json]]:
+        return [
+            (report, condition["reports"][report])
+            for condition in self._result.json["conditions"]
+            for report in (self._of_type(kind) if reports is None else reports)
+            if condition["reports"][report]["t_ms"]
+        ]
+
+    def _group_name(self, head: Json, report: str) -> str:
+        """The labels of a group, without which it is the whole report."""
+        return joined(head[name] for name in self._result._labels_of(report))
+
+    def _series_name(self, row: _Row, *drawn: Json) -> str:
+        """The group, and the values of the axes that a panel does not have."""
+        settings = [
+            setting_text(axis, [row.head[name] for name in self._result._columns_of(axis)])
+            for axis in self._axes
+            if axis not in drawn
+        ]
+        return ", ".join(filter(None, [row.group, *settings]))
 
 
-def _courses(result: Result, reports: Sequence[str] | None) -> list[_Panel]:
-    """Histograms over time."""
-    entries = [
-        {"report": report, "name": _group_name(head, report, result), "bins": group["bins_hz"]}
-        for head, report, group, _ in result._groups(("histogram",))
-        if group["bins_hz"] is not None and (reports is None or report in reports)
-    ]
-
-    def panel(report: str, lines: list[Json]) -> _Panel:
-        document = result.document["reports"][report]
-
-        def draw(place: Any) -> None:
-            for line in lines[:_MAX_LINES]:
-                edges = [document["start_ms"] + at * document["bin_ms"] for at in range(len(line["bins"]) + 1)]
-                place.stairs(line["bins"], edges, label=line["name"], lw=1.2)
-            place.set(title=report, xlabel="Time (ms)", ylabel="Rate (Hz)")
-            place.set_ylim(bottom=0)
-            _legend(place, [line["name"] for line in lines])
-            _say_left_out(place, len(lines) - _MAX_LINES)
-
-        return 2.5, draw
-
-    return [panel(report, own) for report, own in _divided(entries, lambda entry: entry["report"]).items()]
-
-
-def _rasters(result: Result, reports: Sequence[str] | None) -> list[_Panel]:
-    """A row for each neuron and trial that spiked, the trials of a neuron together."""
-
-    def panel(report: str, table: Json) -> _Panel:
-        rows = sorted(set(zip(table["root_id"], table["trial"])))
-        at = {row: place for place, row in enumerate(rows)}
-        neurons = len(set(table["root_id"]))
-
-        def draw(place: Any) -> None:
-            y = [at[row] for row in zip(table["root_id"], table["trial"])]
-            place.plot(table["t_ms"], y, "|", color="0.1", ms=max(1.0, min(6.0, 150 / len(rows))))
-            place.set(title=report, xlabel="Time (ms)", ylabel=f"{neurons} neurons with spikes,\ntheir trials together")
-            place.set_xlim(0, result.document["duration_ms"])
-            place.set_yticks([])
-
-        return 2.5, draw
-
-    return [panel(report, table) for report, table in _tables(result, "spikes", reports) if table["t_ms"]]
-
-
-def _traces(result: Result, reports: Sequence[str] | None) -> list[_Panel]:
-    """Membrane potentials of the first neurons in the first trial."""
-
-    def panel(report: str, table: Json) -> _Panel:
-        rows = zip(table["trial"], table["root_id"], table["t_ms"], table["v_mv"])
-        neurons = _divided([row[1:] for row in rows if row[0] == 0], lambda row: row[0])
-
-        def draw(place: Any) -> None:
-            for neuron, samples in list(neurons.items())[:_MAX_TRACES]:
-                place.plot([row[1] for row in samples], [row[2] for row in samples], lw=0.9, label=neuron)
-            place.set(title=f"{report}, trial 0", xlabel="Time (ms)", ylabel="Membrane potential (mV)")
-            _legend(place, list(neurons))
-            _say_left_out(place, len(neurons) - _MAX_TRACES)
-
-        return 2.5, draw
-
-    return [panel(report, table) for report, table in _tables(result, "membrane", reports) if table["t_ms"]]
-
-
-def _tables(result: Result, kind: str, reports: Sequence[str] | None) -> list[tuple[str, Json]]:
-    return [
-        (report, condition["reports"][report])
-        for condition in result.json["conditions"]
-        for report in result._reports((kind,))
-        if reports is None or report in reports
-    ]
-
-
-def _group_name(head: Json, report: str, result: Result) -> str:
-    """The labels of a group, without which it is the whole report."""
-    return _joined(head[name] for name in result._labels_of(report))
-
-
-def _series_name(entry: Json, rest: list[str]) -> str:
-    return ", ".join(filter(None, [entry["group"], *(f"{name}={entry['head'][name]}" for name in rest)]))
-
-
-def _joined(labels: Any) -> str:
-    return " ".join(str(label) for label in labels if label != "")
-
-
-def _divided(entries: list[Any], name_of: Callable[[Any], str]) -> dict[str, list[Any]]:
-    parts: dict[str, list[Any]] = {}
+def _divided(entries: list[Any], name_of: Callable[[Any], Hashable]) -> dict[Any, list[Any]]:
+    parts: dict[Any, list[Any]] = {}
     for entry in entries:
         parts.setdefault(name_of(entry), []).append(entry)
     return parts
 
 
-def _height_of_bars(shown: list[Json]) -> float:
-    return 0.9 + 0.22 * max(3, len(shown))
-
-
-def _legend(place: Any, names: list[str]) -> None:
-    if any(names):
-        place.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
-
-
-def _say_left_out(place: Any, number: int) -> None:
-    if number > 0:
-        place.annotate(
-            f"{number} more in the DataFrame", (1, 1), xycoords="axes fraction", ha="right", va="bottom", fontsize=8
-        )
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

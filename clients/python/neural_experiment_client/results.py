@@ -46,6 +46,14 @@ class Result:
         return self.json.get("partial", False)
 
     @property
+    def resumed_at(self) -> int | None:
+        """The condition at which an interrupted experiment went on (`Lab.run(resume=...)`); None if it was not.
+
+        `cost`, and warnings about certain conditions, do not cover the conditions before it.
+        """
+        return self.json.get("resumed_at")
+
+    @property
     def warnings(self) -> list[Json]:
         """Warnings about the results: `code` and `message` of each. They are also shown when the answer arrives."""
         return self.json["warnings"]
@@ -204,8 +212,9 @@ class Result:
             lab.run(...).plot().savefig("looming.pdf")
 
         Of a sweep: dose curves, or for at most six groups of a report maps of two parameters or bars of a screen.
-        Where nothing is swept: bars with the trials, histograms over time, spikes and membrane potentials. Controls are
-        bars or lines of their own, with the mean and the sd over the controls.
+        Where nothing is swept: bars with the trials, and over the time of a trial histograms, spikes and membrane
+        potentials. Controls are bars or lines of their own, with the mean and the sd over the controls. A note below
+        says what is left out.
 
         Args:
             reports: names of those to draw; by default all.
@@ -294,6 +303,9 @@ class Result:
 
     def _labels_of(self, report: str) -> list[str]:
         return [_LABELS[label] for label in self.document["reports"][report]["group_by"]]
+
+    def _columns_of(self, axis: Json) -> list[str]:
+        return [name for name, _ in _axis_columns(axis)]
 
     def _parameter_names(self) -> list[str]:
         return ["condition", *(name for axis in self.document.get("sweep", []) for name, _ in _axis_columns(axis))]

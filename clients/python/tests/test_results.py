@@ -10,6 +10,7 @@ import pytest
 from conftest import require
 
 from neural_experiment_client import Lab, LabError, Result, kept_jobs
+from neural_experiment_client.plot_labels import parameter_label
 from neural_experiment_client.uncertainty import student_t_95, uncertainty
 
 
@@ -127,7 +128,41 @@ SWEEPS = {
 
 
 def labels(figure):
-    return [(place.get_title(), place.get_xlabel(), place.get_ylabel()) for place in figure.axes]
+    return [(place.get_title(loc="left"), place.get_xlabel(), place.get_ylabel()) for place in figure.axes]
+
+
+def note_of(figure):
+    return " ".join(figure._supxlabel.get_text().split()) if figure._supxlabel else ""
+
+
+def texts_of(figure):
+    """The texts of a figure that can be seen, with their boxes in pixels."""
+    figure.canvas.draw()
+    texts = [figure._suptitle, figure._supxlabel]
+    for place in figure.axes:
+        legend = place.get_legend()
+        low, high = zip(place.get_xlim(), place.get_ylim())
+        ticks = [
+            label
+            for at, axis in enumerate((place.xaxis, place.yaxis))
+            for tick, label in zip(axis.get_ticklocs(), axis.get_ticklabels())
+            if min(low[at], high[at]) <= tick <= max(low[at], high[at])
+        ]
+        texts += [place._left_title, place.xaxis.label, place.yaxis.label, *place.texts, *ticks]
+        texts += legend.get_texts() if legend else []
+    return [(text.get_text(), text.get_window_extent()) for text in texts if text is not None and text.get_text()]
+
+
+def assert_readable(figure):
+    """No text runs into another one or over the edge of the figure."""
+    texts = texts_of(figure)
+    for at, (text, box) in enumerate(texts):
+        assert -1 <= box.x0 < box.x1 <= figure.bbox.x1 + 1, text
+        assert -1 <= box.y0 < box.y1 <= figure.bbox.y1 + 1, text
+        for other, beside in texts[at + 1 :]:
+            width = min(box.x1, beside.x1) - max(box.x0, beside.x0)
+            height = min(box.y1, beside.y1) - max(box.y0, beside.y0)
+            assert width <= 1 or height <= 1, (text, other)
 
 
 def test_a_dose_curve_has_the_means_of_the_answer(lab, document):
@@ -135,7 +170,9 @@ def test_a_dose_curve_has_the_means_of_the_answer(lab, document):
     result = lab.run(**{**document, "sweep": SWEEPS["dose"]})
     figure = result.plot()
     rate, latency = figure.axes
-    assert (rate.get_title(), rate.get_xlabel()) == ("cells", "inputs.a.rate_hz")
+    assert labels(figure)[0][:2] == ("cells", "Rate of a (Hz)")
+    assert note_of(figure) == "Not drawn are the tables of a sweep: raster."
+    assert_readable(figure)
     assert latency.get_ylabel().startswith("Latency (ms)")
     assert [line.get_label() for line in rate.lines] == ["motor left", "motor right"]
     for at, line in enumerate(rate.lines):
@@ -147,15 +184,20 @@ def test_a_dose_curve_has_the_means_of_the_answer(lab, document):
 def test_a_screen_and_a_map_have_a_panel_for_each_group(lab, document):
     require("matplotlib")
     screen = lab.run(**{**document, "sweep": SWEEPS["screen"]})
-    panels = screen.plot(["cells"]).axes
-    assert [place.get_title() for place in panels] == ["cells motor left", "cells motor right"]
-    assert [text.get_text() for text in panels[0].get_yticklabels()] == ["none", "relay"]
+    figure = screen.plot(["cells"])
+    assert note_of(figure) == "Not run, as they change nothing: 1 condition."
+    assert_readable(figure)
+    panels = figure.axes
+    assert [title for title, *_ in labels(figure)] == ["cells motor left", "cells motor right"]
+    assert panels[0].get_ylabel() == "Silenced"
+    assert [text.get_text() for text in panels[0].get_yticklabels()] == ["nothing", "relay"]
     widths = [bar.get_width() for bar in panels[0].patches]
     assert widths == [each["reports"]["cells"][0]["rate_hz"]["mean"] for each in screen.json["conditions"]]
     two = lab.run(**{**document, "sweep": SWEEPS["map"]}).plot(["cells"])
     image = two.axes[0].images[0].get_array()
     assert image.shape == (2, 2)
-    assert ("cells motor left", "inputs.a.rate_hz", "constants.synapse_mv") in labels(two)
+    assert ("cells motor left", "Rate of a (Hz)", "Synapse (mV)") in labels(two)
+    assert_readable(two)
 
 
 def test_a_single_condition_shows_trials_time_spikes_and_potentials(lab, document, tmp_path):
@@ -167,8 +209,10 @@ def test_a_single_condition_shows_trials_time_spikes_and_potentials(lab, documen
     }
     result = lab.run(**{**document, "sweep": [], "reports": reports})
     figure = result.plot()
-    titles = [place.get_title() for place in figure.axes]
-    assert titles == ["", "", "time", "raster", "mv, trial 0"]
+    assert [title for title, *_ in labels(figure)] == ["", "", "time", "raster", "mv"]
+    assert {place.get_xlim() for place in figure.axes[2:]} == {(0, 100)}
+    assert note_of(figure) == "“mv” shows trial 0 of 5."
+    assert_readable(figure)
     rings = sum(len(line.get_xdata()) for line in figure.axes[0].lines if line.get_marker() == "o")
     # Two groups of `cells` and one of `time`, of five trials each.
     assert rings == 15
@@ -185,12 +229,119 @@ def test_controls_are_shown_beside_what_they_belong_to(lab, document):
     reports = {"cells": {"node_set": "motor"}, "nothing": "lonely"}
     asked = {**document, "reports": reports, "controls": {"shuffle": "weights", "count": 3}}
     result = lab.run(**{**asked, "sweep": []})
-    (bars,) = result.plot().axes
-    assert [text.get_text() for text in bars.get_yticklabels()] == ["cells", "cells controls"]
+    figure = result.plot()
+    (bars,) = figure.axes
+    assert [text.get_text() for text in bars.get_yticklabels()] == ["cells", "controls of cells"]
     group = result.json["conditions"][0]["reports"]["cells"][0]
     assert [bar.get_width() for bar in bars.patches] == [group["rate_hz"]["mean"], group["control"]["mean"]]
+    control = group["control"]
+    assert bars.texts[1].get_text().endswith(f", p {control['p']:.3g}, q {control['q']:.3g}")
+    assert note_of(figure) == "Silent: nothing."
+    assert_readable(figure)
     (lines,) = lab.run(**{**asked, "sweep": SWEEPS["dose"]}).plot(["cells"]).axes
     assert [line.get_label() for line in lines.lines][1] == "controls"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "label"),
+    [
+        ("inputs.left_sugar.rate_hz", "Rate of left_sugar (Hz)"),
+        ("inputs.a.delay_ms", "Start of a (ms)"),
+        ("duration_ms", "Duration of a trial (ms)"),
+        ("seed", "Seed"),
+        ("constants.synapse_mv", "Synapse (mV)"),
+        ("connection_overrides.direct.weight", "Weight of direct"),
+        ("wiring.minimum_synapses", "Minimum synapses of the wiring"),
+    ],
+)
+def test_axes_have_names(parameter, label):
+    # As src/experiments/figures/condition-labels.ts has them.
+    assert parameter_label(parameter) == label
+
+
+def measured(reports, conditions, **more):
+    """A result whose groups have rates: of each condition the parameters and by report the rates by type."""
+    document = {
+        "trials": 2, "duration_ms": 100, "reports": {name: {"type": "rate", "group_by": ["type"]} for name in reports},
+    }  # fmt: skip
+
+    def group(name, mean):
+        return {"type": name, "neurons": 1, "rate_hz": {"mean": mean, "sd": 1, "trials": [mean - 1, mean + 1]}}
+
+    return Result({
+        "experiment": {**document, **more},
+        "conditions": [
+            {
+                "index": at,
+                "parameters": parameters,
+                "reports": {report: [group(*each) for each in rates.items()] for report, rates in own.items()},
+            }
+            for at, (parameters, own) in enumerate(conditions)
+        ],
+    })  # fmt: skip
+
+
+LONG = "a_cell_type_with_a_name_that_is_longer_than_any_figure_has_room_for_"
+
+
+def test_of_too_many_groups_the_most_active_are_drawn_and_the_note_says_so():
+    require("matplotlib")
+    rates = {f"{LONG}{at}": (7 * at) % 60 for at in range(60)}
+    figure = measured(["cells"], [({}, {"cells": rates})], name=f"{LONG} and another {LONG}").plot()
+    (bars,) = figure.axes
+    assert [bar.get_width() for bar in bars.patches] == list(range(59, 19, -1))
+    assert note_of(figure) == "Drawn are the 40 most active of 60 groups."
+    assert_readable(figure)
+    few = measured(["cells", "none"], [({}, {"cells": {"a": 1, "b": 0}, "none": {"a": 0}})]).plot()
+    assert note_of(few) == "Silent: none. Left out: 1 silent group."
+
+
+def test_of_too_many_lines_those_that_change_most_are_drawn():
+    require("matplotlib")
+    sweep = [{"set": f"inputs.{LONG}.rate_hz", "values": [10, 20]}]
+    conditions = [
+        ({sweep[0]["set"]: dose}, {"cells": {f"{LONG}{at}": 50 + at * dose for at in range(12)}}) for dose in (10, 20)
+    ]
+    figure = measured(["cells"], conditions, sweep=sweep).plot()
+    assert [line.get_ydata()[1] for line in figure.axes[0].lines] == [50 + 20 * at for at in range(2, 12)]
+    assert note_of(figure) == "Of “cells” the 10 of 12 lines that change most are drawn."
+    assert_readable(figure)
+
+
+def test_a_map_of_many_values_has_readable_axes():
+    require("matplotlib")
+    sweep = [
+        {"set": "inputs.looming_left.rate_hz", "values": [1000 + at for at in range(30)]},
+        {"set": "constants.synapse_mv", "values": [at / 1000 for at in range(1, 31)]},
+    ]
+    names = [axis["set"] for axis in sweep]
+    conditions = [
+        (dict(zip(names, (x, y))), {"cells": {f"t{at}": x * y + at for at in range(8)}})
+        for x in sweep[0]["values"]
+        for y in sweep[1]["values"]
+    ]
+    figure = measured(["cells"], conditions, sweep=sweep).plot()
+    assert [title for title, *_ in labels(figure)][:6] == [f"cells t{at}" for at in range(2, 8)]
+    assert note_of(figure) == "Of “cells” the 6 most active of 8 maps are drawn."
+    assert_readable(figure)
+
+
+def test_potentials_are_those_of_the_neurons_that_spike_most():
+    require("matplotlib")
+    neurons = [str(720575940600000000 + at) for at in range(10)]
+    reports = {"raster": {"type": "spikes", "group_by": []}, "mv": {"type": "membrane", "group_by": []}}
+    # In trial 0 only the last neuron spikes, in trial 1 only the last but one.
+    spikes = {"trial": [0, 1], "t_ms": [5, 6], "root_id": [neurons[9], neurons[8]]}
+    samples = {"trial": [0] * 10 + [1] * 10, "t_ms": [1] * 20, "root_id": neurons * 2, "v_mv": [-52] * 20}
+    condition = {"index": 0, "parameters": {}, "reports": {"raster": spikes, "mv": samples}}
+    document = {"trials": 2, "duration_ms": 100, "reports": reports}
+    figure = Result({"experiment": document, "conditions": [condition]}).plot()
+    _, traces = figure.axes
+    assert [line.get_label() for line in traces.lines] == [*neurons[:7], neurons[9]]
+    assert note_of(figure) == (
+        "Of 10 neurons of “mv” 8 are drawn, those with the most spikes. “mv” shows trial 0 of 2."
+    )
+    assert_readable(figure)
 
 
 def test_what_costs_too_much_may_be_a_job(lab, document):

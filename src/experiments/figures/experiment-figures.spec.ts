@@ -190,7 +190,7 @@ it('draws a raster of the events of a trial: neurons in their order, neighbours 
   expect(marksOf(panel!, 'ticks')).toMatchObject([{ x: [1, 2.5, 3], rows: [1, 0, 2] }]);
 });
 
-it('draws membrane potentials of the first neurons of a trial one below the other, with threshold, rest and spikes', () => {
+it('draws membrane potentials of the neurons that spike most in a trial one below the other, with threshold, rest and spikes', () => {
   const neurons = [2, 3, 4, 5, 6, 7, 8];
   const table = {
     table: 'membrane',
@@ -211,9 +211,9 @@ it('draws membrane potentials of the first neurons of a trial one below the othe
   };
   const raster = {
     ...{ table: 'spikes', columns: [], truncated: false },
-    trials: Uint8Array.of(0, 1),
-    steps: Uint16Array.of(15, 18),
-    neurons: Uint32Array.of(3, 2),
+    trials: Uint8Array.of(0, 1, 0),
+    steps: Uint16Array.of(15, 18, 19),
+    neurons: Uint32Array.of(3, 7, 8),
   } as const;
   const found = findings({ reports, constants: { threshold_mv: -44 } }, [
     { tables: { mine: table, raster } },
@@ -223,25 +223,32 @@ it('draws membrane potentials of the first neurons of a trial one below the othe
     ['spikes', 'spikes'],
   ]);
   const panels = panelsOf(found);
-  // Six of the seven neurons in the first of two trials.
+  // Six of the seven neurons in the first of two trials: without neuron 7, the last one that does not spike in it.
   expect(panels.map(({ title }) => title)).toEqual(
-    [1, 1, 2, 2, 3, 3].map((type) => `mine: type ${type}, membrane potential (mV)`),
+    [1, 1, 2, 2, 3, 4].map((type) => `mine: type ${type}, membrane potential (mV)`),
   );
   for (const panel of panels)
     expect(panel).toMatchObject({ x: { domain: [0, 2] }, y: { domain: [-52, -44] } });
   const [threshold, rest, potential] = marksOf(panels[5]!, 'line').map(({ points }) => points);
   expect([threshold, rest]).toEqual([-44, -52].map((mV) => [0, 2].map((ms) => [ms, mV])));
   expect(potential).toEqual([
-    [1, -50.75],
-    [2, -49],
+    [1, -50.5],
+    [2, -48.75],
   ]);
   expect(panels[5]!.legend!.map(({ label }) => label)).toEqual(['threshold -44 mV', 'rest -52 mV']);
-  // Neuron 3 spikes in this trial, neuron 2 in the other one.
+  // Neurons 3 and 8 spike in this trial, neuron 7 in the other one.
   expect(panels.map((panel) => marksOf(panel, 'dots')[0]!.points.map(([ms]) => ms))).toEqual([
     [],
     [1.5],
-    ...new Array<number[]>(4).fill([]),
+    ...new Array<number[]>(3).fill([]),
+    [1.9],
   ]);
+  expect(figureOfFile(found).note).toContain(
+    'Of the 7 neurons of “mine” 6 are drawn, those with the most spikes; the table has all.',
+  );
+  const unknown = findings({ reports: { mine: reports.mine } }, [{ tables: { mine: table } }]);
+  expect(panelsOf(unknown).at(-1)!.title).toBe('mine: type 3, membrane potential (mV)');
+  expect(figureOfFile(unknown).note).toContain('6 are drawn, the first ones; the table has all.');
   expect(drawSvg(figureOfFile(found), 600)).not.toMatch(/NaN|undefined|Infinity/);
   const nothing = findings({ reports: { mine: reports.mine } }, [{ tables: {} }]);
   expect(figureOfFile(nothing).sections).toEqual([]);

@@ -1,4 +1,4 @@
-/** The figure of numbers over time, such as membrane potentials: a panel for each of the first neurons. */
+/** The figure of numbers over time, such as membrane potentials: a panel for each of a few neurons. */
 import { extent, max } from 'd3-array';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
@@ -49,16 +49,17 @@ export function traceFigure(experiment: ExperimentDocument, reports: readonly st
         const { trace } = kindOfReport(report);
         if (table === undefined || trace === undefined) return [];
         const lines = trace.linesWith?.(constantsIn(experiment, condition)) ?? [];
-        const panels = panelsOf(report, table, trial, trace, lines, { ...findings, spikes });
-        return panels.length === 0 ? [] : [panels];
+        const traced = tracesOf(report, table, trial, trace, lines, { ...findings, spikes });
+        return traced.panels.length === 0 ? [] : [traced];
       });
       if (drawn.length === 0) return undefined;
-      const titles = drawn.flatMap((panels) => panels.map(({ title }) => title));
+      const titles = drawn.flatMap(({ panels }) => panels.map(({ title }) => title));
       return {
         label: `${titles.join('; ')}, in trial ${trial}. The files have all numbers.`,
-        sections: drawn.map((panels) => withStimulus(panels, experiment, condition)),
+        sections: drawn.map(({ panels }) => withStimulus(panels, experiment, condition)),
         note: sentences(
-          `Trial ${trial} of ${experiment.trials}, counted from 0. Each panel is a neuron; of each report the first ${MAX_TRACES} are drawn, with up to ${MAX_POINTS} samples.`,
+          `Trial ${trial} of ${experiment.trials}, counted from 0. Each panel is a neuron.`,
+          ...drawn.map(({ note }) => note),
           spikes.size > 0 && 'Dots mark the spikes of neurons in reports of spikes.',
         ),
       };
@@ -91,25 +92,38 @@ function spikesOf({ reports }: ExperimentDocument, { tables }: FoundCondition, t
   return spikes;
 }
 
-/** A panel for each of the first neurons; empty if the trial has no rows. */
-function panelsOf(
+/** Selects of too many neurons those with the most spikes, else the first ones, and keeps their order. */
+function drawnNeurons(
+  all: readonly number[],
+  spikes: ReadonlyMap<number, readonly number[]>,
+): readonly number[] {
+  if (all.length <= MAX_TRACES) return all;
+  const countOf = (neuron: number) => spikes.get(neuron)?.length ?? 0;
+  const chosen = new Set(all.toSorted((a, b) => countOf(b) - countOf(a)).slice(0, MAX_TRACES));
+  return all.filter((neuron) => chosen.has(neuron));
+}
+
+/** A panel for each of a few neurons, with a note on what is left out; no panel if the trial has no rows. */
+function tracesOf(
   report: string,
   { trials, steps, neurons, columns }: EventTable,
   trial: number,
   { column: name, label, unit }: Trace,
   lines: readonly ReferenceLine[],
   { labelOf, head, spikes }: Findings & { readonly spikes: ReadonlyMap<number, readonly number[]> },
-): Panel[] {
+): { readonly panels: readonly Panel[]; readonly note: string } {
   const { start_ms: startMs, end_ms: endMs } = head.experiment.reports[report]!;
   const { values } = columns.find(({ column }) => column.name === name)!;
   const rows = Array.from(trials.keys()).filter((row) => trials[row] === trial);
-  const shown = [...new Set(rows.map((row) => neurons[row]!))].slice(0, MAX_TRACES);
+  const all = [...new Set(rows.map((row) => neurons[row]!))];
+  const shown = drawnNeurons(all, spikes);
+  // Every neuron has the same number of samples.
+  const stride = Math.ceil(rows.length / all.length / MAX_POINTS);
   const last = (max(rows, (row) => steps[row]!) ?? 0) / STEPS_PER_MS;
-  return shown.map((neuron, at): Panel => {
+  const panels = shown.map((neuron, at): Panel => {
     const samples = rows
       .filter((row) => neurons[row] === neuron)
       .map((row) => [steps[row]! / STEPS_PER_MS, values[row]!] as const);
-    const stride = Math.ceil(samples.length / MAX_POINTS);
     const points = samples.filter((_, sample) => sample % stride === 0);
     const x = [startMs, Math.max(last, endMs ?? 0)] as const;
     const heights = [...points.map(([, height]) => height), ...lines.map(({ at: height }) => height)];
@@ -141,4 +155,20 @@ function panelsOf(
       }),
     };
   });
+  return { panels, note: leftOutNote(report, all, shown, spikes, stride) };
+}
+
+function leftOutNote(
+  report: string,
+  all: readonly number[],
+  { length }: readonly number[],
+  spikes: ReadonlyMap<number, readonly number[]>,
+  stride: number,
+): string {
+  const which = all.some((neuron) => spikes.has(neuron)) ? 'those with the most spikes' : 'the first ones';
+  return sentences(
+    all.length > length &&
+      `Of the ${all.length} neurons of “${report}” ${length} are drawn, ${which}; the table has all.`,
+    stride > 1 && `Of the samples of “${report}” one in ${stride} is drawn.`,
+  );
 }

@@ -7,14 +7,19 @@ import { answerJson, dryRunJson } from '../../experiments/formats/answer-json.js
 import type { TableFormat } from '../../experiments/formats/formats.js';
 import { describeValue } from '../../engine/errors.js';
 import { figureOfFile } from '../../experiments/figures/experiment-figures.js';
-import { counted } from '../../experiments/figures/figure.js';
 import { reportHtml } from '../../experiments/figures/report-html.js';
 import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
 import { writeAtomically } from './atomic-file.js';
 import { answerTable } from './experiment/answer-table.js';
-import { computedAnswer, type FileOrder, findingsOf, Interrupted } from './experiment/computed-answer.js';
+import {
+  computedAnswer,
+  conditionsText,
+  type FileOrder,
+  findingsOf,
+  Interrupted,
+} from './experiment/computed-answer.js';
 import { documentOf, documentText } from './experiment/document.js';
 import { dryRunTable } from './experiment/dry-run-table.js';
 import { LocalExperiment } from './experiment/local-experiment.js';
@@ -68,7 +73,8 @@ export const command = defineCommand({
       answer = await computedAnswer(source, orders, json, progress);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
-      progress.note(describeInterruption(error, orders.length > 0));
+      const { conditionsDone, kept } = error;
+      progress.note(`Interrupted: ${conditionsText(conditionsDone, kept, orders.length > 0)}`);
       return error.exitStatus;
     }
     // Print the results before renaming the files, so that they are not lost if that fails.
@@ -98,16 +104,6 @@ export const command = defineCommand({
     progress.note(`Ran ${answer.trials} trials in ${answer.seconds.toFixed(decimals)} s.`);
   },
 });
-
-function describeInterruption(
-  { conditionsDone, partialFiles, next }: Interrupted,
-  wantsFiles: boolean,
-): string {
-  const done = `Interrupted: ${counted(conditionsDone, 'condition')} ${conditionsDone === 1 ? 'was' : 'were'} complete`;
-  if (partialFiles.length === 0) return `${done}${wantsFiles ? '; no file was written' : ''}.`;
-  const files = partialFiles.join(' and ');
-  return `${done}; those before condition ${next} are in ${files}. --from ${next} runs the rest.`;
-}
 
 /** @throws UsageError */
 function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions): FileOrder[] {

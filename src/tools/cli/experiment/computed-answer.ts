@@ -1,5 +1,7 @@
 import { constants } from 'node:os';
 import { SIDES } from '../../../engine/connectome/connectome.js';
+import { CodedError } from '../../../engine/errors.js';
+import { counted } from '../../../experiments/figures/figure.js';
 import type { Findings, FoundCondition } from '../../../experiments/figures/figure-kind.js';
 import { answerWriter, type AnswerWriter } from '../../../experiments/formats/answer-writer.js';
 import type { TableFormat } from '../../../experiments/formats/formats.js';
@@ -46,6 +48,8 @@ interface OpenFile {
 /** Tables of events may fill the memory, so only those of the first conditions are stored for the plot. */
 const CONDITIONS_WITH_TABLES = 4;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** The exit code of refusals; that of failures, after which the same may succeed, is another. */
+const REFUSED = 2;
 /** Ends a table. No table has numbers of the totals. */
 const NO_TOTALS: ExperimentTotals = {
   unchanged: [],
@@ -54,6 +58,13 @@ const NO_TOTALS: ExperimentTotals = {
   cite: [],
 };
 
+/** The conditions of an unfinished answer that files have. */
+export interface KeptPart {
+  /** The first condition that the files lack. */
+  readonly next: number;
+  readonly files: readonly string[];
+}
+
 /** A signal (Ctrl-C or SIGTERM) ended the computation. */
 export class Interrupted extends Error {
   /** 128 plus the number of the signal, as in shells. */
@@ -61,14 +72,12 @@ export class Interrupted extends Error {
 
   /**
    * @param conditionsDone computed conditions; those of a job may not have been received
-   * @param next the first condition that no partial file has
-   * @param partialFiles files with the conditions before it
+   * @param kept files with the first of them, if there are any
    */
   constructor(
     readonly signal: NodeJS.Signals,
     readonly conditionsDone: number,
-    readonly next = 0,
-    readonly partialFiles: readonly string[] = [],
+    readonly kept?: KeptPart,
   ) {
     super(signal);
     this.exitStatus = 128 + constants.signals[signal];
@@ -77,7 +86,8 @@ export class Interrupted extends Error {
 
 /**
  * Computes a whole experiment. The first signal ends the experiment; a second one ends the process at once. Unfinished
- * files are removed on every failure. After a signal, complete conditions stay in files with `.partial` in their names.
+ * files are removed if the experiment is refused. After a signal or a failure, complete conditions stay in files with
+ * `.partial` in their names.
  * @param keepsEvents true to store the whole answer in memory
  * @throws CodedError if the experiment fails or has no such table, or if a file cannot be written
  * @throws Interrupted after a signal
@@ -123,12 +133,7 @@ export async function computedAnswer(
       }
     }
   } catch (error) {
-    const last = conditions.at(-1);
-    if (signal.reason instanceof Interrupted && last !== undefined) {
-      throw withPartialFiles(signal.reason, last.index + 1, files);
-    }
-    for (const { file } of files) file.discard();
-    throw signal.aborted ? signal.reason : error;
+    throw endedEarly(signal.aborted ? signal.reason : error, conditions, files, progress);
   } finally {
     restore();
     progress.end();
@@ -150,13 +155,52 @@ async function openFile(
   return { file: new AtomicFile(path), writer };
 }
 
-function withPartialFiles({ signal, conditionsDone }: Interrupted, next: number, files: readonly OpenFile[]) {
+/**
+ * Keeps the complete conditions of an experiment that ended early, if the rest can be computed later.
+ * @returns the error to throw
+ */
+function endedEarly(
+  error: unknown,
+  conditions: readonly FoundCondition[],
+  files: readonly OpenFile[],
+  progress: ProgressLine,
+): unknown {
+  const last = conditions.at(-1);
+  // A refusal would come again, and a file that could not be written has no complete end.
+  const isRefused = error instanceof CodedError && error.exitCode === REFUSED;
+  if (last === undefined || files.length === 0 || isRefused) {
+    for (const { file } of files) file.discard();
+    return error;
+  }
+  const kept = keptPart(last.index + 1, files);
+  if (error instanceof Interrupted) {
+    // The last progress of a job may be older than the conditions that were read after it.
+    return new Interrupted(error.signal, Math.max(error.conditionsDone, conditions.length), kept);
+  }
+  progress.note(`The experiment failed after ${conditionsText(conditions.length, kept, true)}`);
+  return error;
+}
+
+/** Ends the files and gives them names that say that they are only the beginning. */
+function keptPart(next: number, files: readonly OpenFile[]): KeptPart {
   const paths = files.map(({ file, writer }) => {
     for (const bytes of writer.write({ kind: 'totals', totals: NO_TOTALS })) file.write(bytes);
     return file.finishPartial();
   });
-  const partial = paths.filter((path) => path !== undefined);
-  return new Interrupted(signal, conditionsDone, next, partial);
+  return { next, files: paths.filter((path) => path !== undefined) };
+}
+
+/**
+ * `12 conditions were complete; those before condition 12 are in a.partial.csv. --from 12 runs the rest.`
+ * @param wantsFiles whether to say that there is no file if none was kept
+ */
+export function conditionsText(done: number, kept: KeptPart | undefined, wantsFiles: boolean): string {
+  const complete = `${counted(done, 'condition')} ${done === 1 ? 'was' : 'were'} complete`;
+  if (kept === undefined || kept.files.length === 0) {
+    return `${complete}${wantsFiles ? '; no file was written' : ''}.`;
+  }
+  const { next, files } = kept;
+  return `${complete}; those before condition ${next} are in ${files.join(' and ')}. --from ${next} runs the rest.`;
 }
 
 function foundCondition({ reports, ...condition }: AnsweredCondition, keepsTables: boolean): FoundCondition {

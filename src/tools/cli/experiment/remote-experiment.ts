@@ -102,6 +102,10 @@ export class RemoteExperiment implements ExperimentSource {
         { ...asked, everyMs: JOB_PAUSE_MS },
       );
       await service.asked(followed);
+    } catch (error) {
+      // They end with the job.
+      if (isFollowed && options.signal.aborted) yield* this.#beginningOf(job, options);
+      throw error;
     } finally {
       // End the job if the user interrupted or its start failed: no other client would end it. If the service is only out
       // of reach, the job goes on.
@@ -110,6 +114,42 @@ export class RemoteExperiment implements ExperimentSource {
     const events = this.#eventsOf(job.results(asked), options);
     await headOf(events);
     yield* events;
+  }
+
+  /**
+   * The conditions of an unfinished job before the first one that is not done, so that `from` can go on after them. All are
+   * read before the first is yielded, because only the end of the results says which conditions need no run.
+   */
+  async *#beginningOf(
+    job: ExperimentJob,
+    options: SourceOptions,
+  ): AsyncGenerator<ExperimentEvent, void, void> {
+    const { service, document, from } = this;
+    const asked = { ...service.patience, signal: AbortSignal.timeout(END_WITHIN_MS) };
+    const done: (ExperimentEvent & { readonly kind: 'condition' })[] = [];
+    const notRun = new Set<number>();
+    try {
+      let unchanged = new Set<string>();
+      for await (const event of this.#eventsOf(job.results(asked), options)) {
+        if (event.kind === 'condition') done.push(event);
+        if (event.kind === 'totals')
+          unchanged = new Set(event.totals.unchanged.map((each) => JSON.stringify(each)));
+      }
+      if (unchanged.size > 0) {
+        const dryRun = service.client.dryRun(document, { ...asked, from, asJob: true });
+        const { conditions } = (await service.asked(dryRun)) as DryRun;
+        const own = conditions.filter(({ parameters }) => unchanged.has(JSON.stringify(parameters)));
+        for (const { index } of own) notRun.add(index);
+      }
+    } catch (error) {
+      this.onNote(`Not all conditions that are done could be read: ${(error as Error).message}`);
+    }
+    let next = from;
+    for (const event of done) {
+      while (notRun.has(next)) next++;
+      if (event.condition.index !== next++) return;
+      yield event;
+    }
   }
 
   async #end(job: ExperimentJob): Promise<void> {
