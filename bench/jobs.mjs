@@ -8,6 +8,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -15,7 +16,7 @@ import { runCommand } from '../dist/tools/cli/command.js';
 import { BullChunkQueue } from '../dist/service/jobs/bull-chunk-queue.js';
 import { RedisJobStore } from '../dist/service/jobs/redis-job-store.js';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
-import { freePort, startService } from './service.mjs';
+import { startService } from './service.mjs';
 
 const PROCESSES = [1, 2, 3];
 /** Common multiple of PROCESSES, so that each process gets as many workers. */
@@ -195,6 +196,16 @@ async function startGroup(name, count, { connectome, total, variables = {} }) {
   };
 }
 
+/** A port that was free a moment ago. */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
 async function startRedis() {
   const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), 'bench-jobs-'));
@@ -204,8 +215,10 @@ async function startRedis() {
   const url = `redis://127.0.0.1:${port}`;
   const redis = new Redis(url, { retryStrategy: () => POLL_MS });
   redis.on('error', () => undefined);
-  await redis.ping();
+  const info = await redis.info('server');
   redis.disconnect();
+  // Another server may have taken the port, because Redis cannot choose one.
+  if (!info.includes(`process_id:${child.pid}\r`)) throw new Error(`another Redis answers at ${url}`);
   return {
     url,
     stop: async () => {

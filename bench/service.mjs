@@ -2,12 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
 
+const SERVE = fileURLToPath(new URL('serve.mjs', import.meta.url));
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 
@@ -20,14 +19,16 @@ const POLL_MS = 50;
  * @throws CodedError CONNECTOME_MISSING; the service itself would wait for the file
  */
 export async function startService(connectome, variables, checkout = new URL('../', import.meta.url)) {
+  // Imported here, because npm run refresh builds it first.
+  const { readConnectomeFile } = await import('../dist/workers/pool/connectome-file.js');
   await readConnectomeFile(connectome);
-  const port = await freePort();
   const jobs = mkdtempSync(join(tmpdir(), 'jobs-'));
-  const child = spawn(process.execPath, [fileURLToPath(new URL('dist/main.js', checkout))], {
+  const main = new URL('dist/main.js', checkout).href;
+  const child = spawn(process.execPath, [SERVE, main], {
     env: {
       ...process.env,
       HOST: '127.0.0.1',
-      PORT: String(port),
+      PORT: '0',
       METRICS_PORT: '0',
       RATE_LIMIT: '0',
       LOG_LEVEL: 'error',
@@ -36,14 +37,15 @@ export async function startService(connectome, variables, checkout = new URL('..
       ...variables,
     },
     // Standard output is for the result, so the log of the service goes to standard error.
-    stdio: ['ignore', 2, 'inherit'],
+    stdio: ['ignore', 2, 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit');
-  const url = `http://127.0.0.1:${port}`;
+  const port = once(child, 'message').then(([sent]) => sent);
+  const url = `http://127.0.0.1:${await Promise.race([port, ended.then(notReady)])}`;
   for (let waitedMs = 0; !(await isReady(url)); waitedMs += POLL_MS) {
     if (child.exitCode !== null || waitedMs > START_TIMEOUT_MS) {
       child.kill('SIGTERM');
-      throw new Error('the service did not become ready; its output stands above');
+      notReady();
     }
     await new Promise((next) => setTimeout(next, POLL_MS));
   }
@@ -66,13 +68,6 @@ async function isReady(url) {
   }
 }
 
-/** A port that was free a moment ago. */
-export async function freePort() {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
+function notReady() {
+  throw new Error('the service did not become ready; its output stands above');
 }

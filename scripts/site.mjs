@@ -25,7 +25,6 @@ try {
   await build({
     configFile: 'clients/pages/vite.config.mjs',
     mode: 'site',
-    base: './',
     plugins: [guide()],
     build: { outDir: resolve(out), emptyOutDir: true },
   });

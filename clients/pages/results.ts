@@ -12,6 +12,7 @@ import { labelOfType, neuronsOf, type Selection, typeOf } from './selection.js';
 import { curlOf, describe, toHash } from './service/experiment.js';
 import { type Channel, type Model, placeOf } from './service/client.js';
 import type { Run } from './service/run-result.js';
+import { SERVICE_URL } from './service/transport.js';
 import { readTheme } from './theme.js';
 import { typeRowsOf } from './type-activity.js';
 import { shortDrive, verdictOn } from './verdict.js';
@@ -268,7 +269,7 @@ export class Results {
     const link = byId<HTMLAnchorElement>('link');
     link.href = toHash(response, kept?.response);
     link.textContent = link.href;
-    byId('curl').textContent = curlOf(response, location.origin);
+    byId('curl').textContent = curlOf(response, SERVICE_URL);
     const identity = [
       ['Run', response.id],
       ['Model', response.model],

@@ -5,22 +5,23 @@ import { defaultClientConditions, defineConfig } from 'vite';
 const SHARED =
   /clients\/(typescript|pages\/([\w-]+\.ts|service\/client|brain\/|plots\/time-plot)|fly\/src\/(run-drives|drive-formulas|behaviour|choreography|motion|anatomy))|src\/(engine\/connectome\/|experiments\/(kinds\/mean-sd|presets\/drives))|simulation\/network|preload-helper/;
 
-/** On a site without a service, pages are files, and their addresses are relative. */
+/** On a site without a service, pages are files. */
 const asFiles = {
   name: 'site',
   transformIndexHtml(html) {
     return html
-      .replaceAll('href="/laboratory"', 'href="laboratory.html"')
-      .replaceAll('href="/lesson"', 'href="lesson.html"')
-      .replaceAll('href="/docs"', 'href="guide/index.html"')
-      .replaceAll('href="/api/', 'href="api/')
-      .replaceAll('href="/"', 'href="index.html"');
+      .replaceAll('href="laboratory"', 'href="laboratory.html"')
+      .replaceAll('href="lesson"', 'href="lesson.html"')
+      .replaceAll('href="docs"', 'href="guide/index.html"')
+      .replaceAll('href="./"', 'href="index.html"');
   },
 };
 
 /** Builds the pages into dist/pages, from where src/service/pages serves them. */
 export default defineConfig(({ mode }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
+  // Relative addresses, so that a proxy may serve the pages below any path.
+  base: './',
   logLevel: 'warn',
   plugins: mode === 'site' ? [asFiles] : [],
   // clients/fly may have its own copy of three.

@@ -71,7 +71,7 @@ export async function assembleApplication(
   });
   app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
-  configureServer(app, connections, () => health.draining);
+  configureServer(app, environment, connections, () => health.draining);
   for (const description of API_DESCRIPTIONS) {
     const document = describeApi(app, description);
     app.get(OpenApiController).publish(description.version, document);

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type INestApplication } from '@nestjs/common';
 import { ModelLoader } from './model-host/model-loader.js';
-import { ENDING_SIGNALS, onEndingSignal } from './signals.js';
+import { ENDING_SIGNALS, HANGUP_ENDS, onEndingSignal } from './signals.js';
 import { flushStandardStreams } from './standard-streams.js';
 
 /** Under npm, one Ctrl+C arrives twice, from the terminal and from npm. Signals this close together count as one. */
@@ -19,14 +19,18 @@ const LOOKUPS = /^Get(Addr|Name)InfoReq/;
 const MAX_LOOKUP_MS = 15_000;
 
 /**
- * Ends the process on SIGTERM, SIGINT or SIGHUP. Accepted runs are answered first, within shutdownMs, and the exit
- * status is
- * 0. A second signal ends the process at once, with the status that a shell expects for that signal.
+ * Ends the process on SIGTERM or SIGINT, and on SIGHUP if the service has a terminal. Accepted runs are answered first,
+ * within shutdownMs, and the exit status is 0. A second signal ends the process at once, with the status that a shell
+ * expects for that signal.
  */
 export function endOnSignals(app: INestApplication, shutdownMs: number): void {
   const log = new Logger('Shutdown');
   let begunMs: number | undefined;
   onEndingSignal((signal) => {
+    if (signal === 'SIGHUP' && !HANGUP_ENDS) {
+      log.log('SIGHUP: ignored, because the service has no terminal; SIGTERM ends it.');
+      return;
+    }
     const nowMs = performance.now();
     if (begunMs === undefined) {
       begunMs = nowMs;

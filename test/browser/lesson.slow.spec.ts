@@ -57,7 +57,7 @@ describeWith(['chromium'], 'the lesson', () => {
     await figure(page, 'tired');
     const link = page.locator('[data-figure=tired] a');
     const document = JSON.parse(
-      decodeURIComponent((await link.getAttribute('href'))!.slice('/laboratory#document='.length)),
+      decodeURIComponent((await link.getAttribute('href'))!.slice('laboratory#document='.length)),
     );
     expect(document.duration_ms).toBe(1500);
     await link.click();

@@ -42,14 +42,19 @@ interface Started {
   isReady(): Promise<boolean>;
 }
 
-/** @param output both for standard output and for standard error, as after 2>&1 */
+/**
+ * @param output both for standard output and for standard error, as after 2>&1
+ * @param wrapped the command that starts the service by the given one
+ */
 async function start(
   variables: Record<string, string>,
   output: number | 'pipe' = 'pipe',
   nodeOptions: readonly string[] = [],
+  wrapped: (command: readonly string[]) => readonly string[] = (command) => command,
 ): Promise<Started> {
   const [port, metricsPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, [...nodeOptions, resolve('dist/main.js')], {
+  const [program, ...args] = wrapped([process.execPath, ...nodeOptions, resolve('dist/main.js')]);
+  const child = spawn(program!, args, {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',
@@ -249,18 +254,40 @@ describe('a signal', () => {
     }
   });
 
-  it('SIGHUP drains like SIGTERM, SIGUSR1 opens no debugger', async () => {
-    const service = await startProcess();
-    await service.untilReady();
-    let errors = '';
-    service.child.stderr!.on('data', (text: string) => (errors += text));
-    service.child.kill('SIGUSR1');
-    await until(() => !isPending(service.child.pid!, 10));
-    for (let i = 0; i < 5; i++) expect((await service.readyz()).status).toBe(200);
-    service.child.kill('SIGHUP');
-    expect(await service.exited()).toBe(0);
+  it('below nohup ignores SIGHUP, and opens no debugger at SIGUSR1; SIGTERM ends it', async () => {
+    const service = await start({}, 'pipe', [], (command) => ['nohup', ...command]);
+    const { child, port } = service;
+    let [output, errors] = ['', ''];
+    child.stdout!.on('data', (text: string) => (output += text));
+    child.stderr!.on('data', (text: string) => (errors += text));
+    await until(service.isReady);
+    child.kill('SIGUSR1');
+    await until(() => !isPending(child.pid!, 10));
+    child.kill('SIGHUP');
+    await until(() => output.includes('SIGHUP: ignored'));
+    for (let i = 0; i < 5; i++) expect(await run(port)).toBe(200);
+    child.kill('SIGTERM');
+    expect(await service.ended()).toEqual([0, null]);
     expect(errors).toBe('');
-    expect(service.log().map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^SIGHUP: finishing/));
+  });
+
+  it('in a terminal drains at SIGHUP as at SIGTERM', async () => {
+    // A terminal whose output is that of `script`, which ends with the status of the command.
+    const inTerminal = (command: readonly string[]) => [
+      'script',
+      '-qec',
+      `exec ${command.join(' ')}`,
+      '/dev/null',
+    ];
+    const service = await start({}, 'pipe', [], inTerminal);
+    const { child } = service;
+    let output = '';
+    child.stdout!.on('data', (text: string) => (output += text));
+    await until(service.isReady);
+    const [pid] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ');
+    process.kill(Number(pid), 'SIGHUP');
+    expect(await service.ended()).toEqual([0, null]);
+    expect(output).toContain('SIGHUP: finishing');
   });
 });
 

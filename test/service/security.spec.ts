@@ -98,7 +98,7 @@ describe('files', () => {
       const { status, body } = await get(path);
       expect(status).toBe(200);
       const base = new URL(path, service.url);
-      const needed = [...body.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+      const needed = [...body.matchAll(/(?:src|href)="(\.\/assets\/[^"]+)"/g)].map(
         ([, file]) => new URL(file!, base).pathname,
       );
       expect(needed.length).toBeGreaterThanOrEqual(3);

@@ -1,6 +1,6 @@
 /** The server that the description names, so that generated clients work as they stand. */
 import { exchange } from '../support/raw-http.js';
-import { startService, type Service } from '../support/service.js';
+import { startReadyService, startService, type Answer, type Service } from '../support/service.js';
 
 let service: Service;
 afterEach(() => service.stop());
@@ -85,4 +85,63 @@ it('is the one that a trusted proxy names', async () => {
 it('is PUBLIC_URL if that is set, whatever was asked', async () => {
   service = await startService({ PUBLIC_URL: 'https://lab.example/fly/', TRUST_PROXY: 'loopback' });
   expect(await serverFor('inside', forwarded('fly.example', 'http'))).toBe('https://lab.example/fly');
+});
+
+describe('below a prefix', () => {
+  const below = (prefix: string) => `X-Forwarded-Prefix: ${prefix}\r\n`;
+
+  it('is the one that a trusted proxy strips', async () => {
+    service = await startService({ TRUST_PROXY: 'loopback' });
+    for (const prefix of ['/fly', '/user/a%40b/proxy/h:80', '/~x/a.b/..c', `/${'x'.repeat(254)}`]) {
+      expect(await serverFor('inside', below(prefix))).toBe(`http://inside${prefix}`);
+    }
+    expect(await serverFor('inside', below('/evil, /fly/'))).toBe('http://inside/fly');
+    expect(await serverFor('inside', forwarded('fly.example', 'https') + below('/a'))).toBe(
+      'https://fly.example/a',
+    );
+    expect(await serverFor(undefined, below('/fly'))).toBe('/fly');
+  });
+
+  it('ignores what is no plain path, and everybody who is no trusted proxy', async () => {
+    service = await startService({ TRUST_PROXY: 'loopback' });
+    for (const prefix of [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example/',
+      'fly',
+      '/',
+      '/fly/../..',
+      '/fly/.%2E/x',
+      '/fly?x',
+      '/"><script>',
+      `/${'x'.repeat(255)}`,
+    ]) {
+      expect([prefix, await serverFor('inside', below(prefix))]).toEqual([prefix, 'http://inside']);
+    }
+    await service.stop();
+    service = await startService({ TRUST_PROXY: '192.0.2.1' });
+    expect(await serverFor('inside', below('/fly'))).toBe('http://inside');
+  });
+
+  it('has the paths of jobs and sessions, and keeps the pages relative', async () => {
+    service = await startReadyService({ TRUST_PROXY: 'loopback' });
+    const headers = { 'content-type': 'application/json', 'x-forwarded-prefix': '/fly' };
+    const session = await service.post({}, '/api/v2/sessions', headers);
+    expect(session.headers.get('location')).toMatch(/^\/fly\/api\/v2\/sessions\/[\w-]{22}$/);
+    const job = await service.post({ trials: 1 }, '/api/v2/experiments', {
+      ...headers,
+      prefer: 'respond-async',
+    });
+    const location = job.headers.get('location')!;
+    expect(location).toMatch(/^\/fly\/api\/v2\/experiments\/[\w-]{24}$/);
+    const inside = location.slice('/fly'.length);
+    const linksOf = async (answer: Answer) =>
+      (await answer.json()).links.map(({ href }: { href: string }) => href);
+    expect(await linksOf(job)).toEqual([location, `${location}/results`]);
+    expect(await linksOf(await service.get(inside, headers))).toEqual([location, `${location}/results`]);
+    expect((await linksOf(await service.get(inside)))[0]).toBe(inside);
+    const html = await (await service.get('/', headers)).text();
+    expect(html).toMatch(/<meta property="og:image" content="http:\/\/127\.0\.0\.1:\d+\/fly\/assets\//);
+    expect(html).not.toMatch(/ (href|src)="\//);
+  });
 });

@@ -16,16 +16,25 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** @param service gets everything for as long as the test says nothing else */
-export async function startGateway(service: Service): Promise<Gateway> {
+/**
+ * @param service gets everything for as long as the test says nothing else
+ * @param prefix of the paths of the proxy, which it strips and announces; it knows no other paths
+ */
+export async function startGateway(service: Service, prefix = ''): Promise<Gateway> {
   const server = createServer((request, response) => {
     void (async () => {
-      const way = await gateway.wayOf(request.url!);
+      if (!request.url!.startsWith(`${prefix}/`)) {
+        response.writeHead(404).end();
+        return;
+      }
+      const path = request.url!.slice(prefix.length);
+      const way = await gateway.wayOf(path);
       if ('html' in way) {
         response.writeHead(way.status, { 'content-type': 'text/html' }).end(way.html);
         return;
       }
-      const { method, headers, url: path } = request;
+      const { method } = request;
+      const headers = { ...request.headers, ...(prefix !== '' && { 'x-forwarded-prefix': prefix }) };
       const isLost = 'losesAnswerOf' in way;
       const isCut = 'cutsAnswerOf' in way;
       const { port } = isLost ? way.losesAnswerOf : isCut ? way.cutsAnswerOf : way;
@@ -45,7 +54,7 @@ export async function startGateway(service: Service): Promise<Gateway> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const gateway: Gateway = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`,
     wayOf: () => service,
     stop: async () => {
       server.closeAllConnections();

@@ -3,6 +3,7 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import { Notices } from '../notices.js';
 import { byId } from '../dom.js';
 import { asFailure, fetchJson } from '../service/client.js';
+import { SERVICE_URL } from '../service/transport.js';
 import { onThemeChange, readTheme } from '../theme.js';
 import { keepAccessible } from './accessible.js';
 import { merged, type OpenApi } from './merged.js';
@@ -17,13 +18,14 @@ async function show(): Promise<void> {
     const descriptions = await Promise.all(ADDRESSES.map((address) => fetchJson<OpenApi>(address)));
     SwaggerUI({
       dom_id: '#operations',
-      spec: merged(descriptions),
+      // That of the page: only a proxy before it knows the address below which both are.
+      spec: { ...merged(descriptions), servers: [{ url: SERVICE_URL }] },
       tryItOutEnabled: true,
       displayRequestDuration: true,
       validatorUrl: 'none',
       // Its colours are too pale to read.
       syntaxHighlight: { activated: false },
-      // There is one server: that of the page.
+      // There is one server, so nothing is to be chosen.
       plugins: [{ wrapComponents: { ServersContainer: () => () => null } }],
     });
     keepAccessible(byId('operations'));

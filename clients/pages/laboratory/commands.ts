@@ -5,18 +5,18 @@ export const COMMAND_KINDS = { curl: 'curl', python: 'Python', command: 'Command
 export type CommandKind = keyof typeof COMMAND_KINDS;
 
 /**
- * @param origin address of the service, without a slash at its end
+ * @param service address of the service, without a slash at its end
  * @param isJob true if the experiment is a job; the command line decides that itself
  */
-export function commandText(kind: CommandKind, document: Members, origin: string, isJob: boolean): string {
+export function commandText(kind: CommandKind, document: Members, service: string, isJob: boolean): string {
   switch (kind) {
     case 'curl':
-      return isJob ? curlOfJob(document, origin) : curlOfRequest(document, origin);
+      return isJob ? curlOfJob(document, service) : curlOfRequest(document, service);
     case 'python':
       return [
         'from neural_experiment_client import Lab',
         '',
-        `lab = Lab(${pythonOf(origin)})`,
+        `lab = Lab(${pythonOf(service)})`,
         isJob ? 'job = lab.submit(' : 'result = lab.run(',
         ...Object.entries(document).map(([name, value]) => `    ${argumentOf(name, value)},`),
         ')',
@@ -27,29 +27,31 @@ export function commandText(kind: CommandKind, document: Members, origin: string
     case 'command':
       // The shell does not expand the text after a quoted delimiter.
       return [
-        `npm run -s experiment -- - --url '${origin}' <<'DOCUMENT'`,
+        `npm run -s experiment -- - --url '${service}' <<'DOCUMENT'`,
         readableJson(document),
         'DOCUMENT',
       ].join('\n');
   }
 }
 
-function curlOfRequest(document: Members, origin: string): string {
+function curlOfRequest(document: Members, service: string): string {
   return [
-    `curl -sS --compressed '${origin}/api/v2/experiments?format=csv' \\`,
+    `curl -sS --compressed '${service}/api/v2/experiments?format=csv' \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d ${shellQuoted(readableJson(document))}`,
   ].join('\n');
 }
 
 /** Begins the job, polls it until it ends, and reads the results, or the state if there are none. */
-function curlOfJob(document: Members, origin: string): string {
+function curlOfJob(document: Members, service: string): string {
   return [
-    `job=$(curl -sS -o /dev/null -w '%header{location}' '${origin}/api/v2/experiments' \\`,
+    `job=$(curl -sS -o /dev/null -w '%header{location}' '${service}/api/v2/experiments' \\`,
     `  -H 'Content-Type: application/json' -H 'Prefer: respond-async' \\`,
     `  -d ${shellQuoted(readableJson(document))})`,
-    `while curl -sS "${origin}$job" | grep -qE '"status":"(accepted|running)"'; do sleep 2; done`,
-    `curl -sS --compressed "${origin}$job/results?format=csv"`,
+    // A proxy may have changed the path before the name.
+    `job='${service}/api/v2/experiments/'"\${job##*/}"`,
+    `while curl -sS "$job" | grep -qE '"status":"(accepted|running)"'; do sleep 2; done`,
+    `curl -sS --compressed "$job/results?format=csv"`,
   ].join('\n');
 }
 

@@ -6,7 +6,7 @@ import type { DryRun, ExperimentHead } from '../../../src/experiments/document/r
 import { randomKey, type ExperimentDocument } from '#client';
 import { asFailure, service, type ServiceFailure } from '../service/client.js';
 import { jobLines, requestLines } from '../service/open-experiments.js';
-import { IS_SITE, openHere } from '../service/transport.js';
+import { IS_SITE, openHere, SERVICE_URL } from '../service/transport.js';
 import { documentHash } from '../document-link.js';
 import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
 import { BrainMap } from './brain-map.js';
@@ -306,7 +306,7 @@ function setByHand(isByHand: boolean): void {
 
 function showCommand(): void {
   byId('command').textContent =
-    isMembers(shown) && !isRefused ? commandText(commandKind, shown, location.origin, asJob.checked) : '';
+    isMembers(shown) && !isRefused ? commandText(commandKind, shown, SERVICE_URL, asJob.checked) : '';
 }
 
 /** Selects a job if the user wants one, or if the experiment is too large for one request. */

@@ -7,8 +7,10 @@ import type { openBrain } from '../../tab/open-brain.js';
 
 /** True on a site without a service. */
 export const IS_SITE = import.meta.env.MODE === 'site';
-/** The folder of the pages. */
+/** The folder of the pages, which need not be the root: a proxy may serve it below any path. */
 const FOLDER = new URL('.', document.baseURI);
+/** Address of the service, without a slash at its end. A command may put it between quotes, so it has none. */
+export const SERVICE_URL = FOLDER.href.replace(/\/$/, '').replaceAll("'", '%27');
 /** Devices with less memory, as far as the browser says, ask the service. */
 const LEAST_MEMORY_GB = 2;
 /** A module with one instruction of SIMD, which the kernels need. */
@@ -71,7 +73,7 @@ async function open(digest: string): Promise<Brain | undefined> {
   const module = (await import(/* @vite-ignore */ code)) as { readonly openBrain: typeof openBrain };
   here = await (IS_SITE
     ? module.openBrain()
-    : module.openBrain(new URL(`/brain/${digest}.connectome`, location.href)));
+    : module.openBrain(new URL(`brain/${digest}.connectome`, FOLDER)));
   // For those who watch the page from outside.
   document.documentElement.dataset['brain'] = 'here';
   return here;
@@ -82,20 +84,25 @@ export const transport: typeof fetch = async (input, init = {}) => {
   const path = String(input);
   if (IS_SITE) {
     stored ??= fetch(new URL('answers.json', FOLDER)).then((answer) => answer.json() as Promise<string[]>);
-    if ((await stored).includes(path)) return fetch(new URL(`.${path}`, FOLDER), init);
+    if ((await stored).includes(path)) return fetch(addressOf(path), init);
     await openHere('');
     return askHere(path, init);
   }
   const isJob = new Headers(init.headers).has('Prefer') || /experiments\/\w/.test(path);
-  if (here === undefined || !COMPUTED.test(path) || isJob) return fetch(path, init);
+  if (here === undefined || !COMPUTED.test(path) || isJob) return fetch(addressOf(path), init);
   try {
     return await askHere(path, init);
   } catch (error) {
     // Its worker may be out of memory; the service goes on.
-    if (here === undefined) return fetch(path, init);
+    if (here === undefined) return fetch(addressOf(path), init);
     throw error;
   }
 };
+
+/** The address of a path of the service. */
+function addressOf(path: string): URL {
+  return new URL(`.${path}`, FOLDER);
+}
 
 /** Asks the brain in this tab, and closes it if its worker has failed. */
 async function askHere(path: string, init: RequestInit): Promise<Response> {
@@ -114,7 +121,7 @@ async function askHere(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The address of another page. */
+/** The address of another page, relative to this one. */
 export function pageUrl(page: 'laboratory', hash: string): string {
-  return IS_SITE ? `${page}.html${hash}` : `/${page}${hash}`;
+  return `${page}${IS_SITE ? '.html' : ''}${hash}`;
 }

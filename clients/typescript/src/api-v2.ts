@@ -1905,7 +1905,7 @@ export interface components {
         };
         /** @description A link. */
         readonly Link: {
-            /** @description Path on this service. */
+            /** @description Path, with the prefix that a trusted proxy strips. */
             readonly href: string;
             /** @description Relation to the job. */
             readonly rel: string;
@@ -2801,7 +2801,7 @@ export interface operations {
                     readonly "X-Request-Id"?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
-                    /** @description Path of the job. Its name is random, so only clients that know it can follow or end it. */
+                    /** @description Path of the job, with the prefix that a trusted proxy strips. Its name is random, so only clients that know it can follow or end it. */
                     readonly Location?: string;
                     /** @description The preference that was followed. */
                     readonly "Preference-Applied"?: "respond-async";
@@ -4247,7 +4247,7 @@ export interface operations {
                     readonly "RateLimit-Remaining"?: number;
                     /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
                     readonly "RateLimit-Reset"?: number;
-                    /** @description Path of the session. Its name is random, so only clients that know it can continue it. */
+                    /** @description Path of the session, with the prefix that a trusted proxy strips. Its name is random, so only clients that know it can continue it. */
                     readonly Location?: string;
                     readonly [name: string]: unknown;
                 };
@@ -5273,7 +5273,7 @@ export interface operations {
                     readonly "X-Request-Id"?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
-                    /** @description Path of the session. Its name is random, so only clients that know it can continue it. */
+                    /** @description Path of the session, with the prefix that a trusted proxy strips. Its name is random, so only clients that know it can continue it. */
                     readonly Location?: string;
                     readonly [name: string]: unknown;
                 };

@@ -60,7 +60,7 @@ const VARIABLES = {
   BACKEND: [word('cpu', ['cpu', 'gpu']), 'simulation backend; gpu needs an adapter'],
   GPU_ALLOW_SOFTWARE: [whole(0, 0, 1), '1 accepts a software GPU, for tests'],
   RATE_LIMIT: [whole(30, 0, 1_000_000), 'runs per client and minute; 0 turns the limit off'],
-  TRUST_PROXY: [free('', PROXIES), 'proxies whose X-Forwarded-For, -Host and -Proto are trusted'],
+  TRUST_PROXY: [free('', PROXIES), 'proxies whose X-Forwarded-For, -Host, -Proto and -Prefix are trusted'],
   PUBLIC_URL: [
     free('', WEB_URL),
     'base URL in the OpenAPI description; by default the address of the request',

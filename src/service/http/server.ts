@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Readable, type Duplex } from 'node:stream';
+import { compile } from '@fastify/proxy-addr';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Environment } from '../config/environment.js';
@@ -16,6 +17,7 @@ import { CORS, SECURITY_HEADERS } from './response-headers.js';
 import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import * as limits from '../limits/limits.js';
+import { PREFIX_HEADER } from './public-address.js';
 import { acceptJsonBodies, isDocumentRoute, refuseCompressedBodies } from './request-body.js';
 import { StrictValidationPipe } from './request-fields.js';
 
@@ -23,19 +25,19 @@ import { StrictValidationPipe } from './request-fields.js';
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 export function createAdapter(
-  { TRUST_PROXY, RUN_TIMEOUT_MS }: Environment,
+  environment: Environment,
   connections: Connections,
   requestTimeoutMs = limits.REQUEST_TIMEOUT_MS,
 ): FastifyAdapter {
   return new FastifyAdapter({
-    trustProxy: TRUST_PROXY === '' ? false : TRUST_PROXY.split(',').map((entry) => entry.trim()),
+    trustProxy: proxiesOf(environment),
     // During shutdown Fastify would send errors in its own format; ModelHealth rejects runs by then.
     return503OnClosing: false,
     bodyLimit: limits.BODY_LIMIT_BYTES,
     requestTimeout: requestTimeoutMs,
     // Limits the time without traffic in either direction: a client that does not read its answer would otherwise
     // keep its connection open forever.
-    connectionTimeout: Math.min(RUN_TIMEOUT_MS + requestTimeoutMs, MAX_TIMEOUT_MS),
+    connectionTimeout: Math.min(environment.RUN_TIMEOUT_MS + requestTimeoutMs, MAX_TIMEOUT_MS),
     keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT_MS,
     routerOptions: { maxParamLength: limits.PARAMETER_LIMIT_CHARACTERS },
     http: {
@@ -58,6 +60,11 @@ export function createAdapter(
   });
 }
 
+/** Returns a function that recognizes the addresses of trusted proxies; false if none is trusted. */
+function proxiesOf({ TRUST_PROXY }: Environment): false | ((address: string, hop: number) => boolean) {
+  return TRUST_PROXY !== '' && compile(TRUST_PROXY.split(',').map((entry) => entry.trim()));
+}
+
 /**
  * Adds the hooks, filters and parsers that all requests share to a new application.
  * @param connections the same as the adapter's
@@ -65,6 +72,7 @@ export function createAdapter(
  */
 export function configureServer(
   app: NestFastifyApplication,
+  environment: Environment,
   connections: Connections,
   isEnding: () => boolean,
 ): void {
@@ -72,6 +80,7 @@ export function configureServer(
   const routes = new KnownRoutes();
   const documents = new ArrivingDocuments();
   const answers = new LeavingAnswers();
+  const isProxy = proxiesOf(environment);
   fastify.addHook('onRoute', (route) => {
     routes.add(route);
     if (isDocumentRoute(route.config)) route.bodyLimit = limits.DOCUMENT_LIMIT_BYTES;
@@ -81,6 +90,9 @@ export function configureServer(
   fastify.addHook('onRequest', (request, reply, next) => {
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     connections.arrived(request.raw, reply);
+    // Fastify itself decides about the other headers of a proxy.
+    if (isProxy === false || !isProxy(request.socket.remoteAddress ?? '', 0))
+      delete request.headers[PREFIX_HEADER];
     checkHost(request);
     refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);

@@ -7,7 +7,7 @@ const limits = (soft: string) =>
 
 it('names a limited address space, and the remedies', () => {
   expect(addressSpaceAdvice(limits('8192000000'))).toMatch(
-    /limited to 8192000000 bytes \(ulimit -v\).*NODE_OPTIONS=--disable-wasm-trap-handler\.$/,
+    /limited to 8192000000 bytes \(ulimit -v\).*up to 27 GB .*WORKERS .*NODE_OPTIONS=--disable-wasm-trap-handler, which makes it 13 GB\.$/,
   );
 });
 

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Returns advice for a worker that could not start, if the address space of the process is limited; otherwise an empty
- * text. WebAssembly reserves 10 GB of it for each memory, to find wrong accesses without checking each.
+ * text. V8 reserves 8 GiB of it for each of the three memories of a worker, to find wrong accesses without checking each.
  * @param limits the text of /proc/self/limits
  */
 export function addressSpaceAdvice(limits: string): string {
   const [, bytes] = /^Max address space +(\d+)/m.exec(limits) ?? [];
   if (bytes === undefined) return '';
   return (
-    `The address space of the process is limited to ${bytes} bytes (ulimit -v), and each worker reserves 10 GB of it: ` +
-    'remove the limit, or set NODE_OPTIONS=--disable-wasm-trap-handler.'
+    `The address space of the process is limited to ${bytes} bytes (ulimit -v), and each worker reserves up to 27 GB of ` +
+    'it: remove the limit, or lower WORKERS and set NODE_OPTIONS=--disable-wasm-trap-handler, which makes it 13 GB.'
   );
 }
 

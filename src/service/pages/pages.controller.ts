@@ -47,10 +47,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const PAGES = ['index', 'laboratory', 'lesson', 'docs'] as const;
 type PageName = (typeof PAGES)[number];
 
-/** Number of rendered pages in the cache; each combination of page and origin is one. */
+/** Number of rendered pages in the cache; each combination of page and address is one. */
 const MAX_DOCUMENTS = 32;
-/** Matches the URL of the preview picture, which must be absolute for sites that show it beside a link. */
-const PREVIEW = /(<meta property="og:image" content=")(?=\/)/;
+/** Start of the URL of the preview picture, which must be absolute for sites that show it beside a link. */
+const PREVIEW = /(?<=<meta property="og:image" content=")\./;
 
 /** End of the head, before which links for preloading are inserted. */
 const HEAD_END = '</head>';
@@ -65,7 +65,7 @@ export class PagesController {
   readonly #assets = readFolder('assets/', IMMUTABLE);
   /** The files of a brain in the tab; see clients/tab. */
   readonly #tab = readFolder('tab/', REVALIDATE);
-  /** Rendered pages by page, origin and preload link. */
+  /** Rendered pages by page, address and preload link. */
   readonly #documents = new LRUCache<string, StaticBody>({ max: MAX_DOCUMENTS });
 
   constructor(
@@ -73,12 +73,12 @@ export class PagesController {
     private readonly health: ModelHealth,
   ) {}
 
-  /** Inserts the reader's origin, without a final slash, if it is known. */
+  /** Inserts the address of the service for its readers, without a final slash, if it is known. */
   @Get(['', 'laboratory', 'lesson', 'docs'])
   page(@Res() reply: FastifyReply): void {
     const page = PAGES.find((name) => reply.request.routeOptions.url === `/${name}`) ?? 'index';
     const address = publicAddress(reply.request, this.environment.PUBLIC_URL);
-    const origin = address === SAME_ORIGIN ? '' : address;
+    const folder = address === SAME_ORIGIN ? '.' : address;
     const html = this.#html.get(page);
     if (html === undefined) {
       throw new CodedError(
@@ -87,9 +87,9 @@ export class PagesController {
       );
     }
     const ahead = page === 'index' ? this.#ahead() : '';
-    const document = getOrInsert(this.#documents, `${page} ${origin} ${ahead}`, () =>
+    const document = getOrInsert(this.#documents, `${page} ${folder} ${ahead}`, () =>
       bodyOf(
-        Buffer.from(html.replace(PREVIEW, (start) => start + origin).replace(HEAD_END, (end) => ahead + end)),
+        Buffer.from(html.replace(PREVIEW, () => folder).replace(HEAD_END, (end) => ahead + end)),
         '.html',
         REVALIDATE,
       ),
@@ -114,7 +114,8 @@ export class PagesController {
   #ahead(): string {
     const { state } = this.health;
     if (state.name !== 'ready') return '';
-    const url = atlasStartUrl(state.model.connectome);
+    // Relative, because a proxy may serve the pages below any path.
+    const url = `.${atlasStartUrl(state.model.connectome)}`;
     return `<link rel="preload" href="${url}" as="fetch" crossorigin />`;
   }
 }

@@ -8,6 +8,7 @@ import { apiPath } from '../../http/api-versions.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { piecesWithoutIdleLimit, withoutIdleLimit } from '../../http/request-watch.js';
 import { DOCUMENT_ROUTE } from '../../http/request-body.js';
+import { publicPrefix } from '../../http/public-address.js';
 import { prefersAsync } from '../../http/request-headers.js';
 import { HELD_BYTES, holdBeginning, sendAnswer, serverTiming } from './answer-bytes.js';
 import { ALL_FORMATS, answerRequest, headersOf } from '../../../experiments/formats/queries.js';
@@ -51,14 +52,15 @@ export class ExperimentsController {
         throw invalid([], 'page must not be given for a job: its results have pages. A job begins at from.');
       }
       const job = await this.experiments.beginJob(wanted.from, report, reply);
+      const prefix = publicPrefix(request);
       reply
         .code(HttpStatus.ACCEPTED)
         .headers({
-          location: `${apiPath('2', 'experiments')}/${job.record.id}`,
+          location: `${prefix}${apiPath('2', 'experiments')}/${job.record.id}`,
           'preference-applied': 'respond-async',
           'cache-control': 'no-store',
         })
-        .send(statusOf(job));
+        .send(statusOf(job, prefix));
       return;
     }
     if (isDryRun) {

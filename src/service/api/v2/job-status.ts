@@ -19,7 +19,7 @@ const MS_PER_SECOND = 1000;
 const RESULTS_RELATION = 'http://www.opengis.net/def/rel/ogc/1.0/results';
 
 export const LINK = object('A link.', {
-  href: text('Path on this service.'),
+  href: text('Path, with the prefix that a trusted proxy strips.'),
   rel: text('Relation to the job.'),
   type: text('Media type.'),
 });
@@ -50,10 +50,11 @@ function time(description: string) {
   return text(description, { format: 'date-time' });
 }
 
-export function statusOf({ record, progress }: JobState, nowMs = Date.now()) {
+/** @param prefix of the paths of its links, as publicPrefix returns it */
+export function statusOf({ record, progress }: JobState, prefix: string, nowMs = Date.now()) {
   const { startedMs, updatedMs, finishedMs, status, failure } = progress;
   const secondsLeft = estimate(record, progress, nowMs);
-  const href = `${apiPath('2', 'experiments')}/${record.id}`;
+  const href = `${prefix}${apiPath('2', 'experiments')}/${record.id}`;
   return {
     jobID: record.id,
     type: 'process',

@@ -1,7 +1,8 @@
-import { Controller, Delete, Get, Header, Param, Query, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Header, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { siteOf } from '../../limits/client-address.js';
+import { publicPrefix } from '../../http/public-address.js';
 import { whenEnded, piecesWithoutIdleLimit } from '../../http/request-watch.js';
 import { JobsService } from '../../jobs/jobs-service.js';
 import { Admission } from '../../limits/admission.js';
@@ -25,15 +26,15 @@ export class JobsController {
   @Get()
   @ApiOperationOf('getJob')
   @Header('cache-control', 'no-store')
-  async status(@Param('job') id: string): Promise<object> {
-    return statusOf(await this.jobs.state(id));
+  async status(@Param('job') id: string, @Req() request: FastifyRequest): Promise<object> {
+    return statusOf(await this.jobs.state(id), publicPrefix(request));
   }
 
   @Delete()
   @ApiOperationOf('dismissJob')
   @Header('cache-control', 'no-store')
-  async dismiss(@Param('job') id: string): Promise<object> {
-    return statusOf(await this.jobs.dismiss(id));
+  async dismiss(@Param('job') id: string, @Req() request: FastifyRequest): Promise<object> {
+    return statusOf(await this.jobs.dismiss(id), publicPrefix(request));
   }
 
   @Get('results')

@@ -17,6 +17,7 @@ import type { Session } from '../../../experiments/sessions/session.js';
 import { parseBranch, parseStep } from '../../../experiments/sessions/step.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { apiPath, type ApiVersion } from '../../http/api-versions.js';
+import { publicPrefix } from '../../http/public-address.js';
 import { DOCUMENT_ROUTE, EACH_MEMBER_ONCE } from '../../http/request-body.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
 import { JSON_TYPE } from '../../http/static-body.js';
@@ -122,7 +123,10 @@ export class SessionsController {
 
   #created(reply: FastifyReply, session: Session): void {
     reply
-      .headers({ ...NOT_STORED, location: `${apiPath('2', 'sessions')}/${session.name}` })
+      .headers({
+        ...NOT_STORED,
+        location: `${publicPrefix(reply.request)}${apiPath('2', 'sessions')}/${session.name}`,
+      })
       .send(this.#statusOf(session));
   }
 
