@@ -31,6 +31,7 @@ export default {
   ],
   setupFilesAfterEnv: ['<rootDir>/test/support/equal-bytes.ts'],
   globalSetup: '<rootDir>/test/support/built-sources.ts',
+  testSequencer: '<rootDir>/test/support/long-first.mjs',
   // Limit for tests that hang; on a busy machine everything takes five times as long.
   testTimeout: 180_000,
   reporters: ['default', '<rootDir>/test/support/summary-reporter.mjs'],

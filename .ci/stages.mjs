@@ -19,11 +19,12 @@ const LAST_LINES = 30;
 const folder = mkdtempSync(join(tmpdir(), 'ci-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** Stages that run one command. What follows needs a build, so a failure of the first two ends the run. */
+/** What follows needs a build, so a failure of these ends the run. */
 const PREPARATION = [
   { name: 'install', args: ['ci'], tries: 3 },
   { name: 'build', args: ['run', 'build'] },
 ];
+/** Side by side, because each leaves a core idle for half of its time. */
 const COMMANDS = [
   { name: 'types', args: ['run', 'typecheck'] },
   { name: 'lint', args: ['run', 'lint'] },
@@ -155,7 +156,7 @@ function fail(title, message) {
 let isPrepared = true;
 for (const command of PREPARATION) isPrepared &&= await runCommand(command);
 if (isPrepared) {
-  for (const command of COMMANDS) await runCommand(command);
+  await Promise.all(COMMANDS.map(runCommand));
   for (const suite of SUITES) await runSuite(suite);
 }
 

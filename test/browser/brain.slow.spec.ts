@@ -11,7 +11,7 @@ const KEPT = [190, 220] as const;
 const SHARED = [260, 290] as const;
 
 describeWith(['chromium'], 'the brain of the page', () => {
-  const served = serve();
+  const served = serve('small', { isSharp: true });
 
   async function open(path: string, options?: PageOptions): Promise<Page> {
     const { page } = await served.open(path, options);

@@ -7,7 +7,7 @@ import { brainColours, expectText } from './page-reading.js';
 import { axeFindings, phoneContext, serve } from './served-page.js';
 
 const SESSIONS = '/api/v2/sessions';
-const CYCLES = 6;
+const CYCLES = 4;
 
 describeWith(['chromium'], 'a live fly', () => {
   const served = serve('default');

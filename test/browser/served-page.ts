@@ -30,18 +30,25 @@ export interface Served {
 /**
  * Starts both before the tests of a describe block and ends them after these; until then neither is there.
  * @param brain the small one of most tests, or that which ships
+ * @param look as launchChromium takes it
  */
-export function serve(brain: 'small' | 'default' = 'small'): Served {
-  return serveFile(async () => (brain === 'small' ? smallConnectomeFile() : connectomeFile(brain)));
+export function serve(brain: 'small' | 'default' = 'small', look: { readonly isSharp?: boolean } = {}): Served {
+  return serveFile(async () => (brain === 'small' ? smallConnectomeFile() : connectomeFile(brain)), look);
 }
 
 /** @param made returns the path of the connectome, when it is there */
-export function serveFile(made: () => Promise<string>): Served {
+export function serveFile(
+  made: () => Promise<string>,
+  look: { readonly isSharp?: boolean } = {},
+): Served {
   let browser: Browser;
   let service: Service;
   beforeAll(async () => {
     const CONNECTOME_FILE = await made();
-    [browser, service] = await Promise.all([launchChromium(), startReadyService({ CONNECTOME_FILE })]);
+    [browser, service] = await Promise.all([
+      launchChromium(look),
+      startReadyService({ CONNECTOME_FILE }),
+    ]);
   });
   afterAll(async () => {
     await browser.close();

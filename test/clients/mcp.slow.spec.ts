@@ -162,6 +162,8 @@ describe.each(PLACES)('with %s', (place) => {
     expect((await client.call('end_session', { session })).structuredContent).toEqual({ session, t_ms: 150 });
     const ended = await client.call('step_session', { session, duration_ms: 50 });
     expect(ended).toMatchObject({ isError: true, structuredContent: { code: 'SESSION_ENDED' } });
+    // A later test waits until the service has no session.
+    await fetch(`${service.url}/api/v2/sessions/${name}`, { method: 'DELETE' });
   });
 
   it('takes two steps of a session one after the other', async () => {

@@ -66,8 +66,7 @@ beforeAll(async () => {
 
 describe('spikes of a session', () => {
   it.each([
-    ['2', [20]],
-    ['3', [7, 100, 1]],
+    ['2', [7, 100, 1]],
     ['4', [33, 250]],
   ])('are those of 1 worker on %s workers, in steps of %j ms', async (WORKERS, stepsMs) => {
     expect(await sessionOn({ WORKERS }, stepsMs)).toEqual(expected);

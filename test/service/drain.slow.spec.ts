@@ -1,19 +1,27 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Load, sendRun } from '../support/load.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
 
 const DELAY_MS = 100;
+/** While this file exists, no run ends. */
+const holdFile = join(tmpdir(), `drain-${process.pid}`);
 
 describe('SIGTERM', () => {
   let service: ServiceProcess;
   const start = async (variables: Record<string, string> = {}, delayMs = DELAY_MS) => {
     service = await startProcess(
       { RATE_LIMIT: '0', CACHE_BYTES: '0', ...variables },
-      { FAULT_DELAY_MS: String(delayMs) },
+      { FAULT_DELAY_MS: String(delayMs), FAULT_HOLD_RUNS: holdFile },
     );
     await service.untilReady();
   };
-  afterEach(() => service.child.kill('SIGKILL'));
+  afterEach(() => {
+    service.child.kill('SIGKILL');
+    rmSync(holdFile, { force: true });
+  });
 
   it('under load loses nothing that was accepted and ends with 0', async () => {
     await start();
@@ -72,7 +80,8 @@ describe('SIGTERM', () => {
   });
 
   it('gives up within SHUTDOWN_MS, tells who still waits, and ends with 0 all the same', async () => {
-    await start({ SHUTDOWN_MS: '1000' }, 20_000);
+    await start({ SHUTDOWN_MS: '1000' });
+    writeFileSync(holdFile, '');
     const running = [sendRun(service.url, { seed: 1 }), sendRun(service.url, { seed: 2 })];
     await until(async () => (await service.metric('nes_queue_runs{state="waiting"}')) === 1);
     service.child.kill('SIGTERM');
@@ -98,7 +107,8 @@ describe('SIGTERM', () => {
   });
 
   it('a second one ends it at once', async () => {
-    await start({}, 20_000);
+    await start();
+    writeFileSync(holdFile, '');
     const running = sendRun(service.url, { seed: 1 });
     await until(async () => (await service.metric('nes_queue_runs{state="running"}')) === 1);
     service.child.kill('SIGTERM');

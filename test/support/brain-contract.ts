@@ -142,6 +142,10 @@ function examples(): Record<string, object> {
       sweep: [{ each: { responders_of: 'baseline', top: 12 }, group_by: ['neuron', 'type'], as: 'silence' }],
       controls: { silence: 'matched', match: ['super_class', 'side'], count: 3 },
     },
+    'resting-knockdown.json': {
+      duration_ms: 200,
+      controls: { connection_overrides: 'matched', match: ['super_class', 'activity'], count: 20 },
+    },
     'shiu2024-shuffled.json': { controls: { shuffle: 'weights', count: 6 } },
     'shiu2024-fig3a.json': { duration_ms: 200 },
     'shiu2024-fig2.json': { duration_ms: 50 },

@@ -1,4 +1,8 @@
+import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** Debian's browser without windows, and its Chromium, whose windows take as long as many pages. */
+const EXECUTABLES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
 /**
  * Features of the address bar, switched off: each page has a window of its own, and each window would load two hidden
@@ -47,20 +51,34 @@ const FEW_FRAMES = `{
   };
 }`;
 
+/**
+ * Scenes then have a sixteenth of the pixels, and each is computed once. With WebGL computed by the CPU, pixels take more time
+ * than all else in a page.
+ */
+const FEW_PIXELS = `{
+  Object.defineProperty(window, 'devicePixelRatio', { value: 0.25 });
+  const getContext = HTMLCanvasElement.prototype.getContext;
+  HTMLCanvasElement.prototype.getContext = function (kind, options) {
+    return getContext.call(this, kind, kind.startsWith('webgl') ? { ...options, antialias: false } : options);
+  };
+}`;
+
 /** Pages then ask the service for runs, and load no brain into the tab. */
 const SAVE_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })";
 
 /**
- * Debian's Chromium, headless, with WebGL computed by the CPU and all the rest without it, and silent on the network.
+ * Debian's Chromium, or its part without windows, headless, with WebGL computed by the CPU and all the rest without it, and silent on the network.
  * @param computesHere true if pages may compute in the tab; most tests are about the service behind a page
+ * @param isSharp true for tests that look at colours of small parts of a scene
  */
-export async function launchChromium({ computesHere = false } = {}): Promise<Browser> {
+export async function launchChromium({ computesHere = false, isSharp = false } = {}): Promise<Browser> {
   const browser = await launch();
   const newContext = browser.newContext.bind(browser);
   // Pages without a context of their own come from here too.
   browser.newContext = async (options) => {
     const context = await newContext(options);
     await context.addInitScript(FEW_FRAMES);
+    if (!isSharp) await context.addInitScript(FEW_PIXELS);
     if (!computesHere) await context.addInitScript(SAVE_DATA);
     return context;
   };
@@ -69,7 +87,7 @@ export async function launchChromium({ computesHere = false } = {}): Promise<Bro
 
 function launch(): Promise<Browser> {
   return chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: EXECUTABLES.find((path) => existsSync(path))!,
     args: [
       '--no-sandbox',
       '--disable-quic',

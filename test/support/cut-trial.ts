@@ -80,6 +80,21 @@ function cutsOf({ places, every }: { places: number[]; every: number | undefined
   return [...cuts].filter((step) => step > 0 && step < steps).sort((a, b) => a - b);
 }
 
+/** The result of a trial in typed arrays, which are compared at once. Comparing pairs took a third of the time. */
+function inNumbers({
+  spikes,
+  deliveredEvents,
+  stoppedAtStep,
+  membranes,
+}: Pick<CutTrial, 'spikes' | 'deliveredEvents' | 'stoppedAtStep' | 'membranes'>) {
+  return {
+    spikes: Uint32Array.from(spikes.flat()),
+    deliveredEvents,
+    stoppedAtStep,
+    membranes: membranes.map((samples) => Float64Array.from(samples)),
+  };
+}
+
 /**
  * Cuts trials of random networks anywhere: they have the spikes, the membranes and the state of the whole, whoever
  * computes their parts.
@@ -113,19 +128,19 @@ export function expectCutsToChangeNothing(numRuns: number): { spikes: number; st
         ];
         for (const [given, options] of several) {
           const trial = one.simulate(given, options);
-          const expected = {
+          const expected = inNumbers({
             spikes: spikesOf(trial),
             deliveredEvents: trial.deliveredEvents,
             stoppedAtStep: trial.stoppedAtStep,
             membranes: (trial.membranes ?? []).map((samples) => [...samples]),
-          };
+          });
           const uncut = simulateInParts([one], given, options, []);
-          expect(uncut).toMatchObject(expected);
+          expect(inNumbers(uncut)).toEqual(expected);
           for (const each of cuttings) {
             const cut = simulateInParts([one, other], given, options, cutsOf(each, steps), (engine) =>
               engine.simulate(given, { ...options, durationSteps: 30 }),
             );
-            expect(cut).toMatchObject(expected);
+            expect(inNumbers(cut)).toEqual(expected);
             // A trial that ends at its budget is never continued.
             if (trial.stoppedAtStep === undefined) expect(cut.bytes.equals(uncut.bytes)).toBe(true);
             else stopped++;
