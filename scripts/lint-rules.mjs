@@ -43,7 +43,7 @@ const doors = {
     health: [],
     sessions: ['limits', 'health'],
     'model-host': ['config', 'limits', 'health'],
-    'api/openapi': ['config', 'http'],
+    'api/openapi': ['config', 'http', 'health'],
     'api/atlas': ['http', 'limits', 'health'],
     'api/v1': ['config', 'http', 'health', 'limits', 'api/atlas', 'api/openapi'],
     'api/v2': ['config', 'http', 'health', 'limits', 'jobs', 'sessions', 'api/openapi'],

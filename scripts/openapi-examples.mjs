@@ -55,6 +55,14 @@ const instances = {
   Selector: Object.assign({}, ...selectors.sort((a, b) => lengthOf(b) - lengthOf(a))),
 };
 
+const isObject = (value) => typeof value === 'object' && value !== null;
+/** The first items of lists of objects are enough to show their form. */
+const shortened = (value) => {
+  if (Array.isArray(value)) return isObject(value[0]) ? value.slice(0, 2).map(shortened) : value;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each)]));
+};
+
 /** Members that refer to other schemas have their examples there. */
 const holdsObjects = (value) =>
   typeof value === 'object' && (Array.isArray(value) ? value.some(holdsObjects) : true);
@@ -69,6 +77,7 @@ await write('v1', {
   // /api/v1/model; members by schema.
   schemas: Object.fromEntries(examples),
   driveRun: drive,
+  model: shortened(model),
 });
 
 /** Requests of the examples of version 2; the first one is answered in every format. */
@@ -131,6 +140,7 @@ for (const [code, body] of Object.entries(failing)) {
 }
 const { value: sugar } = requests.sugar;
 const nodeSets = await (await fetch(`${url}/api/v2/node-sets`)).json();
+const nodeSet = nodeSets.node_sets.find(({ name }) => name === '@MN9');
 const answer = await (await answered(sugar)).json();
 await write('v2', {
   requests,
@@ -143,7 +153,9 @@ await write('v2', {
   csv: await (await answered(sugar, '', 'text/csv')).text(),
   neurons: await (await fetch(`${url}/api/v2/neurons?type=DNp01`)).json(),
   connections: await (await fetch(`${url}/api/v2/connections?source=LC4,LPLC2&target=DNp01`)).json(),
-  nodeSet: nodeSets.node_sets.find(({ name }) => name === '@MN9'),
+  nodeSet,
+  nodeSets: { ...nodeSets, node_sets: [nodeSet] },
+  model: await (await fetch(`${url}/api/v2/model`)).json(),
   failures,
   jobs: jobsOf(answer),
 });

@@ -12,7 +12,7 @@ import { createLog, nestLog, type LogDestination, logRequest } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { DESCRIPTION_OF_V1 } from './api/v1/description.js';
 import { DESCRIPTION_OF_V2 } from './api/v2/description.js';
-import { describeApi, type VersionDescription } from './api/openapi/openapi-document.js';
+import { describeApi, describedFor, type VersionDescription } from './api/openapi/openapi-document.js';
 import { OpenApiController } from './api/openapi/openapi.controller.js';
 import { droppedWrites } from './standard-streams.js';
 
@@ -74,7 +74,9 @@ export async function assembleApplication(
   configureServer(app, environment, connections, () => health.draining);
   for (const description of API_DESCRIPTIONS) {
     const document = describeApi(app, description);
-    app.get(OpenApiController).publish(description.version, document);
+    app
+      .get(OpenApiController)
+      .publish(description.version, (url, channels) => describedFor(document, description, url, channels));
   }
   return app;
 }

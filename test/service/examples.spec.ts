@@ -68,6 +68,44 @@ it('the example of an answer is the answer', async () => {
   expect(value).toEqual(await (await service.post({ stimulus: 'loom' }, '/api/v1/run?view=drive')).json());
 });
 
+type Names = Readonly<Record<string, string>>;
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { in: string; name: string; schema: { examples?: readonly unknown[] } }[];
+  readonly requestBody?: {
+    content: Record<'application/json', { examples: Record<string, { value: unknown }> }>;
+  };
+  readonly responses: Readonly<
+    Record<number, { links?: Record<string, { operationId: string; parameters: Names }> }>
+  >;
+}
+
+const operations = Object.entries<Record<'get' | 'post' | 'delete', Operation>>(DOCUMENT_OF_V2.paths).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      path,
+      method: method as 'get' | 'post' | 'delete',
+      operation,
+    })),
+);
+
+function operationOf(id: string) {
+  return operations.find(({ operation }) => operation.operationId === id)!;
+}
+
+/** Matches a value with longer lists of objects. */
+function partsOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (!Array.isArray(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, partsOf(each)]));
+  }
+  const parts = value.map(partsOf) as object[];
+  return typeof value[0] === 'object'
+    ? expect.arrayContaining(parts.map((part) => expect.objectContaining(part)))
+    : parts;
+}
+
 function countReferences(name: string): number {
   return Object.values(schemas[name]!.properties).filter(
     (schema) => '$ref' in schema || '$ref' in ((schema['items'] ?? {}) as object),
@@ -92,6 +130,64 @@ describe('version 2', () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual(examples.map((example) => example.value));
     const found = DOCUMENT_OF_V2.paths['/api/v2/neurons'].get.responses['200'].content['application/json'];
     expect(await (await service.get('/api/v2/neurons?type=DNp01')).json()).toEqual(found.examples.type.value);
+  });
+
+  it('the examples of descriptions are the descriptions, with the first items of their lists', async () => {
+    const exampleOf = ({ paths }: typeof DOCUMENT, path: string) =>
+      Object.values<{ value: object }>(
+        paths[path].get.responses['200'].content['application/json'].examples,
+      )[0]!.value;
+    const answer = async (path: string) => (await service.get(path)).json();
+    expect(await answer('/api/v1/model')).toEqual(partsOf(exampleOf(DOCUMENT, '/api/v1/model')));
+    expect(await answer('/api/v2/model')).toEqual(exampleOf(DOCUMENT_OF_V2, '/api/v2/model'));
+    const { node_sets: sets } = exampleOf(DOCUMENT_OF_V2, '/api/v2/node-sets') as { node_sets: object[] };
+    expect((await answer('/api/v2/node-sets')).node_sets).toContainEqual(sets[0]);
+  });
+
+  it('each operation is answered if it is sent with its examples, and with the names that links give', async () => {
+    const done: string[] = [];
+    const send = async (id: string, names: Names = {}, headers: Record<string, string> = {}) => {
+      const { path, method, operation } = operationOf(id);
+      const query = new URLSearchParams();
+      for (const { in: place, name, schema } of operation.parameters ?? []) {
+        if (place === 'query' && schema.examples !== undefined) query.set(name, String(schema.examples[0]));
+      }
+      const url = `${path.replace(/\{(\w+)\}/g, (_, name: string) => names[name]!)}?${query}`;
+      const body = Object.values(operation.requestBody?.content['application/json'].examples ?? {})[0]?.value;
+      const answer =
+        method === 'post'
+          ? await service.post(body, url, { 'content-type': 'application/json', ...headers })
+          : await service[method](url);
+      done.push(id);
+      expect([id, answer.status]).toEqual([id, expect.any(Number)]);
+      expect(answer.status).toBeLessThan(300);
+      return answer;
+    };
+    /** The operations that the links of an answer name, each with the names of its path. */
+    const linked = async (id: string, answer: Response) => {
+      const body = (await answer.json()) as Names;
+      const links = Object.values(operationOf(id).operation.responses[answer.status]!.links ?? {});
+      return links.map(({ operationId, parameters }) => {
+        const names = Object.entries(parameters).map(([name, pointer]) => [
+          name,
+          body[pointer.split('/')[1]!],
+        ]);
+        return [operationId, Object.fromEntries(names) as Names] as const;
+      });
+    };
+    for (const id of ['getServedModel', 'getNodeSets', 'runOpenExperiment']) await send(id);
+    expect((await (await send('findNeurons')).json()).count).toBeGreaterThan(0);
+    expect((await (await send('findConnections')).json()).count).toBeGreaterThan(0);
+    const job = await send('runOpenExperiment', {}, { prefer: 'respond-async' });
+    for (const [id, names] of await linked('runOpenExperiment', job)) await send(id, names);
+    const session = await send('openSession');
+    for (const [id, names] of await linked('openSession', session)) {
+      if (id !== 'watchSession') await send(id, names);
+    }
+    const others = operations
+      .map(({ operation }) => operation.operationId)
+      .filter((id) => !done.includes(id));
+    expect(others.sort()).toEqual(['getOpenApi', 'watchSession']);
   });
 
   it.each(Object.keys(requests))('the request %s is answered', async (name) => {

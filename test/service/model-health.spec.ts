@@ -14,6 +14,8 @@ describe('while the model is not there', () => {
     service = await startService({ CONNECTOME_FILE: path, RATE_LIMIT: '30' });
   });
   afterAll(() => service.stop());
+  const channelsDescribed = async (): Promise<object | undefined> =>
+    (await (await service.get('/api/v1/openapi')).json()).components.schemas.ChannelRates.required;
 
   it.each(['/api/v1/model', '/readyz'])('%s answers 503 with Retry-After', async (url) => {
     await untilState(service, 'failed');
@@ -32,7 +34,8 @@ describe('while the model is not there', () => {
 
   it('the process is alive and describes itself', async () => {
     expect((await service.get('/livez')).status).toBe(200);
-    expect((await service.get('/api/v1/openapi')).status).toBe(200);
+    // Its channels are not known.
+    expect(await channelsDescribed()).toBeUndefined();
   });
 
   it('a broken file keeps it failed, a whole one brings it up without a restart', async () => {
@@ -49,7 +52,9 @@ describe('while the model is not there', () => {
     });
     copyFileSync(smallConnectomeFile(), path);
     await untilState(service, 'ready');
-    expect((await service.post({})).status).toBe(200);
+    const run = await service.post({});
+    expect(run.status).toBe(200);
+    expect(await channelsDescribed()).toEqual(Object.keys((await run.json()).channels));
     expect((await service.get('/readyz')).status).toBe(200);
   });
 });

@@ -530,7 +530,7 @@ function badDocuments(): Fault[] {
       (value) => ({ inputs: { a: { ...input, module: 'spikes', times_ms: [1, value] } } }),
       [0.05, -1, 'x', null, 1, [], 600_001],
     ],
-    ['/reports/r', (value) => ({ reports: { r: value } }), noObjects],
+    ['/reports/r', (value) => ({ reports: { r: value } }), [5, true, [], null]],
     [
       '/reports/r/type',
       (value) => ({ reports: { r: { ...report, type: value } } }),

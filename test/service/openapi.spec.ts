@@ -2,7 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { INPUT_KINDS } from '../../src/experiments/kinds/input-kinds.js';
+import { REPORT_KINDS } from '../../src/experiments/kinds/report-kinds.js';
 import { API_VERSIONS } from '../../src/service/http/api-versions.js';
+import { merged } from '../../clients/pages/docs/merged.js';
 import { check, DOCUMENT, DOCUMENT_OF_V2, DOCUMENTS } from '../support/contract.js';
 import { startReadyService, type Service } from '../support/service.js';
 
@@ -44,7 +47,7 @@ describe('the description of the interface', () => {
   it('gives each member a meaning, and an example that fits it', () => {
     const { schema: RunRequest } = DOCUMENT.paths['/api/v1/run'].post.requestBody.content['application/json'];
     for (const [name, schema] of Object.entries<Schema>({ ...DOCUMENT.components.schemas, RunRequest })) {
-      // Other connectomes have other channels, and so other drives.
+      // Other models have other channels, and so other drives.
       const isOpen = name === 'ChannelRates' || name === 'Drives';
       expect(schema).toMatchObject({
         type: 'object',
@@ -96,6 +99,133 @@ describe('the description of the interface', () => {
     }
   });
 
+  it.each([...DOCUMENTS])('of version %s has no member of another type than its map', (_, document) => {
+    for (const schema of objectsIn<Schema>(document.components.schemas)) {
+      const { properties, additionalProperties, required = [] } = schema;
+      if (properties === undefined || typeof additionalProperties !== 'object') continue;
+      const { type } = additionalProperties as Schema;
+      for (const [member, own] of Object.entries(properties as Record<string, Schema>)) {
+        expect({ member, type: own['type'], isRequired: (required as string[]).includes(member) }).toEqual({
+          member,
+          type,
+          isRequired: true,
+        });
+      }
+    }
+  });
+
+  it('has a component for each kind, and for the request and the answer of an experiment', () => {
+    const { schemas } = DOCUMENT_OF_V2.components;
+    const nameOf = (name: string, of: string) => `${name[0]!.toUpperCase()}${name.slice(1)}${of}`;
+    const names = [
+      ...Object.keys(INPUT_KINDS).map((name) => nameOf(name, 'Input')),
+      ...Object.keys(REPORT_KINDS).map((name) => nameOf(name, 'Report')),
+      ...[
+        'SweepOfGroups',
+        'SweepOfValues',
+        'TimedSilence',
+        'Wiring',
+        'Constants',
+        'ConnectionOverride',
+        'Controls',
+      ],
+    ];
+    for (const name of names)
+      expect({ name, schema: schemas[name] }).toMatchObject({ schema: { type: 'object' } });
+    const bodyOf = (path: string) =>
+      DOCUMENT_OF_V2.paths[path].post.requestBody.content['application/json'].schema;
+    const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    expect(bodyOf('/api/v2/experiments')).toEqual(refTo('Experiment'));
+    expect(bodyOf('/api/v2/sessions')).toEqual(refTo('SessionDocument'));
+    // A default makes a member required in generated types of requests.
+    expect(objectsIn<Schema>(schemas).filter((schema) => 'default' in schema)).toEqual([]);
+    const { properties, required } = schemas.CompleteExperiment;
+    const sometimes = ['name', 'network', 'constants', 'wiring', 'connection_overrides', 'sweep', 'controls'];
+    expect(
+      Object.keys(properties)
+        .filter((name) => !required.includes(name))
+        .sort(),
+    ).toEqual(sometimes.sort());
+    expect(properties.trials.description).not.toContain('Default');
+    expect(schemas.Experiment.properties.trials.description).toContain('Default: 10.');
+  });
+
+  it('refuses what can never be right in a sweep and in a session', () => {
+    const sweepOf = (set: string) => () => {
+      const axis = { set, values: [1] };
+      check(set, { $ref: '#/components/schemas/SweepOfValues' }, axis, 'openapi-v2');
+    };
+    for (const set of ['seed', 'inputs.my-1.rate_hz', 'wiring.jitter', 'connection_overrides.a.weight'])
+      sweepOf(set)();
+    for (const set of ['trials', 'inputs.a', 'inputs.a.b.rate_hz', 'wiring.shuffle'])
+      expect(sweepOf(set)).toThrow('pattern');
+    const session = (document: object) => () => {
+      check('session', { $ref: '#/components/schemas/SessionDocument' }, document, 'openapi-v2');
+    };
+    session({ trials: 1, reports: { m: '@MN9', s: { node_set: 'LC4', type: 'spikes' } } })();
+    for (const refused of [
+      { sweep: [] },
+      { controls: {} },
+      { trials: 2 },
+      { reports: { m: { node_set: 'LC4', type: 'histogram' } } },
+    ])
+      expect(session(refused)).toThrow();
+  });
+
+  it.each([...DOCUMENTS])(
+    'of version %s says of each header whether it is always sent, with an example',
+    (version) => {
+      const { paths } = version === '1' ? DOCUMENT : DOCUMENT_OF_V2;
+      const headers = objectsIn<Record<string, Header>>(paths, 'headers').flatMap(Object.entries<Header>);
+      expect(headers.length).toBeGreaterThan(50);
+      for (const [name, { required, schema, example }] of headers) {
+        const isSometimes = /^(RateLimit-|Link$|Spikes-Truncated$|X-Accel-Buffering$)/.test(name);
+        expect([name, required ?? false]).toEqual([name, !isSometimes]);
+        if (!('const' in schema) && !('enum' in schema)) check(name, schema, example);
+      }
+    },
+  );
+
+  it('marks integers that may exceed 32 bits', () => {
+    for (const { paths, components } of [DOCUMENT, DOCUMENT_OF_V2]) {
+      for (const schema of objectsIn<Schema>([paths, components])) {
+        const { type, maximum = Infinity, format } = schema;
+        if (type !== 'integer' || 'enum' in schema || 'const' in schema) continue;
+        expect({ schema, format }).toEqual({
+          schema,
+          format: (maximum as number) > 2 ** 31 - 1 ? 'int64' : undefined,
+        });
+      }
+    }
+  });
+
+  it('repeats no header, parameter, failure or example', () => {
+    for (const { paths } of DOCUMENTS.values()) {
+      for (const kind of ['headers', 'responses', 'examples']) {
+        const parts = objectsIn<Record<string, object>>(paths, kind)
+          .flatMap((each) => Object.entries(each))
+          .filter(([, part]) => !('$ref' in part))
+          .map((entry) => JSON.stringify(entry));
+        expect(parts.filter((part, at) => parts.indexOf(part) !== at)).toEqual([]);
+      }
+    }
+  });
+
+  it('is merged for the page of all versions, with the parts of each', () => {
+    const all = merged([DOCUMENTS.get('1'), DOCUMENTS.get('2')]);
+    const references = [...JSON.stringify(all).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)];
+    expect(references.length).toBeGreaterThan(200);
+    for (const [reference, kind, name] of references) {
+      expect({ reference, part: (all.components[kind!] as Schema)[name!] }).toEqual({
+        reference,
+        part: expect.any(Object),
+      });
+    }
+    expect(Object.keys(all.components['schemas']!)).toEqual(
+      expect.arrayContaining(['v1.Selector', 'Selector']),
+    );
+  });
+
   it('tells the two views apart: neither is the other', async () => {
     const full = await (await service.post({})).json();
     const drive = await (await service.post({}, '/api/v1/run?view=drive')).json();
@@ -136,6 +266,7 @@ export const right: Request = { stimulus: 'loom' };
       trials: 2,
       reports: {
         rates: { node_set: 'mine', group_by: ['type', 'side'] },
+        short: 'mine',
         bins: { node_set: 'mine', type: 'histogram', bin_ms: 5 },
         events: { node_set: 'mine', type: 'inputs' },
         classes: { node_set: 'mine', group_by: ['class', 'sub_class'] },
@@ -200,6 +331,24 @@ function typesOf(file: string, program: string): { faults: string; types: string
 
 function refersToObjects(property: Schema): boolean {
   return '$ref' in property || '$ref' in ((property['items'] ?? {}) as object);
+}
+
+interface Header {
+  readonly required?: boolean;
+  readonly schema: object;
+  readonly example?: unknown;
+}
+
+/** All objects inside a value, or only those that are members of this name; not those in examples. */
+function objectsIn<T>(value: unknown, member?: string, at = ''): T[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Array.isArray(value) || (member !== undefined && member !== at) ? [] : [value as T];
+  return [
+    ...own,
+    ...Object.entries(value).flatMap(([name, each]) =>
+      name.startsWith('example') && member !== name ? [] : objectsIn<T>(each, member, name),
+    ),
+  ];
 }
 
 function contentsOf(node: unknown): { schema: object; examples?: Record<string, { value: unknown }> }[] {

@@ -2,12 +2,12 @@ import { documentSchemas } from '../../src/experiments/document/document.js';
 import { published, type Schema } from '../../src/engine/schema/json-schema.js';
 
 /** The schema of only a document, for an editor or a validator. */
-export function documentSchema(): Schema {
-  const { Experiment: experiment, ...definitions } = published(documentSchemas());
+export function documentSchema(title: 'Experiment' | 'CompleteExperiment' = 'Experiment'): Schema {
+  const definitions = published(documentSchemas());
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'Experiment',
-    ...experiment,
+    title,
+    ...definitions[title],
     $defs: definitions,
   };
 }

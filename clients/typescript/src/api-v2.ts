@@ -309,20 +309,18 @@ export interface components {
              */
             readonly network?: string;
             /**
-             * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.
-             * @default {}
+             * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type. Default: {}.
              * @example {
              *       "mn9": [
              *         "@MN9"
              *       ]
              *     }
              */
-            readonly node_sets: {
+            readonly node_sets?: {
                 readonly [key: string]: components["schemas"]["Selector"];
             };
             /**
-             * @description The stimulation. The random numbers of an input depend on its name.
-             * @default {}
+             * @description The stimulation. The random numbers of an input depend on its name. Default: {}.
              * @example {
              *       "sugar": {
              *         "node_set": "@sugar",
@@ -330,202 +328,11 @@ export interface components {
              *       }
              *     }
              */
-            readonly inputs: {
-                readonly [key: string]: {
-                    /**
-                     * @description Neurons with their rates; no neuron is in two rows.
-                     * @example [
-                     *       {
-                     *         "node_set": "ORN_DM1",
-                     *         "rate_hz": 41
-                     *       },
-                     *       {
-                     *         "node_set": "ORN_VA2",
-                     *         "rate_hz": 120
-                     *       }
-                     *     ]
-                     */
-                    readonly rates: readonly {
-                        /**
-                         * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                         * @example @sugar
-                         */
-                        readonly node_set: components["schemas"]["Selector"];
-                        /**
-                         * @description Mean input events of each neuron per second, or several such rates that hold in turn.
-                         * @example 100
-                         */
-                        readonly rate_hz: number | {
-                            /**
-                             * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
-                             * @example [
-                             *       0,
-                             *       100,
-                             *       300
-                             *     ]
-                             */
-                            readonly times_ms: readonly number[];
-                            /**
-                             * @description A rate in Hz for each of these times.
-                             * @example [
-                             *       10,
-                             *       80,
-                             *       0
-                             *     ]
-                             */
-                            readonly values: readonly number[];
-                        };
-                    }[];
-                    /**
-                     * @description Source of events.
-                     * @default poisson
-                     * @constant
-                     */
-                    readonly module: "poisson";
-                    /**
-                     * @description Multiplies the rates of the input. Left out: 1.
-                     * @example 0.5
-                     */
-                    readonly scale?: number;
-                    /**
-                     * @description Start of the window in which events arrive, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly delay_ms: number;
-                    /**
-                     * @description Length of that window in ms; null or left out: to the end of the trial.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly duration_ms: number | null;
-                } | {
-                    /**
-                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                     * @example @sugar
-                     */
-                    readonly node_set: components["schemas"]["Selector"];
-                    /**
-                     * @description Source of events.
-                     * @default poisson
-                     * @constant
-                     */
-                    readonly module: "poisson";
-                    /**
-                     * @description Mean input events of each neuron per second, or several such rates that hold in turn.
-                     * @default 150
-                     * @example 100
-                     */
-                    readonly rate_hz: number | {
-                        /**
-                         * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
-                         * @example [
-                         *       0,
-                         *       100,
-                         *       300
-                         *     ]
-                         */
-                        readonly times_ms: readonly number[];
-                        /**
-                         * @description A rate in Hz for each of these times.
-                         * @example [
-                         *       10,
-                         *       80,
-                         *       0
-                         *     ]
-                         */
-                        readonly values: readonly number[];
-                    };
-                    /**
-                     * @description Multiplies the rates of the input. Left out: 1.
-                     * @example 0.5
-                     */
-                    readonly scale?: number;
-                    /**
-                     * @description Start of the window in which events arrive, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly delay_ms: number;
-                    /**
-                     * @description Length of that window in ms; null or left out: to the end of the trial.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly duration_ms: number | null;
-                } | {
-                    /**
-                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                     * @example @sugar
-                     */
-                    readonly node_set: components["schemas"]["Selector"];
-                    /**
-                     * @description Source of events.
-                     * @constant
-                     */
-                    readonly module: "spikes";
-                    /**
-                     * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.
-                     * @example [
-                     *       10,
-                     *       20.5,
-                     *       31
-                     *     ]
-                     */
-                    readonly times_ms: readonly number[] | {
-                        readonly [key: string]: readonly number[];
-                    };
-                    /**
-                     * @description Start of the window in which events arrive, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly delay_ms: number;
-                    /**
-                     * @description Length of that window in ms; null or left out: to the end of the trial.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly duration_ms: number | null;
-                } | {
-                    /**
-                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                     * @example @sugar
-                     */
-                    readonly node_set: components["schemas"]["Selector"];
-                    /**
-                     * @description Source of events.
-                     * @constant
-                     */
-                    readonly module: "background";
-                    /**
-                     * @description Mean events of each neuron per second.
-                     * @example 0.5
-                     */
-                    readonly rate_hz: number;
-                    /**
-                     * @description Added to the membrane potential by one event, in mV.
-                     * @default 68.75
-                     * @example 5
-                     */
-                    readonly event_mv: number;
-                    /**
-                     * @description Start of the window in which events arrive, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly delay_ms: number;
-                    /**
-                     * @description Length of that window in ms; null or left out: to the end of the trial.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly duration_ms: number | null;
-                };
+            readonly inputs?: {
+                readonly [key: string]: components["schemas"]["Input"];
             };
             /**
-             * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
-             * @default []
+             * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window. Default: [].
              * @example [
              *       "PVLP122b",
              *       {
@@ -535,109 +342,9 @@ export interface components {
              *       }
              *     ]
              */
-            readonly silence: readonly ({
-                /**
-                 * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                 * @example @sugar
-                 */
-                readonly node_set: components["schemas"]["Selector"];
-                /**
-                 * @description Start of the window, in ms from the start of the trial.
-                 * @default 0
-                 * @example 200
-                 */
-                readonly start_ms: number;
-                /**
-                 * @description End of the window, in ms from the start of the trial; null or left out: its end.
-                 * @default null
-                 * @example 300
-                 */
-                readonly end_ms: number | null;
-            } | components["schemas"]["Selector"])[];
-            /**
-             * @description Constants of the network that differ from those of the model. Its time constants are fixed.
-             * @example {
-             *       "synapse_mv": 0.3
-             *     }
-             */
-            readonly constants?: {
-                /**
-                 * @description Added to the synaptic drive by one synapse, in mV.
-                 * @example 0.3
-                 */
-                readonly synapse_mv?: number;
-                /**
-                 * @description Multiplies the synapses of every excitatory neuron.
-                 * @example 1.2
-                 */
-                readonly excitatory_scale?: number;
-                /**
-                 * @description Multiplies the synapses of every inhibitory neuron.
-                 * @example 0.8
-                 */
-                readonly inhibitory_scale?: number;
-                /**
-                 * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
-                 * @example -44
-                 */
-                readonly threshold_mv?: number;
-                /**
-                 * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
-                 * @example 3
-                 */
-                readonly refractory_ms?: number;
-                /**
-                 * @description From a spike to its arrival, in ms.
-                 * @example 1.5
-                 */
-                readonly delay_ms?: number;
-                /**
-                 * @description Added to the potential of a stimulated neuron by one input event, in mV.
-                 * @example 50
-                 */
-                readonly input_event_mv?: number;
-            };
-            /**
-             * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter, counts, signs; overrides come afterwards.
-             * @example {
-             *       "shuffle": "weights",
-             *       "seed": 1
-             *     }
-             */
-            readonly wiring?: {
-                /**
-                 * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
-                 * @example 10
-                 */
-                readonly minimum_synapses?: number;
-                /**
-                 * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
-                 * @example weights
-                 * @enum {string}
-                 */
-                readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
-                /**
-                 * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
-                 * @example 0.25
-                 */
-                readonly jitter?: number;
-                /**
-                 * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
-                 * @constant
-                 */
-                readonly counts?: "resampled";
-                /**
-                 * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
-                 * @constant
-                 */
-                readonly signs?: "sampled";
-                /**
-                 * @description Seed of shuffle, jitter, counts and signs.
-                 * @default 1
-                 * @example 1
-                 */
-                readonly seed: number;
-            };
+            readonly silence?: readonly (components["schemas"]["TimedSilence"] | components["schemas"]["Selector"])[];
+            readonly constants?: components["schemas"]["Constants"];
+            readonly wiring?: components["schemas"]["Wiring"];
             /**
              * @description Connections that are cut, weakened, strengthened or turned, by name.
              * @example {
@@ -649,42 +356,24 @@ export interface components {
              *     }
              */
             readonly connection_overrides?: {
-                readonly [key: string]: {
-                    /**
-                     * @description Neurons at which the connections begin.
-                     * @example LC4
-                     */
-                    readonly source: components["schemas"]["Selector"];
-                    /**
-                     * @description Neurons at which they end.
-                     * @example DNp01
-                     */
-                    readonly target: components["schemas"]["Selector"];
-                    /**
-                     * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
-                     * @example 0
-                     */
-                    readonly weight: number;
-                };
+                readonly [key: string]: components["schemas"]["ConnectionOverride"];
             };
             /**
-             * @description Simulated time of one trial in ms.
-             * @default 1000
+             * @description Simulated time of one trial in ms. Default: 1000.
              * @example 1000
              */
-            readonly duration_ms: number;
+            readonly duration_ms?: number;
             /**
-             * @description Repetitions of each condition, each from rest and with trains of its own.
-             * @default 10
+             * @description Repetitions of each condition, each from rest and with trains of its own. Default: 10.
              * @example 30
              */
-            readonly trials: number;
+            readonly trials?: number;
             /**
-             * @description Seed of the Poisson trains; the same seed gives the same trains.
-             * @default 42
+             * Format: int64
+             * @description Seed of the Poisson trains; the same seed gives the same trains. Default: 42.
              * @example 42
              */
-            readonly seed: number;
+            readonly seed?: number;
             /**
              * @description The reports. By default the rate of each channel of the model, by side.
              * @example {
@@ -697,200 +386,7 @@ export interface components {
              *     }
              */
             readonly reports?: {
-                readonly [key: string]: {
-                    /**
-                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                     * @example @sugar
-                     */
-                    readonly node_set: components["schemas"]["Selector"];
-                    /**
-                     * @description Kind of report.
-                     * @default rate
-                     * @constant
-                     */
-                    readonly type: "rate";
-                    /**
-                     * @description Labels that make a group; empty: all neurons are one.
-                     * @default []
-                     * @example [
-                     *       "type",
-                     *       "side"
-                     *     ]
-                     */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                    /**
-                     * @description Start of the report, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly start_ms: number;
-                    /**
-                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly end_ms: number | null;
-                } | {
-                    /**
-                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                     * @example @sugar
-                     */
-                    readonly node_set: components["schemas"]["Selector"];
-                    /**
-                     * @description Kind of report.
-                     * @constant
-                     */
-                    readonly type: "histogram";
-                    /**
-                     * @description Labels that make a group; empty: all neurons are one.
-                     * @default []
-                     * @example [
-                     *       "type",
-                     *       "side"
-                     *     ]
-                     */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                    /**
-                     * @description Start of the report, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly start_ms: number;
-                    /**
-                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly end_ms: number | null;
-                    /**
-                     * @description Length of a bin in ms; the last one may be shorter.
-                     * @default 10
-                     * @example 25
-                     */
-                    readonly bin_ms: number;
-                } | {
-                    /**
-                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                     * @example @sugar
-                     */
-                    readonly node_set: components["schemas"]["Selector"];
-                    /**
-                     * @description Kind of report.
-                     * @constant
-                     */
-                    readonly type: "spikes";
-                    /**
-                     * @description Empty: a table has a row for each event.
-                     * @default []
-                     */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                    /**
-                     * @description Start of the report, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly start_ms: number;
-                    /**
-                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly end_ms: number | null;
-                } | {
-                    /**
-                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                     * @example @sugar
-                     */
-                    readonly node_set: components["schemas"]["Selector"];
-                    /**
-                     * @description Kind of report.
-                     * @constant
-                     */
-                    readonly type: "inputs";
-                    /**
-                     * @description Empty: a table has a row for each event.
-                     * @default []
-                     */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                    /**
-                     * @description Start of the report, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly start_ms: number;
-                    /**
-                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly end_ms: number | null;
-                } | {
-                    /**
-                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                     * @example @sugar
-                     */
-                    readonly node_set: components["schemas"]["Selector"];
-                    /**
-                     * @description Kind of report.
-                     * @constant
-                     */
-                    readonly type: "latency";
-                    /**
-                     * @description Labels that make a group; empty: all neurons are one.
-                     * @default []
-                     * @example [
-                     *       "type",
-                     *       "side"
-                     *     ]
-                     */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                    /**
-                     * @description Start of the report, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly start_ms: number;
-                    /**
-                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly end_ms: number | null;
-                } | {
-                    /**
-                     * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                     * @example @sugar
-                     */
-                    readonly node_set: components["schemas"]["Selector"];
-                    /**
-                     * @description Kind of report.
-                     * @constant
-                     */
-                    readonly type: "membrane";
-                    /**
-                     * @description Empty: a table has a row for each event.
-                     * @default []
-                     */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                    /**
-                     * @description Start of the report, in ms from the start of the trial.
-                     * @default 0
-                     * @example 200
-                     */
-                    readonly start_ms: number;
-                    /**
-                     * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                     * @default null
-                     * @example 300
-                     */
-                    readonly end_ms: number | null;
-                    /**
-                     * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none.
-                     * @default 1
-                     * @example 0.5
-                     */
-                    readonly dt_ms: number;
-                };
+                readonly [key: string]: components["schemas"]["Report"];
             };
             /**
              * @description Axes whose product is the conditions; the last one varies fastest.
@@ -903,138 +399,1290 @@ export interface components {
              *       }
              *     ]
              */
-            readonly sweep?: readonly ({
-                /**
-                 * @description The neurons that are grouped: a selector, or those that responded in the baseline.
-                 * @example CB*
-                 */
-                readonly each: {
-                    /**
-                     * @description The condition without any group.
-                     * @constant
-                     */
-                    readonly responders_of: "baseline";
-                    /**
-                     * @description Groups at most.
-                     * @default 200
-                     * @example 200
-                     */
-                    readonly top: number;
-                } | components["schemas"]["Selector"];
-                /**
-                 * @description Labels that make a group; empty: all neurons are one. By default each neuron is a group.
-                 * @default [
-                 *       "neuron"
-                 *     ]
-                 * @example [
-                 *       "type",
-                 *       "side"
-                 *     ]
-                 */
-                readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                /**
-                 * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
-                 * @example silence
-                 */
-                readonly as: string;
-            } | {
-                /**
-                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
-                 * @example inputs.sugar.rate_hz
-                 */
-                readonly set: string;
-                /**
-                 * @description Values of the parameter, each within its bounds.
-                 * @example [
-                 *       10,
-                 *       50,
-                 *       100
-                 *     ]
-                 */
-                readonly values?: readonly number[];
-                /**
-                 * @description First value.
-                 * @example 10
-                 */
-                readonly from?: number;
-                /**
-                 * @description Last value, included if a step hits it.
-                 * @example 200
-                 */
-                readonly to?: number;
-                /**
-                 * @description Distance of two values, above 0.
-                 * @example 10
-                 */
-                readonly step?: number;
-            })[];
+            readonly sweep?: readonly components["schemas"]["SweepAxis"][];
+            readonly controls?: components["schemas"]["Controls"];
             /**
-             * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
+             * @description Ids and types that the model lacks, selectors without a neuron, overrides without a connection: refuse the experiment, or leave them out and warn. Default: "error".
+             * @example skip
+             * @enum {string}
+             */
+            readonly on_missing?: "error" | "skip";
+        };
+        /** @description The experiment of a session: one trial, without sweep. */
+        readonly SessionDocument: {
+            /**
+             * @description A name of the experiment, for tables.
+             * @example Sugar dose response
+             */
+            readonly name?: string;
+            /**
+             * @description Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.
+             * @example malecns-1.0
+             */
+            readonly network?: string;
+            /**
+             * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type. Default: {}.
              * @example {
-             *       "shuffle": "weights",
-             *       "count": 100
+             *       "mn9": [
+             *         "@MN9"
+             *       ]
              *     }
              */
-            readonly controls?: {
-                /**
-                 * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
-                 * @example weights
-                 * @enum {string}
-                 */
-                readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
-                /**
-                 * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
-                 * @constant
-                 */
-                readonly counts?: "resampled";
-                /**
-                 * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
-                 * @constant
-                 */
-                readonly signs?: "sampled";
-                /**
-                 * @description Controls silence other neurons that match those of each group.
-                 * @constant
-                 */
-                readonly silence?: "matched";
-                /**
-                 * @description Controls stimulate other neurons that match those of each group.
-                 * @constant
-                 */
-                readonly inputs?: "matched";
-                /**
-                 * @description Controls have other neurons, which match those of each group, at the swept end of an override.
-                 * @constant
-                 */
-                readonly connection_overrides?: "matched";
-                /**
-                 * @description Their number. Each counts as a condition in price and limits.
-                 * @default 20
-                 * @example 100
-                 */
-                readonly count: number;
-                /**
-                 * @description The number of a matched control that replaces each condition, to look at it by itself.
-                 * @example 7
-                 */
-                readonly only?: number;
-                /**
-                 * @description Properties that matched neurons share; activity: about as many spikes in the baseline.
-                 * @example [
-                 *       "super_class",
-                 *       "side",
-                 *       "activity"
-                 *     ]
-                 */
-                readonly match?: readonly ("type" | "side" | "super_class" | "class" | "sub_class" | "activity")[];
+            readonly node_sets?: {
+                readonly [key: string]: components["schemas"]["Selector"];
             };
             /**
+             * @description The stimulation. The random numbers of an input depend on its name. Default: {}.
+             * @example {
+             *       "sugar": {
+             *         "node_set": "@sugar",
+             *         "rate_hz": 100
+             *       }
+             *     }
+             */
+            readonly inputs?: {
+                readonly [key: string]: components["schemas"]["Input"];
+            };
+            /**
+             * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window. Default: [].
+             * @example [
+             *       "PVLP122b",
+             *       {
+             *         "node_set": "LC4",
+             *         "start_ms": 200,
+             *         "end_ms": 400
+             *       }
+             *     ]
+             */
+            readonly silence?: readonly (components["schemas"]["TimedSilence"] | components["schemas"]["Selector"])[];
+            readonly constants?: components["schemas"]["Constants"];
+            readonly wiring?: components["schemas"]["Wiring"];
+            /**
+             * @description Connections that are cut, weakened, strengthened or turned, by name.
+             * @example {
+             *       "direct": {
+             *         "source": "LC4",
+             *         "target": "DNp01",
+             *         "weight": 0
+             *       }
+             *     }
+             */
+            readonly connection_overrides?: {
+                readonly [key: string]: components["schemas"]["ConnectionOverride"];
+            };
+            /**
+             * @description Simulated time before the first step, in ms. If absent, the session begins at rest.
+             * @example 60
+             */
+            readonly duration_ms?: number;
+            /**
+             * @description One: a session is one trial. Default: 1.
+             * @example 1
+             * @constant
+             */
+            readonly trials?: 1;
+            /**
+             * Format: int64
+             * @description Seed of the Poisson trains; the same seed gives the same trains. Default: 42.
+             * @example 42
+             */
+            readonly seed?: number;
+            /**
+             * @description The reports. By default the rate of each channel of the model, by side.
+             * @example {
+             *       "mn9": {
+             *         "node_set": "@MN9",
+             *         "group_by": [
+             *           "side"
+             *         ]
+             *       }
+             *     }
+             */
+            readonly reports?: {
+                readonly [key: string]: components["schemas"]["SessionReport"];
+            };
+            /**
+             * @description Ids and types that the model lacks, selectors without a neuron, overrides without a connection: refuse the experiment, or leave them out and warn. Default: "error".
+             * @example skip
+             * @enum {string}
+             */
+            readonly on_missing?: "error" | "skip";
+        };
+        /** @description Rates that hold in turn. */
+        readonly RatesInTime: {
+            /**
+             * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+             * @example [
+             *       0,
+             *       100,
+             *       300
+             *     ]
+             */
+            readonly times_ms: readonly number[];
+            /**
+             * @description A rate in Hz for each of these times.
+             * @example [
+             *       10,
+             *       80,
+             *       0
+             *     ]
+             */
+            readonly values: readonly number[];
+        };
+        /** @description Neurons with their rate. */
+        readonly NeuronsWithRate: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+             * @example 100
+             */
+            readonly rate_hz: number | components["schemas"]["RatesInTime"];
+        };
+        /** @description A pattern over many sets of neurons: each neuron gets a Poisson train of its own at the rate of its row. */
+        readonly PatternInput: {
+            /**
+             * @description Neurons with their rates; no neuron is in two rows.
+             * @example [
+             *       {
+             *         "node_set": "ORN_DM1",
+             *         "rate_hz": 41
+             *       },
+             *       {
+             *         "node_set": "ORN_VA2",
+             *         "rate_hz": 120
+             *       }
+             *     ]
+             */
+            readonly rates: readonly components["schemas"]["NeuronsWithRate"][];
+            /**
+             * @description Source of events. Default: "poisson".
+             * @constant
+             */
+            readonly module?: "poisson";
+            /**
+             * @description Multiplies the rates of the input. Left out: 1.
+             * @example 0.5
+             */
+            readonly scale?: number;
+            /**
+             * @description Start of the window in which events arrive, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly delay_ms?: number;
+            /**
+             * @description Length of that window in ms; null or left out: to the end of the trial. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly duration_ms?: number | null;
+        };
+        /** @description Each neuron gets a Poisson train of its own. */
+        readonly PoissonInput: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Source of events. Default: "poisson".
+             * @constant
+             */
+            readonly module?: "poisson";
+            /**
+             * @description Mean input events of each neuron per second, or several such rates that hold in turn. Default: 150.
+             * @example 100
+             */
+            readonly rate_hz?: number | components["schemas"]["RatesInTime"];
+            /**
+             * @description Multiplies the rates of the input. Left out: 1.
+             * @example 0.5
+             */
+            readonly scale?: number;
+            /**
+             * @description Start of the window in which events arrive, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly delay_ms?: number;
+            /**
+             * @description Length of that window in ms; null or left out: to the end of the trial. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly duration_ms?: number | null;
+        };
+        /** @description Each neuron gets events at given times, for replay. */
+        readonly SpikesInput: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Source of events.
+             * @constant
+             */
+            readonly module: "spikes";
+            /**
+             * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.
+             * @example [
+             *       10,
+             *       20.5,
+             *       31
+             *     ]
+             */
+            readonly times_ms: readonly number[] | {
+                readonly [key: string]: readonly number[];
+            };
+            /**
+             * @description Start of the window in which events arrive, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly delay_ms?: number;
+            /**
+             * @description Length of that window in ms; null or left out: to the end of the trial. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly duration_ms?: number | null;
+        };
+        /** @description Rare events of many neurons, which keep their refractory period and lose events that arrive in it. A document has at most one such input. */
+        readonly BackgroundInput: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Source of events.
+             * @constant
+             */
+            readonly module: "background";
+            /**
+             * @description Mean events of each neuron per second.
+             * @example 0.5
+             */
+            readonly rate_hz: number;
+            /**
+             * @description Added to the membrane potential by one event, in mV. Default: 68.75.
+             * @example 5
+             */
+            readonly event_mv?: number;
+            /**
+             * @description Start of the window in which events arrive, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly delay_ms?: number;
+            /**
+             * @description Length of that window in ms; null or left out: to the end of the trial. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly duration_ms?: number | null;
+        };
+        /** @description Neurons that get input events. */
+        readonly Input: components["schemas"]["PatternInput"] | components["schemas"]["PoissonInput"] | components["schemas"]["SpikesInput"] | components["schemas"]["BackgroundInput"];
+        /** @description Neurons whose spikes in a window are not delivered, whenever they would arrive. */
+        readonly TimedSilence: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Start of the window, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms?: number;
+            /**
+             * @description End of the window, in ms from the start of the trial; null or left out: its end. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms?: number | null;
+        };
+        /**
+         * @description Constants of the network that differ from those of the model. Its time constants are fixed.
+         * @example {
+         *       "synapse_mv": 0.3
+         *     }
+         */
+        readonly Constants: {
+            /**
+             * @description Added to the synaptic drive by one synapse, in mV.
+             * @example 0.3
+             */
+            readonly synapse_mv?: number;
+            /**
+             * @description Multiplies the synapses of every excitatory neuron.
+             * @example 1.2
+             */
+            readonly excitatory_scale?: number;
+            /**
+             * @description Multiplies the synapses of every inhibitory neuron.
+             * @example 0.8
+             */
+            readonly inhibitory_scale?: number;
+            /**
+             * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+             * @example -44
+             */
+            readonly threshold_mv?: number;
+            /**
+             * @description Refractory period in ms; 0 acts as one step of 0.1 ms. A multiple of 0.1.
+             * @example 3
+             */
+            readonly refractory_ms?: number;
+            /**
+             * @description From a spike to its arrival, in ms. A multiple of 0.1.
+             * @example 1.5
+             */
+            readonly delay_ms?: number;
+            /**
+             * @description Added to the potential of a stimulated neuron by one input event, in mV.
+             * @example 50
+             */
+            readonly input_event_mv?: number;
+        };
+        /**
+         * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter, counts, signs; overrides come afterwards.
+         * @example {
+         *       "shuffle": "weights",
+         *       "seed": 1
+         *     }
+         */
+        readonly Wiring: {
+            /**
+             * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+             * @example 10
+             */
+            readonly minimum_synapses?: number;
+            /**
+             * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+             * @example weights
+             * @enum {string}
+             */
+            readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+            /**
+             * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+             * @example 0.25
+             */
+            readonly jitter?: number;
+            /**
+             * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+             * @constant
+             */
+            readonly counts?: "resampled";
+            /**
+             * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+             * @constant
+             */
+            readonly signs?: "sampled";
+            /**
+             * Format: int64
+             * @description Seed of shuffle, jitter, counts and signs. Default: 1.
+             * @example 1
+             */
+            readonly seed?: number;
+        };
+        /** @description Connections whose weight is multiplied. */
+        readonly ConnectionOverride: {
+            /**
+             * @description Neurons at which the connections begin.
+             * @example LC4
+             */
+            readonly source: components["schemas"]["Selector"];
+            /**
+             * @description Neurons at which they end.
+             * @example DNp01
+             */
+            readonly target: components["schemas"]["Selector"];
+            /**
+             * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
+             * @example 0
+             */
+            readonly weight: number;
+        };
+        /** @description Mean rate of each group. */
+        readonly RateReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report. Default: "rate".
+             * @constant
+             */
+            readonly type?: "rate";
+            /**
+             * @description Labels that make a group; empty: all neurons are one. Default: [].
+             * @example [
+             *       "type",
+             *       "side"
+             *     ]
+             */
+            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms?: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms?: number | null;
+        };
+        /** @description Mean rate of each group in each bin. */
+        readonly HistogramReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "histogram";
+            /**
+             * @description Labels that make a group; empty: all neurons are one. Default: [].
+             * @example [
+             *       "type",
+             *       "side"
+             *     ]
+             */
+            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms?: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms?: number | null;
+            /**
+             * @description Length of a bin in ms; the last one may be shorter. Default: 10. A multiple of 0.1.
+             * @example 25
+             */
+            readonly bin_ms?: number;
+        };
+        /** @description Table of the spikes. */
+        readonly SpikesReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "spikes";
+            /** @description Empty: a table has a row for each event. Default: []. */
+            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms?: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms?: number | null;
+        };
+        /** @description Table of the input events. */
+        readonly InputsReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "inputs";
+            /** @description Empty: a table has a row for each event. Default: []. */
+            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms?: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms?: number | null;
+        };
+        /** @description Time of the first spike of each group, in ms from start_ms. */
+        readonly LatencyReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "latency";
+            /**
+             * @description Labels that make a group; empty: all neurons are one. Default: [].
+             * @example [
+             *       "type",
+             *       "side"
+             *     ]
+             */
+            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms?: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms?: number | null;
+        };
+        /** @description Table of the membrane potential of each neuron over time. */
+        readonly MembraneReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "membrane";
+            /** @description Empty: a table has a row for each event. Default: []. */
+            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. Default: 0. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms?: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. Default: null. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms?: number | null;
+            /**
+             * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none. Default: 1. A multiple of 0.1.
+             * @example 0.5
+             */
+            readonly dt_ms?: number;
+        };
+        /** @description A report on some neurons. */
+        readonly Report: components["schemas"]["RateReport"] | components["schemas"]["HistogramReport"] | components["schemas"]["SpikesReport"] | components["schemas"]["InputsReport"] | components["schemas"]["LatencyReport"] | components["schemas"]["MembraneReport"] | string;
+        /** @description The groups that responded in the baseline, the most active first. */
+        readonly Responders: {
+            /**
+             * @description The condition without any group.
+             * @constant
+             */
+            readonly responders_of: "baseline";
+            /**
+             * @description Groups at most. Default: 200.
+             * @example 200
+             */
+            readonly top?: number;
+        };
+        /** @description Groups of neurons that are silenced or stimulated, or are one end of an override, in turn, after a condition without any. */
+        readonly SweepOfGroups: {
+            /**
+             * @description The neurons that are grouped: a selector, or those that responded in the baseline.
+             * @example CB*
+             */
+            readonly each: components["schemas"]["Responders"] | components["schemas"]["Selector"];
+            /**
+             * @description Labels that make a group; empty: all neurons are one. By default each neuron is a group. Default: ["neuron"].
+             * @example [
+             *       "type",
+             *       "side"
+             *     ]
+             */
+            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
+             * @example silence
+             */
+            readonly as: string;
+        };
+        /** @description A parameter that takes several values in turn: either values, or from, to and step. */
+        readonly SweepOfValues: {
+            /**
+             * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
+             * @example inputs.sugar.rate_hz
+             */
+            readonly set: string;
+            /**
+             * @description Values of the parameter, each within its bounds.
+             * @example [
+             *       10,
+             *       50,
+             *       100
+             *     ]
+             */
+            readonly values?: readonly number[];
+            /**
+             * @description First value.
+             * @example 10
+             */
+            readonly from?: number;
+            /**
+             * @description Last value, included if a step hits it.
+             * @example 200
+             */
+            readonly to?: number;
+            /**
+             * @description Distance of two values, above 0.
+             * @example 10
+             */
+            readonly step?: number;
+        };
+        /** @description An axis of the sweep. */
+        readonly SweepAxis: components["schemas"]["SweepOfGroups"] | components["schemas"]["SweepOfValues"];
+        /**
+         * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
+         * @example {
+         *       "shuffle": "weights",
+         *       "count": 100
+         *     }
+         */
+        readonly Controls: {
+            /**
+             * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+             * @example weights
+             * @enum {string}
+             */
+            readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+            /**
+             * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+             * @constant
+             */
+            readonly counts?: "resampled";
+            /**
+             * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+             * @constant
+             */
+            readonly signs?: "sampled";
+            /**
+             * @description Controls silence other neurons that match those of each group.
+             * @constant
+             */
+            readonly silence?: "matched";
+            /**
+             * @description Controls stimulate other neurons that match those of each group.
+             * @constant
+             */
+            readonly inputs?: "matched";
+            /**
+             * @description Controls have other neurons, which match those of each group, at the swept end of an override.
+             * @constant
+             */
+            readonly connection_overrides?: "matched";
+            /**
+             * @description Their number. Each counts as a condition in price and limits. Default: 20.
+             * @example 100
+             */
+            readonly count?: number;
+            /**
+             * @description The number of a matched control that replaces each condition, to look at it by itself.
+             * @example 7
+             */
+            readonly only?: number;
+            /**
+             * @description Properties that matched neurons share; activity: about as many spikes in the baseline.
+             * @example [
+             *       "super_class",
+             *       "side",
+             *       "activity"
+             *     ]
+             */
+            readonly match?: readonly ("type" | "side" | "super_class" | "class" | "sub_class" | "activity")[];
+        };
+        /** @description A report on some neurons. */
+        readonly SessionReport: components["schemas"]["RateReport"] | components["schemas"]["SpikesReport"] | components["schemas"]["InputsReport"] | components["schemas"]["LatencyReport"] | components["schemas"]["MembraneReport"] | string;
+        /** @description An experiment with every default. */
+        readonly CompleteExperiment: {
+            /**
+             * @description A name of the experiment, for tables.
+             * @example Sugar dose response
+             */
+            readonly name?: string;
+            /**
+             * @description Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.
+             * @example malecns-1.0
+             */
+            readonly network?: string;
+            /**
+             * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.
+             * @example {
+             *       "mn9": [
+             *         "@MN9"
+             *       ]
+             *     }
+             */
+            readonly node_sets: {
+                readonly [key: string]: components["schemas"]["Selector"];
+            };
+            /** @description The stimulation. The random numbers of an input depend on its name. */
+            readonly inputs: {
+                readonly [key: string]: components["schemas"]["CompleteInput"];
+            };
+            /**
+             * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
+             * @example [
+             *       "PVLP122b",
+             *       {
+             *         "node_set": "LC4",
+             *         "start_ms": 200,
+             *         "end_ms": 400
+             *       }
+             *     ]
+             */
+            readonly silence: readonly (components["schemas"]["CompleteTimedSilence"] | components["schemas"]["Selector"])[];
+            readonly constants?: components["schemas"]["Constants"];
+            readonly wiring?: components["schemas"]["CompleteWiring"];
+            /**
+             * @description Connections that are cut, weakened, strengthened or turned, by name.
+             * @example {
+             *       "direct": {
+             *         "source": "LC4",
+             *         "target": "DNp01",
+             *         "weight": 0
+             *       }
+             *     }
+             */
+            readonly connection_overrides?: {
+                readonly [key: string]: components["schemas"]["ConnectionOverride"];
+            };
+            /**
+             * @description Simulated time of one trial in ms.
+             * @example 1000
+             */
+            readonly duration_ms: number;
+            /**
+             * @description Repetitions of each condition, each from rest and with trains of its own.
+             * @example 30
+             */
+            readonly trials: number;
+            /**
+             * Format: int64
+             * @description Seed of the Poisson trains; the same seed gives the same trains.
+             * @example 42
+             */
+            readonly seed: number;
+            /** @description The reports. */
+            readonly reports: {
+                readonly [key: string]: components["schemas"]["CompleteReport"];
+            };
+            /** @description Axes whose product is the conditions; the last one varies fastest. */
+            readonly sweep?: readonly components["schemas"]["CompleteSweepAxis"][];
+            readonly controls?: components["schemas"]["CompleteControls"];
+            /**
              * @description Ids and types that the model lacks, selectors without a neuron, overrides without a connection: refuse the experiment, or leave them out and warn.
-             * @default error
              * @example skip
              * @enum {string}
              */
             readonly on_missing: "error" | "skip";
+        };
+        /** @description A pattern over many sets of neurons: each neuron gets a Poisson train of its own at the rate of its row. */
+        readonly CompletePatternInput: {
+            /**
+             * @description Neurons with their rates; no neuron is in two rows.
+             * @example [
+             *       {
+             *         "node_set": "ORN_DM1",
+             *         "rate_hz": 41
+             *       },
+             *       {
+             *         "node_set": "ORN_VA2",
+             *         "rate_hz": 120
+             *       }
+             *     ]
+             */
+            readonly rates: readonly components["schemas"]["NeuronsWithRate"][];
+            /**
+             * @description Source of events.
+             * @constant
+             */
+            readonly module: "poisson";
+            /**
+             * @description Multiplies the rates of the input. Left out: 1.
+             * @example 0.5
+             */
+            readonly scale?: number;
+            /**
+             * @description Start of the window in which events arrive, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly delay_ms: number;
+            /**
+             * @description Length of that window in ms; null or left out: to the end of the trial. A multiple of 0.1.
+             * @example 300
+             */
+            readonly duration_ms: number | null;
+        };
+        /** @description Each neuron gets a Poisson train of its own. */
+        readonly CompletePoissonInput: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Source of events.
+             * @constant
+             */
+            readonly module: "poisson";
+            /**
+             * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+             * @example 100
+             */
+            readonly rate_hz: number | components["schemas"]["RatesInTime"];
+            /**
+             * @description Multiplies the rates of the input. Left out: 1.
+             * @example 0.5
+             */
+            readonly scale?: number;
+            /**
+             * @description Start of the window in which events arrive, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly delay_ms: number;
+            /**
+             * @description Length of that window in ms; null or left out: to the end of the trial. A multiple of 0.1.
+             * @example 300
+             */
+            readonly duration_ms: number | null;
+        };
+        /** @description Each neuron gets events at given times, for replay. */
+        readonly CompleteSpikesInput: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Source of events.
+             * @constant
+             */
+            readonly module: "spikes";
+            /**
+             * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.
+             * @example [
+             *       10,
+             *       20.5,
+             *       31
+             *     ]
+             */
+            readonly times_ms: readonly number[] | {
+                readonly [key: string]: readonly number[];
+            };
+            /**
+             * @description Start of the window in which events arrive, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly delay_ms: number;
+            /**
+             * @description Length of that window in ms; null or left out: to the end of the trial. A multiple of 0.1.
+             * @example 300
+             */
+            readonly duration_ms: number | null;
+        };
+        /** @description Rare events of many neurons, which keep their refractory period and lose events that arrive in it. A document has at most one such input. */
+        readonly CompleteBackgroundInput: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Source of events.
+             * @constant
+             */
+            readonly module: "background";
+            /**
+             * @description Mean events of each neuron per second.
+             * @example 0.5
+             */
+            readonly rate_hz: number;
+            /**
+             * @description Added to the membrane potential by one event, in mV.
+             * @example 5
+             */
+            readonly event_mv: number;
+            /**
+             * @description Start of the window in which events arrive, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly delay_ms: number;
+            /**
+             * @description Length of that window in ms; null or left out: to the end of the trial. A multiple of 0.1.
+             * @example 300
+             */
+            readonly duration_ms: number | null;
+        };
+        /** @description Neurons that get input events. */
+        readonly CompleteInput: components["schemas"]["CompletePatternInput"] | components["schemas"]["CompletePoissonInput"] | components["schemas"]["CompleteSpikesInput"] | components["schemas"]["CompleteBackgroundInput"];
+        /** @description Neurons whose spikes in a window are not delivered, whenever they would arrive. */
+        readonly CompleteTimedSilence: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Start of the window, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms: number;
+            /**
+             * @description End of the window, in ms from the start of the trial; null or left out: its end. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms: number | null;
+        };
+        /**
+         * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter, counts, signs; overrides come afterwards.
+         * @example {
+         *       "shuffle": "weights",
+         *       "seed": 1
+         *     }
+         */
+        readonly CompleteWiring: {
+            /**
+             * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+             * @example 10
+             */
+            readonly minimum_synapses?: number;
+            /**
+             * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+             * @example weights
+             * @enum {string}
+             */
+            readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+            /**
+             * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+             * @example 0.25
+             */
+            readonly jitter?: number;
+            /**
+             * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+             * @constant
+             */
+            readonly counts?: "resampled";
+            /**
+             * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+             * @constant
+             */
+            readonly signs?: "sampled";
+            /**
+             * Format: int64
+             * @description Seed of shuffle, jitter, counts and signs.
+             * @example 1
+             */
+            readonly seed: number;
+        };
+        /** @description Mean rate of each group. */
+        readonly CompleteRateReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "rate";
+            /**
+             * @description Labels that make a group; empty: all neurons are one.
+             * @example [
+             *       "type",
+             *       "side"
+             *     ]
+             */
+            readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms: number | null;
+        };
+        /** @description Mean rate of each group in each bin. */
+        readonly CompleteHistogramReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "histogram";
+            /**
+             * @description Labels that make a group; empty: all neurons are one.
+             * @example [
+             *       "type",
+             *       "side"
+             *     ]
+             */
+            readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms: number | null;
+            /**
+             * @description Length of a bin in ms; the last one may be shorter. A multiple of 0.1.
+             * @example 25
+             */
+            readonly bin_ms: number;
+        };
+        /** @description Table of the spikes. */
+        readonly CompleteSpikesReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "spikes";
+            /** @description Empty: a table has a row for each event. */
+            readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms: number | null;
+        };
+        /** @description Table of the input events. */
+        readonly CompleteInputsReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "inputs";
+            /** @description Empty: a table has a row for each event. */
+            readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms: number | null;
+        };
+        /** @description Time of the first spike of each group, in ms from start_ms. */
+        readonly CompleteLatencyReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "latency";
+            /**
+             * @description Labels that make a group; empty: all neurons are one.
+             * @example [
+             *       "type",
+             *       "side"
+             *     ]
+             */
+            readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms: number | null;
+        };
+        /** @description Table of the membrane potential of each neuron over time. */
+        readonly CompleteMembraneReport: {
+            /**
+             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+             * @example @sugar
+             */
+            readonly node_set: components["schemas"]["Selector"];
+            /**
+             * @description Kind of report.
+             * @constant
+             */
+            readonly type: "membrane";
+            /** @description Empty: a table has a row for each event. */
+            readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description Start of the report, in ms from the start of the trial. A multiple of 0.1.
+             * @example 200
+             */
+            readonly start_ms: number;
+            /**
+             * @description End of the report, in ms from the start of the trial; null or left out: its end. A multiple of 0.1.
+             * @example 300
+             */
+            readonly end_ms: number | null;
+            /**
+             * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none. A multiple of 0.1.
+             * @example 0.5
+             */
+            readonly dt_ms: number;
+        };
+        /** @description A report on some neurons. */
+        readonly CompleteReport: components["schemas"]["CompleteRateReport"] | components["schemas"]["CompleteHistogramReport"] | components["schemas"]["CompleteSpikesReport"] | components["schemas"]["CompleteInputsReport"] | components["schemas"]["CompleteLatencyReport"] | components["schemas"]["CompleteMembraneReport"];
+        /** @description The groups that responded in the baseline, the most active first. */
+        readonly CompleteResponders: {
+            /**
+             * @description The condition without any group.
+             * @constant
+             */
+            readonly responders_of: "baseline";
+            /**
+             * @description Groups at most.
+             * @example 200
+             */
+            readonly top: number;
+        };
+        /** @description Groups of neurons that are silenced or stimulated, or are one end of an override, in turn, after a condition without any. */
+        readonly CompleteSweepOfGroups: {
+            /**
+             * @description The neurons that are grouped: a selector, or those that responded in the baseline.
+             * @example CB*
+             */
+            readonly each: components["schemas"]["CompleteResponders"] | components["schemas"]["Selector"];
+            /**
+             * @description Labels that make a group; empty: all neurons are one. By default each neuron is a group.
+             * @example [
+             *       "type",
+             *       "side"
+             *     ]
+             */
+            readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+            /**
+             * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
+             * @example silence
+             */
+            readonly as: string;
+        };
+        /** @description A parameter that takes several values in turn. */
+        readonly CompleteSweepOfValues: {
+            /**
+             * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
+             * @example inputs.sugar.rate_hz
+             */
+            readonly set: string;
+            /**
+             * @description Values of the parameter, each within its bounds.
+             * @example [
+             *       10,
+             *       50,
+             *       100
+             *     ]
+             */
+            readonly values: readonly number[];
+        };
+        /** @description An axis of the sweep. */
+        readonly CompleteSweepAxis: components["schemas"]["CompleteSweepOfGroups"] | components["schemas"]["CompleteSweepOfValues"];
+        /**
+         * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
+         * @example {
+         *       "shuffle": "weights",
+         *       "count": 100
+         *     }
+         */
+        readonly CompleteControls: {
+            /**
+             * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+             * @example weights
+             * @enum {string}
+             */
+            readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+            /**
+             * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
+             * @constant
+             */
+            readonly counts?: "resampled";
+            /**
+             * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
+             * @constant
+             */
+            readonly signs?: "sampled";
+            /**
+             * @description Controls silence other neurons that match those of each group.
+             * @constant
+             */
+            readonly silence?: "matched";
+            /**
+             * @description Controls stimulate other neurons that match those of each group.
+             * @constant
+             */
+            readonly inputs?: "matched";
+            /**
+             * @description Controls have other neurons, which match those of each group, at the swept end of an override.
+             * @constant
+             */
+            readonly connection_overrides?: "matched";
+            /**
+             * @description Their number. Each counts as a condition in price and limits.
+             * @example 100
+             */
+            readonly count: number;
+            /**
+             * @description The number of a matched control that replaces each condition, to look at it by itself.
+             * @example 7
+             */
+            readonly only?: number;
+            /**
+             * @description Properties that matched neurons share; activity: about as many spikes in the baseline.
+             * @example [
+             *       "super_class",
+             *       "side",
+             *       "activity"
+             *     ]
+             */
+            readonly match?: readonly ("type" | "side" | "super_class" | "class" | "sub_class" | "activity")[];
         };
         /**
          * @description Selects neurons. A string is @all, the name of a node set of the document, of a published one (@sugar, @shiu2024/sugar), of a channel (@channel/escape) or a stimulus (@stimulus/loom) of the model, or else a cell type, in which * stands for any text; :left, :right or :center at its end takes one side. An object has labels, or selects neighbours along connections. A list of selectors is their union. At most 16 levels.
@@ -1135,59 +1783,9 @@ export interface components {
             /** @description Meaning of left and right. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
-            readonly experiment: components["schemas"]["Experiment"];
-            /** @description The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
-            readonly resolved: {
-                /** @description All constants in force, if the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
-                readonly constants?: {
-                    /**
-                     * @description Added to the synaptic drive by one synapse, in mV.
-                     * @example 0.3
-                     */
-                    readonly synapse_mv: number;
-                    /**
-                     * @description Multiplies the synapses of every excitatory neuron.
-                     * @example 1.2
-                     */
-                    readonly excitatory_scale: number;
-                    /**
-                     * @description Multiplies the synapses of every inhibitory neuron.
-                     * @example 0.8
-                     */
-                    readonly inhibitory_scale: number;
-                    /**
-                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
-                     * @example -44
-                     */
-                    readonly threshold_mv: number;
-                    /**
-                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
-                     * @example 3
-                     */
-                    readonly refractory_ms: number;
-                    /**
-                     * @description From a spike to its arrival, in ms.
-                     * @example 1.5
-                     */
-                    readonly delay_ms: number;
-                    /**
-                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
-                     * @example 50
-                     */
-                    readonly input_event_mv: number;
-                };
-                /** @description The connections of each override, if there are overrides. */
-                readonly connection_overrides?: {
-                    readonly [key: string]: {
-                        /** @description Connections: ordered pairs of neurons. */
-                        readonly pairs: number;
-                        /** @description Their synapses. */
-                        readonly synapses: number;
-                    };
-                };
-            } & {
-                readonly [key: string]: components["schemas"]["ResolvedSet"];
-            };
+            readonly experiment: components["schemas"]["CompleteExperiment"];
+            /** @description The neurons of the selectors. */
+            readonly resolved: components["schemas"]["Resolved"];
             /** @description The conditions, in the order of their indices. */
             readonly conditions: readonly components["schemas"]["Condition"][];
             /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
@@ -1228,59 +1826,9 @@ export interface components {
             /** @description Meaning of left and right. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
-            readonly experiment: components["schemas"]["Experiment"];
-            /** @description The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
-            readonly resolved: {
-                /** @description All constants in force, if the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
-                readonly constants?: {
-                    /**
-                     * @description Added to the synaptic drive by one synapse, in mV.
-                     * @example 0.3
-                     */
-                    readonly synapse_mv: number;
-                    /**
-                     * @description Multiplies the synapses of every excitatory neuron.
-                     * @example 1.2
-                     */
-                    readonly excitatory_scale: number;
-                    /**
-                     * @description Multiplies the synapses of every inhibitory neuron.
-                     * @example 0.8
-                     */
-                    readonly inhibitory_scale: number;
-                    /**
-                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
-                     * @example -44
-                     */
-                    readonly threshold_mv: number;
-                    /**
-                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
-                     * @example 3
-                     */
-                    readonly refractory_ms: number;
-                    /**
-                     * @description From a spike to its arrival, in ms.
-                     * @example 1.5
-                     */
-                    readonly delay_ms: number;
-                    /**
-                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
-                     * @example 50
-                     */
-                    readonly input_event_mv: number;
-                };
-                /** @description The connections of each override, if there are overrides. */
-                readonly connection_overrides?: {
-                    readonly [key: string]: {
-                        /** @description Connections: ordered pairs of neurons. */
-                        readonly pairs: number;
-                        /** @description Their synapses. */
-                        readonly synapses: number;
-                    };
-                };
-            } & {
-                readonly [key: string]: components["schemas"]["ResolvedSet"];
-            };
+            readonly experiment: components["schemas"]["CompleteExperiment"];
+            /** @description The neurons of the selectors. */
+            readonly resolved: components["schemas"]["Resolved"];
             /** @description Parameters of the conditions. Of an axis of responders only the baseline is known. */
             readonly conditions: readonly components["schemas"]["ConditionParameters"][];
             /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
@@ -1323,71 +1871,33 @@ export interface components {
             /** @description Meaning of left and right. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
-            readonly experiment: components["schemas"]["Experiment"];
-            /** @description The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
-            readonly resolved: {
-                /** @description All constants in force, if the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
-                readonly constants?: {
-                    /**
-                     * @description Added to the synaptic drive by one synapse, in mV.
-                     * @example 0.3
-                     */
-                    readonly synapse_mv: number;
-                    /**
-                     * @description Multiplies the synapses of every excitatory neuron.
-                     * @example 1.2
-                     */
-                    readonly excitatory_scale: number;
-                    /**
-                     * @description Multiplies the synapses of every inhibitory neuron.
-                     * @example 0.8
-                     */
-                    readonly inhibitory_scale: number;
-                    /**
-                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
-                     * @example -44
-                     */
-                    readonly threshold_mv: number;
-                    /**
-                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
-                     * @example 3
-                     */
-                    readonly refractory_ms: number;
-                    /**
-                     * @description From a spike to its arrival, in ms.
-                     * @example 1.5
-                     */
-                    readonly delay_ms: number;
-                    /**
-                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
-                     * @example 50
-                     */
-                    readonly input_event_mv: number;
-                };
-                /** @description The connections of each override, if there are overrides. */
-                readonly connection_overrides?: {
-                    readonly [key: string]: {
-                        /** @description Connections: ordered pairs of neurons. */
-                        readonly pairs: number;
-                        /** @description Their synapses. */
-                        readonly synapses: number;
-                    };
-                };
-            } & {
-                readonly [key: string]: components["schemas"]["ResolvedSet"];
-            };
+            readonly experiment: components["schemas"]["CompleteExperiment"];
+            /** @description The neurons of the selectors. */
+            readonly resolved: components["schemas"]["Resolved"];
         };
         /** @description A line of an NDJSON answer that says how far the experiment is. */
         readonly ExperimentProgress: {
             /** @description How far the experiment is. Totals are upper bounds until the baseline is known. */
             readonly progress: {
-                /** @description Conditions that are done. */
+                /**
+                 * Format: int64
+                 * @description Conditions that are done.
+                 */
                 readonly conditions_done: number;
-                /** @description Conditions of the experiment. */
+                /**
+                 * Format: int64
+                 * @description Conditions of the experiment.
+                 */
                 readonly conditions: number;
-                /** @description Trials that are done. */
+                /**
+                 * Format: int64
+                 * @description Trials that are done.
+                 */
                 readonly trials_done: number;
-                /** @description Trials of the experiment. */
+                /**
+                 * Format: int64
+                 * @description Trials of the experiment.
+                 */
                 readonly trials: number;
             };
         };
@@ -1415,9 +1925,16 @@ export interface components {
             /** @description Present if more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
             readonly next_page?: string;
         };
+        /** @description The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them `constants` and `connection_overrides` have facts about edits of the network. */
+        readonly Resolved: {
+            readonly [key: string]: components["schemas"]["ResolvedSet"] | components["schemas"]["ConstantsInForce"] | components["schemas"]["OverriddenConnections"];
+        };
         /** @description The neurons that a selector stands for. */
         readonly ResolvedSet: {
-            /** @description Their number. */
+            /**
+             * Format: int64
+             * @description Their number.
+             */
             readonly neurons: number;
             /** @description Their number on each side. */
             readonly sides: {
@@ -1432,7 +1949,10 @@ export interface components {
         };
         /** @description A condition that was not run. */
         readonly ConditionParameters: {
-            /** @description Number of the condition in the sweep; the last axis varies fastest. */
+            /**
+             * Format: int64
+             * @description Number of the condition in the sweep; the last axis varies fastest.
+             */
             readonly index: number;
             /** @description Values that this condition sets, in the order of the axes of the sweep. */
             readonly parameters: {
@@ -1443,7 +1963,10 @@ export interface components {
         };
         /** @description A condition that was run. */
         readonly Condition: {
-            /** @description Number of the condition in the sweep; the last axis varies fastest. */
+            /**
+             * Format: int64
+             * @description Number of the condition in the sweep; the last axis varies fastest.
+             */
             readonly index: number;
             /** @description Values that this condition sets, in the order of the axes of the sweep. */
             readonly parameters: {
@@ -1466,7 +1989,10 @@ export interface components {
             readonly responding_neurons: components["schemas"]["MeanSd"] | null;
             /** @description Neurons with at least one spike in any trial. */
             readonly responding_any: number | null;
-            /** @description Synaptic events delivered, of all trials. */
+            /**
+             * Format: int64
+             * @description Synaptic events delivered, of all trials.
+             */
             readonly synaptic_events: number;
             /** @description The result of each report, by its name. */
             readonly reports: {
@@ -1494,7 +2020,10 @@ export interface components {
             readonly class?: string;
             /** @description Sub-class of the group. */
             readonly sub_class?: string;
-            /** @description Neurons of the group. */
+            /**
+             * Format: int64
+             * @description Neurons of the group.
+             */
             readonly neurons: number;
             /** @description Of these, with at least one spike in a trial. */
             readonly responding: components["schemas"]["MeanSd"] | null;
@@ -1521,7 +2050,10 @@ export interface components {
             readonly class?: string;
             /** @description Sub-class of the group. */
             readonly sub_class?: string;
-            /** @description Neurons of the group. */
+            /**
+             * Format: int64
+             * @description Neurons of the group.
+             */
             readonly neurons: number;
             /** @description Time from start_ms of the report to the first spike of any neuron of the group. Null if there is none in any trial, or a trial was stopped. */
             readonly latency_ms: components["schemas"]["Latency"] | null;
@@ -1556,7 +2088,10 @@ export interface components {
             readonly values: readonly (number | null)[];
             /** @description Seeds of the controls in which a trial was stopped. */
             readonly incomplete: readonly number[];
-            /** @description Number of controls with different neurons, if some repeat those of others. Only these count. */
+            /**
+             * Format: int64
+             * @description Number of controls with different neurons, if some repeat those of others. Only these count.
+             */
             readonly compared?: number;
             /** @description The share of controls, and of the condition among them, that are as far from the mean of all of them as the condition, or further. A control in which a trial was stopped counts as further. Null if a trial of the condition itself was stopped. */
             readonly p: number | null;
@@ -1620,11 +2155,17 @@ export interface components {
         };
         /** @description The groups of all conditions, each compared with its matched controls. */
         readonly Screen: {
-            /** @description Number of comparisons. */
+            /**
+             * Format: int64
+             * @description Number of comparisons.
+             */
             readonly tests: number;
             /** @description Those with q of at most 0.05, the lowest p first. Of these one in twenty is expected to be there by chance. */
             readonly found: readonly {
-                /** @description Number of the condition in the sweep; the last axis varies fastest. */
+                /**
+                 * Format: int64
+                 * @description Number of the condition in the sweep; the last axis varies fastest.
+                 */
                 readonly index: number;
                 /** @description Values that this condition sets, in the order of the axes of the sweep. */
                 readonly parameters: {
@@ -1648,7 +2189,10 @@ export interface components {
         readonly NeuronSearch: {
             /** @description Names the model, as `id` of GET /api/v1/model. */
             readonly model: string;
-            /** @description Number of all that match. */
+            /**
+             * Format: int64
+             * @description Number of all that match.
+             */
             readonly count: number;
             /** @description Their number in each cell type; an empty name stands for neurons without one. */
             readonly types: {
@@ -1688,9 +2232,15 @@ export interface components {
             readonly super_class: string;
             /** @description Side. */
             readonly side: string;
-            /** @description Synapses at which other neurons of the model reach it. */
+            /**
+             * Format: int64
+             * @description Synapses at which other neurons of the model reach it.
+             */
             readonly input_synapses: number;
-            /** @description Synapses at which it reaches others. */
+            /**
+             * Format: int64
+             * @description Synapses at which it reaches others.
+             */
             readonly output_synapses: number;
         };
         /** @description Connections between the neurons of two selectors. */
@@ -1707,11 +2257,20 @@ export interface components {
              * @enum {string}
              */
             readonly group_by: "type" | "neuron";
-            /** @description Number of all rows. */
+            /**
+             * Format: int64
+             * @description Number of all rows.
+             */
             readonly count: number;
-            /** @description Connected pairs of neurons in all. */
+            /**
+             * Format: int64
+             * @description Connected pairs of neurons in all.
+             */
             readonly pairs: number;
-            /** @description Their synapses in all. */
+            /**
+             * Format: int64
+             * @description Their synapses in all.
+             */
             readonly synapses: number;
             /** @description Rows, in the order of the model: by source, then by target. */
             readonly connections: readonly components["schemas"]["Connection"][];
@@ -1730,18 +2289,30 @@ export interface components {
             readonly target_type: string;
             /** @description Its side, of group_by=neuron. */
             readonly target_side?: string;
-            /** @description Ordered pairs of neurons, each one connection of the model; 1 of group_by=neuron. */
+            /**
+             * Format: int64
+             * @description Ordered pairs of neurons, each one connection of the model; 1 of group_by=neuron.
+             */
             readonly pairs: number;
-            /** @description Synapses of these pairs. */
+            /**
+             * Format: int64
+             * @description Synapses of these pairs.
+             */
             readonly synapses: number;
             /**
              * @description Effect of the sources. mixed: the sources of these pairs have more than one. none: they have no fast effect.
              * @enum {string}
              */
             readonly sign: "excitatory" | "inhibitory" | "mixed" | "none";
-            /** @description Pairs whose source excites. */
+            /**
+             * Format: int64
+             * @description Pairs whose source excites.
+             */
             readonly excitatory_pairs: number;
-            /** @description Pairs whose source inhibits. */
+            /**
+             * Format: int64
+             * @description Pairs whose source inhibits.
+             */
             readonly inhibitory_pairs: number;
         };
         /** @description The network that experiments run on, with its origin and the publications to cite. */
@@ -1763,11 +2334,20 @@ export interface components {
             readonly wiring: "measured" | "synthetic" | "custom";
             /** @description Method that found the synapses, if the data set has several tables of them. */
             readonly synapses?: string;
-            /** @description Neurons. */
+            /**
+             * Format: int64
+             * @description Neurons.
+             */
             readonly neurons: number;
-            /** @description Ordered pairs of neurons that are connected. */
+            /**
+             * Format: int64
+             * @description Ordered pairs of neurons that are connected.
+             */
             readonly connections: number;
-            /** @description Pairs with fewer synapses were left out. */
+            /**
+             * Format: int64
+             * @description Pairs with fewer synapses were left out.
+             */
             readonly minimum_synapses: number;
             /** @description The rule of the signs, and the numbers of neurons that excite, inhibit, or have no fast effect. */
             readonly signs: {
@@ -1777,11 +2357,20 @@ export interface components {
                 readonly description: string;
                 /** @description Source of the transmitters or signs. */
                 readonly source?: string;
-                /** @description Neurons that excite. */
+                /**
+                 * Format: int64
+                 * @description Neurons that excite.
+                 */
                 readonly excitatory: number;
-                /** @description Neurons that inhibit. */
+                /**
+                 * Format: int64
+                 * @description Neurons that inhibit.
+                 */
                 readonly inhibitory: number;
-                /** @description Neurons with the sign 0. */
+                /**
+                 * Format: int64
+                 * @description Neurons with the sign 0.
+                 */
                 readonly without_fast_effect: number;
             };
             /** @description Gain of one synapse in mV; 0.275 was fitted to FlyWire. */
@@ -1837,9 +2426,15 @@ export interface components {
             readonly description: string;
             /** @description Sources for the choice of neurons. */
             readonly sources: readonly string[];
-            /** @description Number of them in the served model. If it is 0, a document that names the set is refused. */
+            /**
+             * Format: int64
+             * @description Number of them in the served model. If it is 0, a document that names the set is refused.
+             */
             readonly neurons: number;
-            /** @description Neurons of the published list. */
+            /**
+             * Format: int64
+             * @description Neurons of the published list.
+             */
             readonly published_count?: number;
             /** @description Root ids of the list that the model lacks. */
             readonly missing?: readonly string[];
@@ -1890,13 +2485,22 @@ export interface components {
             readonly id: string;
             /** @description Names the model, as `id` of GET /api/v1/model. */
             readonly model: string;
-            /** @description Conditions that are computed: all of the experiment, unless `from` was given. */
+            /**
+             * Format: int64
+             * @description Conditions that are computed: all of the experiment, unless `from` was given.
+             */
             readonly conditions: number;
-            /** @description Of these, the ones that are done. */
+            /**
+             * Format: int64
+             * @description Of these, the ones that are done.
+             */
             readonly conditions_done: number;
             /** @description Conditions x trials x duration, at most. */
             readonly brain_seconds: number;
-            /** @description Estimate of the time left, from the pace so far. */
+            /**
+             * Format: int64
+             * @description Estimate of the time left, from the pace so far.
+             */
             readonly seconds_left?: number;
             /** @description The failure of the job. */
             readonly error?: components["schemas"]["ErrorResponse"];
@@ -1922,6 +2526,54 @@ export interface components {
             /** @description For people. */
             readonly message: string;
         };
+        /** @description A step of a session. */
+        readonly SessionStep: {
+            /**
+             * @description The time of the session in ms from its start: the step begins then.
+             * @example 40
+             */
+            readonly t_ms: number;
+            /**
+             * @description How long the step is, in ms.
+             * @example 20
+             */
+            readonly duration_ms: number;
+            /**
+             * @description Rates from here on, in Hz, of inputs of module poisson, by their names. Those that are not named stay.
+             * @example {
+             *       "sugar": 80
+             *     }
+             */
+            readonly rates_hz?: {
+                readonly [key: string]: number;
+            };
+            /**
+             * @description Neurons whose outputs are cut from here on, in place of those that were.
+             * @example [
+             *       "PVLP122b"
+             *     ]
+             */
+            readonly silence?: readonly components["schemas"]["Selector"][];
+        };
+        /** @description How a session differs from the one that it comes from, from here on. */
+        readonly SessionBranch: {
+            /**
+             * @description Rates from here on, in Hz, of inputs of module poisson, by their names. Those that are not named stay.
+             * @example {
+             *       "sugar": 80
+             *     }
+             */
+            readonly rates_hz?: {
+                readonly [key: string]: number;
+            };
+            /**
+             * @description Neurons whose outputs are cut from here on, in place of those that were.
+             * @example [
+             *       "PVLP122b"
+             *     ]
+             */
+            readonly silence?: readonly components["schemas"]["Selector"][];
+        };
         /** @description A brain that goes on, with its time and rates. */
         readonly Session: {
             /** @description Its name, which is random: only those who were told can go on with it. */
@@ -1943,13 +2595,25 @@ export interface components {
         readonly StepAnswer: {
             /** @description The time of the session, in ms from its start. */
             readonly t_ms: number;
-            /** @description Spikes of all neurons. */
+            /**
+             * Format: int64
+             * @description Spikes of all neurons.
+             */
             readonly spikes: number;
-            /** @description Neurons with at least one spike. */
+            /**
+             * Format: int64
+             * @description Neurons with at least one spike.
+             */
             readonly responding_neurons: number;
-            /** @description Events that stimulated neurons got. */
+            /**
+             * Format: int64
+             * @description Events that stimulated neurons got.
+             */
             readonly input_events: number;
-            /** @description Synaptic events delivered. */
+            /**
+             * Format: int64
+             * @description Synaptic events delivered.
+             */
             readonly synaptic_events: number;
             /** @description The time at which the session exceeded the limit on synaptic events, which stopped it. */
             readonly stopped_at_ms?: number;
@@ -1976,11 +2640,408 @@ export interface components {
             /** @description Names that may have been meant, nearest first. */
             readonly suggestions?: readonly string[];
         };
+        /** @description All constants in force, if the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
+        readonly ConstantsInForce: {
+            /**
+             * @description Added to the synaptic drive by one synapse, in mV.
+             * @example 0.3
+             */
+            readonly synapse_mv: number;
+            /**
+             * @description Multiplies the synapses of every excitatory neuron.
+             * @example 1.2
+             */
+            readonly excitatory_scale: number;
+            /**
+             * @description Multiplies the synapses of every inhibitory neuron.
+             * @example 0.8
+             */
+            readonly inhibitory_scale: number;
+            /**
+             * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+             * @example -44
+             */
+            readonly threshold_mv: number;
+            /**
+             * @description Refractory period in ms; 0 acts as one step of 0.1 ms. A multiple of 0.1.
+             * @example 3
+             */
+            readonly refractory_ms: number;
+            /**
+             * @description From a spike to its arrival, in ms. A multiple of 0.1.
+             * @example 1.5
+             */
+            readonly delay_ms: number;
+            /**
+             * @description Added to the potential of a stimulated neuron by one input event, in mV.
+             * @example 50
+             */
+            readonly input_event_mv: number;
+        };
+        /** @description The connections of an override in the wiring of the model; if a sweep takes groups in turn, of all together. */
+        readonly ConnectionCounts: {
+            /**
+             * Format: int64
+             * @description Connections: ordered pairs of neurons.
+             */
+            readonly pairs: number;
+            /**
+             * Format: int64
+             * @description Their synapses.
+             */
+            readonly synapses: number;
+        };
+        /** @description The connections of each override, if there are overrides. */
+        readonly OverriddenConnections: {
+            readonly [key: string]: components["schemas"]["ConnectionCounts"];
+        };
     };
-    responses: never;
-    parameters: never;
+    responses: {
+        /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `NO_SIGN_PROBABILITIES`: The model lacks the probabilities from which signs are sampled. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+        readonly Failure400_runOpenExperiment: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+        readonly Failure404_runOpenExperiment: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
+        readonly Failure406_runOpenExperiment: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+        readonly Failure408: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `STEP_OUT_OF_ORDER`: The step does not begin where the session is. */
+        readonly Failure409: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `BODY_TOO_LARGE`: The request body is larger than 1 MiB. */
+        readonly Failure413_runOpenExperiment: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
+        readonly Failure415: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+        readonly Failure417: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
+        readonly Failure429: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "Retry-After": components["headers"]["Retry-After"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+        readonly Failure431: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+        readonly Failure500: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+        readonly Failure400_getJob: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or its store was replaced. Of results also: the job was dismissed, or its model is no longer served. */
+        readonly Failure404_getJob: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. */
+        readonly Failure503_getJob: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "Retry-After": components["headers"]["Retry-After"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
+        readonly Failure422_openSession: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
+        readonly Failure503_openSession: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "Retry-After": components["headers"]["Retry-After"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
+        readonly Failure503_getSession: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "Retry-After": components["headers"]["Retry-After"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+        readonly Failure400_stepSession: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `BODY_TOO_LARGE`: The request body is larger than 8 KiB, or the document of an open experiment than 1 MiB. */
+        readonly Failure413_stepSession: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The client already has the current body; this response has no body. */
+        readonly Answer304: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly ETag: components["headers"]["ETag"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_getServedModel"];
+                readonly Vary: components["headers"]["Vary_getServedModel"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+        readonly Failure400_getServedModel: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+    };
+    parameters: {
+        /** @description Answers from this condition on, for example to continue after a broken connection. */
+        readonly from_runOpenExperiment: number;
+        /** @description If rows of events (spikes, input events, membrane potentials) did not fit into an answer: the next page, which that answer names in `next_page` at the end of JSON and NDJSON, or in the header Link of a table, such as 17.4. Not together with from. */
+        readonly page: string;
+        /** @description true: if rows of events do not fit into an answer, gives the first of each condition and no further pages. An answer that was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+        readonly truncate: boolean;
+        /** @description Format of the answer. It decides over Accept, which chooses among the media types of the answer; JSON if nothing does. */
+        readonly format_runOpenExperiment: "json" | "ndjson" | "csv" | "arrow" | "parquet";
+        /** @description The table of a CSV, Arrow or Parquet answer. By default rates. If all reports are tables of events, that of the first of them. */
+        readonly table: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
+        /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
+        readonly names: "shiu" | "sonata";
+        /** @description Name of the job: the end of the Location that POST answered with. */
+        readonly job: string;
+        /** @description Name of the session: the end of the Location that POST answered with. */
+        readonly session: string;
+        /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
+        readonly "If-None-Match": string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Pages of any origin may read the response. */
+        readonly "Access-Control-Allow-Origin": "*";
+        /**
+         * @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one.
+         * @example 0f343b09-1126-4a20-9133-d67c2b018a3b
+         */
+        readonly "X-Request-Id": string;
+        /** @description no-store. */
+        readonly "Cache-Control_runOpenExperiment": "no-store";
+        /**
+         * @description Brain seconds that the experiments of a client may cost in any 60 seconds.
+         * @example 600
+         */
+        readonly "RateLimit-Limit": number;
+        /**
+         * @description Brain seconds that this client has left, this experiment at its expected price deducted.
+         * @example 598
+         */
+        readonly "RateLimit-Remaining": number;
+        /**
+         * @description Seconds until the oldest brain seconds that count leave the 60 seconds.
+         * @example 60
+         */
+        readonly "RateLimit-Reset": number;
+        /**
+         * @description Milliseconds spent until the answer began.
+         * @example total;dur=12.31
+         */
+        readonly "Server-Timing": string;
+        /**
+         * @description The format follows Accept; text is gzipped if the client accepts that.
+         * @example Accept, Accept-Encoding
+         */
+        readonly Vary_runOpenExperiment: string;
+        /**
+         * @description Of a table of events that goes on: the query of the next page, at the same address and with the same document.
+         * @example <?format=csv&table=spikes&page=17.4>; rel="next"
+         */
+        readonly Link_runOpenExperiment: string;
+        /** @description Tells a proxy to pass each line on at once. Of NDJSON. */
+        readonly "X-Accel-Buffering": "no";
+        /** @description Of a table of events: rows were left out, as truncate=true allows. */
+        readonly "Spikes-Truncated": "true";
+        /**
+         * @description Seconds to wait before trying again.
+         * @example 2
+         */
+        readonly "Retry-After": number;
+        /**
+         * @description Path of the session, with the prefix that a trusted proxy strips. Its name is random, so only clients that know it can continue it.
+         * @example /api/v2/sessions/o3hK0cVd6vQmX1yTz8RbLw
+         */
+        readonly Location_openSession: string;
+        /**
+         * @description Identifies the bytes of the body; send it in If-None-Match.
+         * @example "0f343b0931126a20f133d67c2b018a3b"
+         */
+        readonly ETag: string;
+        /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
+        readonly "Cache-Control_getServedModel": "no-cache";
+        /**
+         * @description The body is compressed with gzip if the client accepts it.
+         * @example Accept-Encoding
+         */
+        readonly Vary_getServedModel: string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -1989,23 +3050,21 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /** @description Answers from this condition on, for example to continue after a broken connection. */
-                readonly from?: number;
-                /** @description If rows of events (spikes, input events, membrane potentials) did not fit into an answer: the next page, which that answer names in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
-                readonly page?: string;
+                readonly from?: components["parameters"]["from_runOpenExperiment"];
+                /** @description If rows of events (spikes, input events, membrane potentials) did not fit into an answer: the next page, which that answer names in `next_page` at the end of JSON and NDJSON, or in the header Link of a table, such as 17.4. Not together with from. */
+                readonly page?: components["parameters"]["page"];
                 /** @description true: if rows of events do not fit into an answer, gives the first of each condition and no further pages. An answer that was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
-                readonly truncate?: "true" | "false";
-                /** @description Format of the answer. It decides over Accept. */
-                readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
+                readonly truncate?: components["parameters"]["truncate"];
+                /** @description Format of the answer. It decides over Accept, which chooses among the media types of the answer; JSON if nothing does. */
+                readonly format?: components["parameters"]["format_runOpenExperiment"];
                 /** @description The table of a CSV, Arrow or Parquet answer. By default rates. If all reports are tables of events, that of the first of them. */
-                readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
+                readonly table?: components["parameters"]["table"];
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
-                readonly names?: "shiu" | "sonata";
+                readonly names?: components["parameters"]["names"];
                 /** @description true: checks the experiment, resolves its neurons and gives its price; nothing is simulated or charged. */
-                readonly dry_run?: "true" | "false";
+                readonly dry_run?: boolean;
             };
             readonly header?: {
-                /** @description Media types of the formats, with weights; JSON if nothing is preferred. `format` overrides it. */
-                readonly Accept?: string;
                 /** @description respond-async (RFC 7240) makes the experiment a job: it is answered with 202 at once, and has larger limits. */
                 readonly Prefer?: string;
                 /** @description With Prefer: respond-async: a string chosen by the client, such as a random UUID. A request that is repeated with the same key and document begins no second job; it is answered with the state of the first. Keys are kept for each client, by default for a day. */
@@ -2017,771 +3076,24 @@ export interface operations {
         /** @description The experiment, in JSON of at most 1 MiB, not compressed. */
         readonly requestBody?: {
             readonly content: {
-                readonly "application/json": {
-                    /**
-                     * @description A name of the experiment, for tables.
-                     * @example Sugar dose response
-                     */
-                    readonly name?: string;
-                    /**
-                     * @description Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.
-                     * @example malecns-1.0
-                     */
-                    readonly network?: string;
-                    /**
-                     * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.
-                     * @default {}
-                     * @example {
-                     *       "mn9": [
-                     *         "@MN9"
-                     *       ]
-                     *     }
-                     */
-                    readonly node_sets?: {
-                        readonly [key: string]: components["schemas"]["Selector"];
-                    };
-                    /**
-                     * @description The stimulation. The random numbers of an input depend on its name.
-                     * @default {}
-                     * @example {
-                     *       "sugar": {
-                     *         "node_set": "@sugar",
-                     *         "rate_hz": 100
-                     *       }
-                     *     }
-                     */
-                    readonly inputs?: {
-                        readonly [key: string]: {
-                            /**
-                             * @description Neurons with their rates; no neuron is in two rows.
-                             * @example [
-                             *       {
-                             *         "node_set": "ORN_DM1",
-                             *         "rate_hz": 41
-                             *       },
-                             *       {
-                             *         "node_set": "ORN_VA2",
-                             *         "rate_hz": 120
-                             *       }
-                             *     ]
-                             */
-                            readonly rates: readonly {
-                                /**
-                                 * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                                 * @example @sugar
-                                 */
-                                readonly node_set: components["schemas"]["Selector"];
-                                /**
-                                 * @description Mean input events of each neuron per second, or several such rates that hold in turn.
-                                 * @example 100
-                                 */
-                                readonly rate_hz: number | {
-                                    /**
-                                     * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
-                                     * @example [
-                                     *       0,
-                                     *       100,
-                                     *       300
-                                     *     ]
-                                     */
-                                    readonly times_ms: readonly number[];
-                                    /**
-                                     * @description A rate in Hz for each of these times.
-                                     * @example [
-                                     *       10,
-                                     *       80,
-                                     *       0
-                                     *     ]
-                                     */
-                                    readonly values: readonly number[];
-                                };
-                            }[];
-                            /**
-                             * @description Source of events.
-                             * @default poisson
-                             * @constant
-                             */
-                            readonly module?: "poisson";
-                            /**
-                             * @description Multiplies the rates of the input. Left out: 1.
-                             * @example 0.5
-                             */
-                            readonly scale?: number;
-                            /**
-                             * @description Start of the window in which events arrive, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly delay_ms?: number;
-                            /**
-                             * @description Length of that window in ms; null or left out: to the end of the trial.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly duration_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Source of events.
-                             * @default poisson
-                             * @constant
-                             */
-                            readonly module?: "poisson";
-                            /**
-                             * @description Mean input events of each neuron per second, or several such rates that hold in turn.
-                             * @default 150
-                             * @example 100
-                             */
-                            readonly rate_hz?: number | {
-                                /**
-                                 * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
-                                 * @example [
-                                 *       0,
-                                 *       100,
-                                 *       300
-                                 *     ]
-                                 */
-                                readonly times_ms: readonly number[];
-                                /**
-                                 * @description A rate in Hz for each of these times.
-                                 * @example [
-                                 *       10,
-                                 *       80,
-                                 *       0
-                                 *     ]
-                                 */
-                                readonly values: readonly number[];
-                            };
-                            /**
-                             * @description Multiplies the rates of the input. Left out: 1.
-                             * @example 0.5
-                             */
-                            readonly scale?: number;
-                            /**
-                             * @description Start of the window in which events arrive, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly delay_ms?: number;
-                            /**
-                             * @description Length of that window in ms; null or left out: to the end of the trial.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly duration_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Source of events.
-                             * @constant
-                             */
-                            readonly module: "spikes";
-                            /**
-                             * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.
-                             * @example [
-                             *       10,
-                             *       20.5,
-                             *       31
-                             *     ]
-                             */
-                            readonly times_ms: readonly number[] | {
-                                readonly [key: string]: readonly number[];
-                            };
-                            /**
-                             * @description Start of the window in which events arrive, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly delay_ms?: number;
-                            /**
-                             * @description Length of that window in ms; null or left out: to the end of the trial.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly duration_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Source of events.
-                             * @constant
-                             */
-                            readonly module: "background";
-                            /**
-                             * @description Mean events of each neuron per second.
-                             * @example 0.5
-                             */
-                            readonly rate_hz: number;
-                            /**
-                             * @description Added to the membrane potential by one event, in mV.
-                             * @default 68.75
-                             * @example 5
-                             */
-                            readonly event_mv?: number;
-                            /**
-                             * @description Start of the window in which events arrive, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly delay_ms?: number;
-                            /**
-                             * @description Length of that window in ms; null or left out: to the end of the trial.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly duration_ms?: number | null;
-                        };
-                    };
-                    /**
-                     * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
-                     * @default []
-                     * @example [
-                     *       "PVLP122b",
-                     *       {
-                     *         "node_set": "LC4",
-                     *         "start_ms": 200,
-                     *         "end_ms": 400
-                     *       }
-                     *     ]
-                     */
-                    readonly silence?: readonly ({
-                        /**
-                         * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                         * @example @sugar
-                         */
-                        readonly node_set: components["schemas"]["Selector"];
-                        /**
-                         * @description Start of the window, in ms from the start of the trial.
-                         * @default 0
-                         * @example 200
-                         */
-                        readonly start_ms?: number;
-                        /**
-                         * @description End of the window, in ms from the start of the trial; null or left out: its end.
-                         * @default null
-                         * @example 300
-                         */
-                        readonly end_ms?: number | null;
-                    } | components["schemas"]["Selector"])[];
-                    /**
-                     * @description Constants of the network that differ from those of the model. Its time constants are fixed.
-                     * @example {
-                     *       "synapse_mv": 0.3
-                     *     }
-                     */
-                    readonly constants?: {
-                        /**
-                         * @description Added to the synaptic drive by one synapse, in mV.
-                         * @example 0.3
-                         */
-                        readonly synapse_mv?: number;
-                        /**
-                         * @description Multiplies the synapses of every excitatory neuron.
-                         * @example 1.2
-                         */
-                        readonly excitatory_scale?: number;
-                        /**
-                         * @description Multiplies the synapses of every inhibitory neuron.
-                         * @example 0.8
-                         */
-                        readonly inhibitory_scale?: number;
-                        /**
-                         * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
-                         * @example -44
-                         */
-                        readonly threshold_mv?: number;
-                        /**
-                         * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
-                         * @example 3
-                         */
-                        readonly refractory_ms?: number;
-                        /**
-                         * @description From a spike to its arrival, in ms.
-                         * @example 1.5
-                         */
-                        readonly delay_ms?: number;
-                        /**
-                         * @description Added to the potential of a stimulated neuron by one input event, in mV.
-                         * @example 50
-                         */
-                        readonly input_event_mv?: number;
-                    };
-                    /**
-                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter, counts, signs; overrides come afterwards.
-                     * @example {
-                     *       "shuffle": "weights",
-                     *       "seed": 1
-                     *     }
-                     */
-                    readonly wiring?: {
-                        /**
-                         * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
-                         * @example 10
-                         */
-                        readonly minimum_synapses?: number;
-                        /**
-                         * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
-                         * @example weights
-                         * @enum {string}
-                         */
-                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
-                        /**
-                         * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
-                         * @example 0.25
-                         */
-                        readonly jitter?: number;
-                        /**
-                         * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
-                         * @constant
-                         */
-                        readonly counts?: "resampled";
-                        /**
-                         * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
-                         * @constant
-                         */
-                        readonly signs?: "sampled";
-                        /**
-                         * @description Seed of shuffle, jitter, counts and signs.
-                         * @default 1
-                         * @example 1
-                         */
-                        readonly seed?: number;
-                    };
-                    /**
-                     * @description Connections that are cut, weakened, strengthened or turned, by name.
-                     * @example {
-                     *       "direct": {
-                     *         "source": "LC4",
-                     *         "target": "DNp01",
-                     *         "weight": 0
-                     *       }
-                     *     }
-                     */
-                    readonly connection_overrides?: {
-                        readonly [key: string]: {
-                            /**
-                             * @description Neurons at which the connections begin.
-                             * @example LC4
-                             */
-                            readonly source: components["schemas"]["Selector"];
-                            /**
-                             * @description Neurons at which they end.
-                             * @example DNp01
-                             */
-                            readonly target: components["schemas"]["Selector"];
-                            /**
-                             * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
-                             * @example 0
-                             */
-                            readonly weight: number;
-                        };
-                    };
-                    /**
-                     * @description Simulated time of one trial in ms.
-                     * @default 1000
-                     * @example 1000
-                     */
-                    readonly duration_ms?: number;
-                    /**
-                     * @description Repetitions of each condition, each from rest and with trains of its own.
-                     * @default 10
-                     * @example 30
-                     */
-                    readonly trials?: number;
-                    /**
-                     * @description Seed of the Poisson trains; the same seed gives the same trains.
-                     * @default 42
-                     * @example 42
-                     */
-                    readonly seed?: number;
-                    /**
-                     * @description The reports. By default the rate of each channel of the model, by side.
-                     * @example {
-                     *       "mn9": {
-                     *         "node_set": "@MN9",
-                     *         "group_by": [
-                     *           "side"
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly reports?: {
-                        readonly [key: string]: {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @default rate
-                             * @constant
-                             */
-                            readonly type?: "rate";
-                            /**
-                             * @description Labels that make a group; empty: all neurons are one.
-                             * @default []
-                             * @example [
-                             *       "type",
-                             *       "side"
-                             *     ]
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "histogram";
-                            /**
-                             * @description Labels that make a group; empty: all neurons are one.
-                             * @default []
-                             * @example [
-                             *       "type",
-                             *       "side"
-                             *     ]
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                            /**
-                             * @description Length of a bin in ms; the last one may be shorter.
-                             * @default 10
-                             * @example 25
-                             */
-                            readonly bin_ms?: number;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "spikes";
-                            /**
-                             * @description Empty: a table has a row for each event.
-                             * @default []
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "inputs";
-                            /**
-                             * @description Empty: a table has a row for each event.
-                             * @default []
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "latency";
-                            /**
-                             * @description Labels that make a group; empty: all neurons are one.
-                             * @default []
-                             * @example [
-                             *       "type",
-                             *       "side"
-                             *     ]
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "membrane";
-                            /**
-                             * @description Empty: a table has a row for each event.
-                             * @default []
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                            /**
-                             * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none.
-                             * @default 1
-                             * @example 0.5
-                             */
-                            readonly dt_ms?: number;
-                        };
-                    };
-                    /**
-                     * @description Axes whose product is the conditions; the last one varies fastest.
-                     * @example [
-                     *       {
-                     *         "set": "inputs.sugar.rate_hz",
-                     *         "from": 10,
-                     *         "to": 200,
-                     *         "step": 10
-                     *       }
-                     *     ]
-                     */
-                    readonly sweep?: readonly ({
-                        /**
-                         * @description The neurons that are grouped: a selector, or those that responded in the baseline.
-                         * @example CB*
-                         */
-                        readonly each: {
-                            /**
-                             * @description The condition without any group.
-                             * @constant
-                             */
-                            readonly responders_of: "baseline";
-                            /**
-                             * @description Groups at most.
-                             * @default 200
-                             * @example 200
-                             */
-                            readonly top?: number;
-                        } | components["schemas"]["Selector"];
-                        /**
-                         * @description Labels that make a group; empty: all neurons are one. By default each neuron is a group.
-                         * @default [
-                         *       "neuron"
-                         *     ]
-                         * @example [
-                         *       "type",
-                         *       "side"
-                         *     ]
-                         */
-                        readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                        /**
-                         * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
-                         * @example silence
-                         */
-                        readonly as: string;
-                    } | {
-                        /**
-                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
-                         * @example inputs.sugar.rate_hz
-                         */
-                        readonly set: string;
-                        /**
-                         * @description Values of the parameter, each within its bounds.
-                         * @example [
-                         *       10,
-                         *       50,
-                         *       100
-                         *     ]
-                         */
-                        readonly values?: readonly number[];
-                        /**
-                         * @description First value.
-                         * @example 10
-                         */
-                        readonly from?: number;
-                        /**
-                         * @description Last value, included if a step hits it.
-                         * @example 200
-                         */
-                        readonly to?: number;
-                        /**
-                         * @description Distance of two values, above 0.
-                         * @example 10
-                         */
-                        readonly step?: number;
-                    })[];
-                    /**
-                     * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
-                     * @example {
-                     *       "shuffle": "weights",
-                     *       "count": 100
-                     *     }
-                     */
-                    readonly controls?: {
-                        /**
-                         * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
-                         * @example weights
-                         * @enum {string}
-                         */
-                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
-                        /**
-                         * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
-                         * @constant
-                         */
-                        readonly counts?: "resampled";
-                        /**
-                         * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
-                         * @constant
-                         */
-                        readonly signs?: "sampled";
-                        /**
-                         * @description Controls silence other neurons that match those of each group.
-                         * @constant
-                         */
-                        readonly silence?: "matched";
-                        /**
-                         * @description Controls stimulate other neurons that match those of each group.
-                         * @constant
-                         */
-                        readonly inputs?: "matched";
-                        /**
-                         * @description Controls have other neurons, which match those of each group, at the swept end of an override.
-                         * @constant
-                         */
-                        readonly connection_overrides?: "matched";
-                        /**
-                         * @description Their number. Each counts as a condition in price and limits.
-                         * @default 20
-                         * @example 100
-                         */
-                        readonly count?: number;
-                        /**
-                         * @description The number of a matched control that replaces each condition, to look at it by itself.
-                         * @example 7
-                         */
-                        readonly only?: number;
-                        /**
-                         * @description Properties that matched neurons share; activity: about as many spikes in the baseline.
-                         * @example [
-                         *       "super_class",
-                         *       "side",
-                         *       "activity"
-                         *     ]
-                         */
-                        readonly match?: readonly ("type" | "side" | "super_class" | "class" | "sub_class" | "activity")[];
-                    };
-                    /**
-                     * @description Ids and types that the model lacks, selectors without a neuron, overrides without a connection: refuse the experiment, or leave them out and warn.
-                     * @default error
-                     * @example skip
-                     * @enum {string}
-                     */
-                    readonly on_missing?: "error" | "skip";
-                };
+                readonly "application/json": components["schemas"]["Experiment"];
             };
         };
         readonly responses: {
             /** @description The results, or the plan with dry_run=true. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
-                    readonly "RateLimit-Limit"?: number;
-                    /** @description Brain seconds that this client has left, this experiment at its expected price deducted. */
-                    readonly "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
-                    readonly "RateLimit-Reset"?: number;
-                    /** @description Milliseconds spent until the answer began. */
-                    readonly "Server-Timing"?: string;
-                    /** @description The format follows Accept; text is gzipped if the client accepts that. */
-                    readonly Vary?: string;
-                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
-                    readonly Link?: string;
-                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
-                    readonly "Spikes-Truncated"?: "true";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    readonly "Server-Timing": components["headers"]["Server-Timing"];
+                    readonly Vary: components["headers"]["Vary_runOpenExperiment"];
+                    readonly Link: components["headers"]["Link_runOpenExperiment"];
+                    readonly "X-Accel-Buffering": components["headers"]["X-Accel-Buffering"];
+                    readonly "Spikes-Truncated": components["headers"]["Spikes-Truncated"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2795,215 +3107,52 @@ export interface operations {
             /** @description With Prefer: respond-async: the experiment is a job, and this is its state. */
             readonly 202: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Path of the job, with the prefix that a trusted proxy strips. Its name is random, so only clients that know it can follow or end it. */
-                    readonly Location?: string;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    /**
+                     * @description Path of the job, with the prefix that a trusted proxy strips. Its name is random, so only clients that know it can follow or end it.
+                     * @example /api/v2/experiments/Xh4_t2VbqkM0cR-9sWfEy1uZ
+                     */
+                    readonly Location: string;
                     /** @description The preference that was followed. */
-                    readonly "Preference-Applied"?: "respond-async";
+                    readonly "Preference-Applied": "respond-async";
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["JobStatus"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `NO_SIGN_PROBABILITIES`: The model lacks the probabilities from which signs are sampled. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
-            readonly 406: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `STEP_OUT_OF_ORDER`: The step does not begin where the session is. */
-            readonly 409: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `BODY_TOO_LARGE`: The request body is larger than 1 MiB. */
-            readonly 413: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
-            readonly 415: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_runOpenExperiment"];
+            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 406: components["responses"]["Failure406_runOpenExperiment"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 409: components["responses"]["Failure409"];
+            readonly 413: components["responses"]["Failure413_runOpenExperiment"];
+            readonly 415: components["responses"]["Failure415"];
+            readonly 417: components["responses"]["Failure417"];
             /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `IDEMPOTENCY_KEY_REUSED`: The client has begun another experiment with the same Idempotency-Key. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
             readonly 422: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
-            readonly 429: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 429: components["responses"]["Failure429"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -3018,7 +3167,7 @@ export interface operations {
             readonly header?: never;
             readonly path: {
                 /** @description Name of the job: the end of the Location that POST answered with. */
-                readonly job: string;
+                readonly job: components["parameters"]["job"];
             };
             readonly cookie?: never;
         };
@@ -3027,125 +3176,22 @@ export interface operations {
             /** @description The state of the job. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["JobStatus"];
                 };
             };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or its store was replaced. Of results also: the job was dismissed, or its model is no longer served. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_getJob"];
+            readonly 404: components["responses"]["Failure404_getJob"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_getJob"];
         };
     };
     readonly dismissJob: {
@@ -3154,7 +3200,7 @@ export interface operations {
             readonly header?: never;
             readonly path: {
                 /** @description Name of the job: the end of the Location that POST answered with. */
-                readonly job: string;
+                readonly job: components["parameters"]["job"];
             };
             readonly cookie?: never;
         };
@@ -3163,150 +3209,44 @@ export interface operations {
             /** @description The job has ended. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["JobStatus"];
                 };
             };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or its store was replaced. Of results also: the job was dismissed, or its model is no longer served. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_getJob"];
+            readonly 404: components["responses"]["Failure404_getJob"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_getJob"];
         };
     };
     readonly getJobResults: {
         readonly parameters: {
             readonly query?: {
                 /** @description Answers from this condition on, for example to continue after a broken connection. */
-                readonly from?: number;
-                /** @description If rows of events (spikes, input events, membrane potentials) did not fit into an answer: the next page, which that answer names in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
-                readonly page?: string;
+                readonly from?: components["parameters"]["from_runOpenExperiment"];
+                /** @description If rows of events (spikes, input events, membrane potentials) did not fit into an answer: the next page, which that answer names in `next_page` at the end of JSON and NDJSON, or in the header Link of a table, such as 17.4. Not together with from. */
+                readonly page?: components["parameters"]["page"];
                 /** @description true: if rows of events do not fit into an answer, gives the first of each condition and no further pages. An answer that was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
-                readonly truncate?: "true" | "false";
-                /** @description Format of the answer. It decides over Accept. */
-                readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
+                readonly truncate?: components["parameters"]["truncate"];
+                /** @description Format of the answer. It decides over Accept, which chooses among the media types of the answer; JSON if nothing does. */
+                readonly format?: components["parameters"]["format_runOpenExperiment"];
                 /** @description The table of a CSV, Arrow or Parquet answer. By default rates. If all reports are tables of events, that of the first of them. */
-                readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
+                readonly table?: components["parameters"]["table"];
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
-                readonly names?: "shiu" | "sonata";
+                readonly names?: components["parameters"]["names"];
             };
-            readonly header?: {
-                /** @description Media types of the formats, with weights; JSON if nothing is preferred. `format` overrides it. */
-                readonly Accept?: string;
-            };
+            readonly header?: never;
             readonly path: {
                 /** @description Name of the job: the end of the Location that POST answered with. */
-                readonly job: string;
+                readonly job: components["parameters"]["job"];
             };
             readonly cookie?: never;
         };
@@ -3315,22 +3255,16 @@ export interface operations {
             /** @description The results, as far as they are there. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     /** @description Status of the job when the answer began. Only results of successful jobs are complete. */
-                    readonly "Job-Status"?: "accepted" | "running" | "successful";
-                    /** @description Milliseconds spent until the answer began. */
-                    readonly "Server-Timing"?: string;
-                    /** @description The format follows Accept; text is gzipped if the client accepts that. */
-                    readonly Vary?: string;
-                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
-                    readonly Link?: string;
-                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
-                    readonly "Spikes-Truncated"?: "true";
+                    readonly "Job-Status": "accepted" | "running" | "successful";
+                    readonly "Server-Timing": components["headers"]["Server-Timing"];
+                    readonly Vary: components["headers"]["Vary_runOpenExperiment"];
+                    readonly Link: components["headers"]["Link_runOpenExperiment"];
+                    readonly "X-Accel-Buffering": components["headers"]["X-Accel-Buffering"];
+                    readonly "Spikes-Truncated": components["headers"]["Spikes-Truncated"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -3344,134 +3278,40 @@ export interface operations {
             /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             readonly 400: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or its store was replaced. Of results also: the job was dismissed, or its model is no longer served. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
-            readonly 406: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 404: components["responses"]["Failure404_getJob"];
+            readonly 406: components["responses"]["Failure406_runOpenExperiment"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
             /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of events than a job keeps; or a single trial has more rows than an answer may have. */
             readonly 422: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -3490,925 +3330,36 @@ export interface operations {
         /** @description The experiment: one trial, without sweep, whose reports have no window. */
         readonly requestBody?: {
             readonly content: {
-                readonly "application/json": {
-                    /**
-                     * @description A name of the experiment, for tables.
-                     * @example Sugar dose response
-                     */
-                    readonly name?: string;
-                    /**
-                     * @description Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.
-                     * @example malecns-1.0
-                     */
-                    readonly network?: string;
-                    /**
-                     * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.
-                     * @default {}
-                     * @example {
-                     *       "mn9": [
-                     *         "@MN9"
-                     *       ]
-                     *     }
-                     */
-                    readonly node_sets?: {
-                        readonly [key: string]: components["schemas"]["Selector"];
-                    };
-                    /**
-                     * @description The stimulation. The random numbers of an input depend on its name.
-                     * @default {}
-                     * @example {
-                     *       "sugar": {
-                     *         "node_set": "@sugar",
-                     *         "rate_hz": 100
-                     *       }
-                     *     }
-                     */
-                    readonly inputs?: {
-                        readonly [key: string]: {
-                            /**
-                             * @description Neurons with their rates; no neuron is in two rows.
-                             * @example [
-                             *       {
-                             *         "node_set": "ORN_DM1",
-                             *         "rate_hz": 41
-                             *       },
-                             *       {
-                             *         "node_set": "ORN_VA2",
-                             *         "rate_hz": 120
-                             *       }
-                             *     ]
-                             */
-                            readonly rates: readonly {
-                                /**
-                                 * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                                 * @example @sugar
-                                 */
-                                readonly node_set: components["schemas"]["Selector"];
-                                /**
-                                 * @description Mean input events of each neuron per second, or several such rates that hold in turn.
-                                 * @example 100
-                                 */
-                                readonly rate_hz: number | {
-                                    /**
-                                     * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
-                                     * @example [
-                                     *       0,
-                                     *       100,
-                                     *       300
-                                     *     ]
-                                     */
-                                    readonly times_ms: readonly number[];
-                                    /**
-                                     * @description A rate in Hz for each of these times.
-                                     * @example [
-                                     *       10,
-                                     *       80,
-                                     *       0
-                                     *     ]
-                                     */
-                                    readonly values: readonly number[];
-                                };
-                            }[];
-                            /**
-                             * @description Source of events.
-                             * @default poisson
-                             * @constant
-                             */
-                            readonly module?: "poisson";
-                            /**
-                             * @description Multiplies the rates of the input. Left out: 1.
-                             * @example 0.5
-                             */
-                            readonly scale?: number;
-                            /**
-                             * @description Start of the window in which events arrive, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly delay_ms?: number;
-                            /**
-                             * @description Length of that window in ms; null or left out: to the end of the trial.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly duration_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Source of events.
-                             * @default poisson
-                             * @constant
-                             */
-                            readonly module?: "poisson";
-                            /**
-                             * @description Mean input events of each neuron per second, or several such rates that hold in turn.
-                             * @default 150
-                             * @example 100
-                             */
-                            readonly rate_hz?: number | {
-                                /**
-                                 * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
-                                 * @example [
-                                 *       0,
-                                 *       100,
-                                 *       300
-                                 *     ]
-                                 */
-                                readonly times_ms: readonly number[];
-                                /**
-                                 * @description A rate in Hz for each of these times.
-                                 * @example [
-                                 *       10,
-                                 *       80,
-                                 *       0
-                                 *     ]
-                                 */
-                                readonly values: readonly number[];
-                            };
-                            /**
-                             * @description Multiplies the rates of the input. Left out: 1.
-                             * @example 0.5
-                             */
-                            readonly scale?: number;
-                            /**
-                             * @description Start of the window in which events arrive, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly delay_ms?: number;
-                            /**
-                             * @description Length of that window in ms; null or left out: to the end of the trial.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly duration_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Source of events.
-                             * @constant
-                             */
-                            readonly module: "spikes";
-                            /**
-                             * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.
-                             * @example [
-                             *       10,
-                             *       20.5,
-                             *       31
-                             *     ]
-                             */
-                            readonly times_ms: readonly number[] | {
-                                readonly [key: string]: readonly number[];
-                            };
-                            /**
-                             * @description Start of the window in which events arrive, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly delay_ms?: number;
-                            /**
-                             * @description Length of that window in ms; null or left out: to the end of the trial.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly duration_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Source of events.
-                             * @constant
-                             */
-                            readonly module: "background";
-                            /**
-                             * @description Mean events of each neuron per second.
-                             * @example 0.5
-                             */
-                            readonly rate_hz: number;
-                            /**
-                             * @description Added to the membrane potential by one event, in mV.
-                             * @default 68.75
-                             * @example 5
-                             */
-                            readonly event_mv?: number;
-                            /**
-                             * @description Start of the window in which events arrive, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly delay_ms?: number;
-                            /**
-                             * @description Length of that window in ms; null or left out: to the end of the trial.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly duration_ms?: number | null;
-                        };
-                    };
-                    /**
-                     * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
-                     * @default []
-                     * @example [
-                     *       "PVLP122b",
-                     *       {
-                     *         "node_set": "LC4",
-                     *         "start_ms": 200,
-                     *         "end_ms": 400
-                     *       }
-                     *     ]
-                     */
-                    readonly silence?: readonly ({
-                        /**
-                         * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                         * @example @sugar
-                         */
-                        readonly node_set: components["schemas"]["Selector"];
-                        /**
-                         * @description Start of the window, in ms from the start of the trial.
-                         * @default 0
-                         * @example 200
-                         */
-                        readonly start_ms?: number;
-                        /**
-                         * @description End of the window, in ms from the start of the trial; null or left out: its end.
-                         * @default null
-                         * @example 300
-                         */
-                        readonly end_ms?: number | null;
-                    } | components["schemas"]["Selector"])[];
-                    /**
-                     * @description Constants of the network that differ from those of the model. Its time constants are fixed.
-                     * @example {
-                     *       "synapse_mv": 0.3
-                     *     }
-                     */
-                    readonly constants?: {
-                        /**
-                         * @description Added to the synaptic drive by one synapse, in mV.
-                         * @example 0.3
-                         */
-                        readonly synapse_mv?: number;
-                        /**
-                         * @description Multiplies the synapses of every excitatory neuron.
-                         * @example 1.2
-                         */
-                        readonly excitatory_scale?: number;
-                        /**
-                         * @description Multiplies the synapses of every inhibitory neuron.
-                         * @example 0.8
-                         */
-                        readonly inhibitory_scale?: number;
-                        /**
-                         * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
-                         * @example -44
-                         */
-                        readonly threshold_mv?: number;
-                        /**
-                         * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
-                         * @example 3
-                         */
-                        readonly refractory_ms?: number;
-                        /**
-                         * @description From a spike to its arrival, in ms.
-                         * @example 1.5
-                         */
-                        readonly delay_ms?: number;
-                        /**
-                         * @description Added to the potential of a stimulated neuron by one input event, in mV.
-                         * @example 50
-                         */
-                        readonly input_event_mv?: number;
-                    };
-                    /**
-                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter, counts, signs; overrides come afterwards.
-                     * @example {
-                     *       "shuffle": "weights",
-                     *       "seed": 1
-                     *     }
-                     */
-                    readonly wiring?: {
-                        /**
-                         * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
-                         * @example 10
-                         */
-                        readonly minimum_synapses?: number;
-                        /**
-                         * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
-                         * @example weights
-                         * @enum {string}
-                         */
-                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
-                        /**
-                         * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
-                         * @example 0.25
-                         */
-                        readonly jitter?: number;
-                        /**
-                         * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
-                         * @constant
-                         */
-                        readonly counts?: "resampled";
-                        /**
-                         * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
-                         * @constant
-                         */
-                        readonly signs?: "sampled";
-                        /**
-                         * @description Seed of shuffle, jitter, counts and signs.
-                         * @default 1
-                         * @example 1
-                         */
-                        readonly seed?: number;
-                    };
-                    /**
-                     * @description Connections that are cut, weakened, strengthened or turned, by name.
-                     * @example {
-                     *       "direct": {
-                     *         "source": "LC4",
-                     *         "target": "DNp01",
-                     *         "weight": 0
-                     *       }
-                     *     }
-                     */
-                    readonly connection_overrides?: {
-                        readonly [key: string]: {
-                            /**
-                             * @description Neurons at which the connections begin.
-                             * @example LC4
-                             */
-                            readonly source: components["schemas"]["Selector"];
-                            /**
-                             * @description Neurons at which they end.
-                             * @example DNp01
-                             */
-                            readonly target: components["schemas"]["Selector"];
-                            /**
-                             * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
-                             * @example 0
-                             */
-                            readonly weight: number;
-                        };
-                    };
-                    /**
-                     * @description Simulated time of one trial in ms.
-                     * @default 1000
-                     * @example 1000
-                     */
-                    readonly duration_ms?: number;
-                    /**
-                     * @description Repetitions of each condition, each from rest and with trains of its own.
-                     * @default 10
-                     * @example 30
-                     */
-                    readonly trials?: number;
-                    /**
-                     * @description Seed of the Poisson trains; the same seed gives the same trains.
-                     * @default 42
-                     * @example 42
-                     */
-                    readonly seed?: number;
-                    /**
-                     * @description The reports. By default the rate of each channel of the model, by side.
-                     * @example {
-                     *       "mn9": {
-                     *         "node_set": "@MN9",
-                     *         "group_by": [
-                     *           "side"
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly reports?: {
-                        readonly [key: string]: {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @default rate
-                             * @constant
-                             */
-                            readonly type?: "rate";
-                            /**
-                             * @description Labels that make a group; empty: all neurons are one.
-                             * @default []
-                             * @example [
-                             *       "type",
-                             *       "side"
-                             *     ]
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "histogram";
-                            /**
-                             * @description Labels that make a group; empty: all neurons are one.
-                             * @default []
-                             * @example [
-                             *       "type",
-                             *       "side"
-                             *     ]
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                            /**
-                             * @description Length of a bin in ms; the last one may be shorter.
-                             * @default 10
-                             * @example 25
-                             */
-                            readonly bin_ms?: number;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "spikes";
-                            /**
-                             * @description Empty: a table has a row for each event.
-                             * @default []
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "inputs";
-                            /**
-                             * @description Empty: a table has a row for each event.
-                             * @default []
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "latency";
-                            /**
-                             * @description Labels that make a group; empty: all neurons are one.
-                             * @default []
-                             * @example [
-                             *       "type",
-                             *       "side"
-                             *     ]
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                        } | {
-                            /**
-                             * @description Selects neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
-                             * @example @sugar
-                             */
-                            readonly node_set: components["schemas"]["Selector"];
-                            /**
-                             * @description Kind of report.
-                             * @constant
-                             */
-                            readonly type: "membrane";
-                            /**
-                             * @description Empty: a table has a row for each event.
-                             * @default []
-                             */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                            /**
-                             * @description Start of the report, in ms from the start of the trial.
-                             * @default 0
-                             * @example 200
-                             */
-                            readonly start_ms?: number;
-                            /**
-                             * @description End of the report, in ms from the start of the trial; null or left out: its end.
-                             * @default null
-                             * @example 300
-                             */
-                            readonly end_ms?: number | null;
-                            /**
-                             * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none.
-                             * @default 1
-                             * @example 0.5
-                             */
-                            readonly dt_ms?: number;
-                        };
-                    };
-                    /**
-                     * @description Axes whose product is the conditions; the last one varies fastest.
-                     * @example [
-                     *       {
-                     *         "set": "inputs.sugar.rate_hz",
-                     *         "from": 10,
-                     *         "to": 200,
-                     *         "step": 10
-                     *       }
-                     *     ]
-                     */
-                    readonly sweep?: readonly ({
-                        /**
-                         * @description The neurons that are grouped: a selector, or those that responded in the baseline.
-                         * @example CB*
-                         */
-                        readonly each: {
-                            /**
-                             * @description The condition without any group.
-                             * @constant
-                             */
-                            readonly responders_of: "baseline";
-                            /**
-                             * @description Groups at most.
-                             * @default 200
-                             * @example 200
-                             */
-                            readonly top?: number;
-                        } | components["schemas"]["Selector"];
-                        /**
-                         * @description Labels that make a group; empty: all neurons are one. By default each neuron is a group.
-                         * @default [
-                         *       "neuron"
-                         *     ]
-                         * @example [
-                         *       "type",
-                         *       "side"
-                         *     ]
-                         */
-                        readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
-                        /**
-                         * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
-                         * @example silence
-                         */
-                        readonly as: string;
-                    } | {
-                        /**
-                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
-                         * @example inputs.sugar.rate_hz
-                         */
-                        readonly set: string;
-                        /**
-                         * @description Values of the parameter, each within its bounds.
-                         * @example [
-                         *       10,
-                         *       50,
-                         *       100
-                         *     ]
-                         */
-                        readonly values?: readonly number[];
-                        /**
-                         * @description First value.
-                         * @example 10
-                         */
-                        readonly from?: number;
-                        /**
-                         * @description Last value, included if a step hits it.
-                         * @example 200
-                         */
-                        readonly to?: number;
-                        /**
-                         * @description Distance of two values, above 0.
-                         * @example 10
-                         */
-                        readonly step?: number;
-                    })[];
-                    /**
-                     * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
-                     * @example {
-                     *       "shuffle": "weights",
-                     *       "count": 100
-                     *     }
-                     */
-                    readonly controls?: {
-                        /**
-                         * @description The property that connections exchange. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
-                         * @example weights
-                         * @enum {string}
-                         */
-                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
-                        /**
-                         * @description resampled: each count of synapses is drawn from a negative binomial distribution around it, as wide as the differences between the two sides of the brain.
-                         * @constant
-                         */
-                        readonly counts?: "resampled";
-                        /**
-                         * @description sampled: each neuron excites or inhibits with the probability that the tables predict for its transmitter. Only on a model that was compiled with these probabilities.
-                         * @constant
-                         */
-                        readonly signs?: "sampled";
-                        /**
-                         * @description Controls silence other neurons that match those of each group.
-                         * @constant
-                         */
-                        readonly silence?: "matched";
-                        /**
-                         * @description Controls stimulate other neurons that match those of each group.
-                         * @constant
-                         */
-                        readonly inputs?: "matched";
-                        /**
-                         * @description Controls have other neurons, which match those of each group, at the swept end of an override.
-                         * @constant
-                         */
-                        readonly connection_overrides?: "matched";
-                        /**
-                         * @description Their number. Each counts as a condition in price and limits.
-                         * @default 20
-                         * @example 100
-                         */
-                        readonly count?: number;
-                        /**
-                         * @description The number of a matched control that replaces each condition, to look at it by itself.
-                         * @example 7
-                         */
-                        readonly only?: number;
-                        /**
-                         * @description Properties that matched neurons share; activity: about as many spikes in the baseline.
-                         * @example [
-                         *       "super_class",
-                         *       "side",
-                         *       "activity"
-                         *     ]
-                         */
-                        readonly match?: readonly ("type" | "side" | "super_class" | "class" | "sub_class" | "activity")[];
-                    };
-                    /**
-                     * @description Ids and types that the model lacks, selectors without a neuron, overrides without a connection: refuse the experiment, or leave them out and warn.
-                     * @default error
-                     * @example skip
-                     * @enum {string}
-                     */
-                    readonly on_missing?: "error" | "skip";
-                };
+                readonly "application/json": components["schemas"]["SessionDocument"];
             };
         };
         readonly responses: {
             /** @description The session is open. */
             readonly 201: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
-                    readonly "RateLimit-Limit"?: number;
-                    /** @description Brain seconds that this client has left, this experiment at its expected price deducted. */
-                    readonly "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
-                    readonly "RateLimit-Reset"?: number;
-                    /** @description Path of the session, with the prefix that a trusted proxy strips. Its name is random, so only clients that know it can continue it. */
-                    readonly Location?: string;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    readonly Location: components["headers"]["Location_openSession"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `NO_SIGN_PROBABILITIES`: The model lacks the probabilities from which signs are sampled. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `BODY_TOO_LARGE`: The request body is larger than 1 MiB. */
-            readonly 413: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
-            readonly 415: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
-            readonly 422: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
-            readonly 429: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_runOpenExperiment"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 413: components["responses"]["Failure413_runOpenExperiment"];
+            readonly 415: components["responses"]["Failure415"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 422: components["responses"]["Failure422_openSession"];
+            readonly 429: components["responses"]["Failure429"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_openSession"];
         };
     };
     readonly getSession: {
@@ -4417,7 +3368,7 @@ export interface operations {
             readonly header?: never;
             readonly path: {
                 /** @description Name of the session: the end of the Location that POST answered with. */
-                readonly session: string;
+                readonly session: components["parameters"]["session"];
             };
             readonly cookie?: never;
         };
@@ -4426,125 +3377,22 @@ export interface operations {
             /** @description The state of the session. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_getJob"];
+            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
     readonly endSession: {
@@ -4553,7 +3401,7 @@ export interface operations {
             readonly header?: never;
             readonly path: {
                 /** @description Name of the session: the end of the Location that POST answered with. */
-                readonly session: string;
+                readonly session: components["parameters"]["session"];
             };
             readonly cookie?: never;
         };
@@ -4562,125 +3410,22 @@ export interface operations {
             /** @description The last state of the session. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_getJob"];
+            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
     readonly getSessionDocument: {
@@ -4689,7 +3434,7 @@ export interface operations {
             readonly header?: never;
             readonly path: {
                 /** @description Name of the session: the end of the Location that POST answered with. */
-                readonly session: string;
+                readonly session: components["parameters"]["session"];
             };
             readonly cookie?: never;
         };
@@ -4698,142 +3443,32 @@ export interface operations {
             /** @description The document. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
-                    readonly "RateLimit-Limit"?: number;
-                    /** @description Brain seconds that this client has left, this experiment at its expected price deducted. */
-                    readonly "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
-                    readonly "RateLimit-Reset"?: number;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Experiment"];
+                    readonly "application/json": components["schemas"]["SessionDocument"];
                 };
             };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
-            readonly 429: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_getJob"];
+            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 429: components["responses"]["Failure429"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -4846,253 +3481,48 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /** @description true: with the drives of an animated body, as version 1 has them. */
-                readonly drive?: "true" | "false";
+                readonly drive?: boolean;
             };
             readonly header?: never;
             readonly path: {
                 /** @description Name of the session: the end of the Location that POST answered with. */
-                readonly session: string;
+                readonly session: components["parameters"]["session"];
             };
             readonly cookie?: never;
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": {
-                    /**
-                     * @description The time of the session in ms from its start: the step begins then.
-                     * @example 40
-                     */
-                    readonly t_ms: number;
-                    /**
-                     * @description How long the step is, in ms.
-                     * @example 20
-                     */
-                    readonly duration_ms: number;
-                    /**
-                     * @description Rates from here on, in Hz, of inputs of module poisson, by their names. Those that are not named stay.
-                     * @example {
-                     *       "sugar": 80
-                     *     }
-                     */
-                    readonly rates_hz?: {
-                        readonly [key: string]: number;
-                    };
-                    /**
-                     * @description Neurons whose outputs are cut from here on, in place of those that were.
-                     * @example [
-                     *       "PVLP122b"
-                     *     ]
-                     */
-                    readonly silence?: readonly components["schemas"]["Selector"][];
-                };
+                readonly "application/json": components["schemas"]["SessionStep"];
             };
         };
         readonly responses: {
             /** @description The results of the step. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
-                    readonly "RateLimit-Limit"?: number;
-                    /** @description Brain seconds that this client has left, this experiment at its expected price deducted. */
-                    readonly "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
-                    readonly "RateLimit-Reset"?: number;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["StepAnswer"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `STEP_OUT_OF_ORDER`: The step does not begin where the session is. */
-            readonly 409: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `BODY_TOO_LARGE`: The request body is larger than 8 KiB, or the document of an open experiment than 1 MiB. */
-            readonly 413: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
-            readonly 415: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
-            readonly 422: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
-            readonly 429: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_stepSession"];
+            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 409: components["responses"]["Failure409"];
+            readonly 413: components["responses"]["Failure413_stepSession"];
+            readonly 415: components["responses"]["Failure415"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 422: components["responses"]["Failure422_openSession"];
+            readonly 429: components["responses"]["Failure429"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_openSession"];
         };
     };
     readonly watchSession: {
@@ -5101,7 +3531,7 @@ export interface operations {
             readonly header?: never;
             readonly path: {
                 /** @description Name of the session: the end of the Location that POST answered with. */
-                readonly session: string;
+                readonly session: components["parameters"]["session"];
             };
             readonly cookie?: never;
         };
@@ -5110,119 +3540,29 @@ export interface operations {
             /** @description The events, until the session ends or the client leaves. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "X-Accel-Buffering": components["headers"]["X-Accel-Buffering"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "text/event-stream": string;
                 };
             };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_getJob"];
+            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DRAINING`: The service is shutting down and accepts no new runs. */
             readonly 503: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -5237,234 +3577,41 @@ export interface operations {
             readonly header?: never;
             readonly path: {
                 /** @description Name of the session: the end of the Location that POST answered with. */
-                readonly session: string;
+                readonly session: components["parameters"]["session"];
             };
             readonly cookie?: never;
         };
         readonly requestBody?: {
             readonly content: {
-                readonly "application/json": {
-                    /**
-                     * @description Rates from here on, in Hz, of inputs of module poisson, by their names. Those that are not named stay.
-                     * @example {
-                     *       "sugar": 80
-                     *     }
-                     */
-                    readonly rates_hz?: {
-                        readonly [key: string]: number;
-                    };
-                    /**
-                     * @description Neurons whose outputs are cut from here on, in place of those that were.
-                     * @example [
-                     *       "PVLP122b"
-                     *     ]
-                     */
-                    readonly silence?: readonly components["schemas"]["Selector"][];
-                };
+                readonly "application/json": components["schemas"]["SessionBranch"];
             };
         };
         readonly responses: {
             /** @description The second session is open. */
             readonly 201: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Path of the session, with the prefix that a trusted proxy strips. Its name is random, so only clients that know it can continue it. */
-                    readonly Location?: string;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly Location: components["headers"]["Location_openSession"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
-            readonly 404: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `STEP_OUT_OF_ORDER`: The step does not begin where the session is. */
-            readonly 409: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `BODY_TOO_LARGE`: The request body is larger than 8 KiB, or the document of an open experiment than 1 MiB. */
-            readonly 413: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
-            readonly 415: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
-            readonly 422: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
-            readonly 429: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 400: components["responses"]["Failure400_stepSession"];
+            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 409: components["responses"]["Failure409"];
+            readonly 413: components["responses"]["Failure413_stepSession"];
+            readonly 415: components["responses"]["Failure415"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 422: components["responses"]["Failure422_openSession"];
+            readonly 429: components["responses"]["Failure429"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_openSession"];
         };
     };
     readonly getServedModel: {
@@ -5472,7 +3619,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
-                readonly "If-None-Match"?: string;
+                readonly "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -5482,131 +3629,24 @@ export interface operations {
             /** @description The description. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    readonly ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    readonly "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    readonly Vary?: string;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_getServedModel"];
+                    readonly Vary: components["headers"]["Vary_getServedModel"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ServedModel"];
                 };
             };
-            /** @description The client already has the current body; this response has no body. */
-            readonly 304: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    readonly ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    readonly "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    readonly Vary?: string;
-                    readonly [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 304: components["responses"]["Answer304"];
+            readonly 400: components["responses"]["Failure400_getServedModel"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
     readonly findNeurons: {
@@ -5616,25 +3656,22 @@ export interface operations {
                 readonly root_id?: string;
                 /** @description Cell type; * stands for any text. */
                 readonly type?: string;
-                /** @description Class; * stands for any text. */
+                /** @description Class, such as gustatory; * stands for any text. */
                 readonly class?: string;
-                /** @description Sub-class; * stands for any text. */
+                /** @description Sub-class, such as bitter; * stands for any text. */
                 readonly sub_class?: string;
-                /** @description Super-class; * stands for any text. */
+                /** @description Super-class, such as descending; * stands for any text. */
                 readonly super_class?: string;
                 /** @description Side of the neuron. */
                 readonly side?: "left" | "right" | "center";
-                /** @description Format of the answer. It decides over Accept. */
+                /** @description Format of the answer. It decides over Accept, which chooses among the media types of the answer; JSON if nothing does. */
                 readonly format?: "json" | "csv";
                 /** @description Lists neurons from this one on, in the order of the model. */
                 readonly from?: number;
                 /** @description Lists so many neurons at most. Counts are of all that match. */
                 readonly limit?: number;
             };
-            readonly header?: {
-                /** @description application/json or text/csv, with weights; `format` overrides it. */
-                readonly Accept?: string;
-            };
+            readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -5643,14 +3680,10 @@ export interface operations {
             /** @description The neurons. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description The format follows Accept; the body is gzipped if the client accepts that. */
-                    readonly Vary?: string;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly Vary: components["headers"]["Vary_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -5661,12 +3694,9 @@ export interface operations {
             /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             readonly 400: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -5676,95 +3706,20 @@ export interface operations {
             /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
             readonly 406: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
     readonly getNodeSets: {
@@ -5772,7 +3727,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
-                readonly "If-None-Match"?: string;
+                readonly "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -5782,131 +3737,24 @@ export interface operations {
             /** @description The description. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    readonly ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    readonly "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    readonly Vary?: string;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_getServedModel"];
+                    readonly Vary: components["headers"]["Vary_getServedModel"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["NodeSetList"];
                 };
             };
-            /** @description The client already has the current body; this response has no body. */
-            readonly 304: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    readonly ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    readonly "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    readonly Vary?: string;
-                    readonly [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 304: components["responses"]["Answer304"];
+            readonly 400: components["responses"]["Failure400_getServedModel"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
+            readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
     readonly findConnections: {
@@ -5918,17 +3766,14 @@ export interface operations {
                 readonly target?: string;
                 /** @description A row for each pair of cell types, or of neurons. By default of types. */
                 readonly group_by?: "type" | "neuron";
-                /** @description Format of the answer. It decides over Accept. */
+                /** @description Format of the answer. It decides over Accept, which chooses among the media types of the answer; JSON if nothing does. */
                 readonly format?: "json" | "csv" | "arrow" | "parquet";
                 /** @description Lists rows from this one on. */
                 readonly from?: number;
                 /** @description Lists so many rows at most. Totals are of all. */
                 readonly limit?: number;
             };
-            readonly header?: {
-                /** @description Media types of the formats, with weights; JSON if nothing is preferred. `format` overrides it. */
-                readonly Accept?: string;
-            };
+            readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -5937,16 +3782,15 @@ export interface operations {
             /** @description The connections. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description If rows follow: the query of the next page. `<?format=csv&target=DNp01&from=10000>; rel="next"` */
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    /**
+                     * @description If rows follow: the query of the next page.
+                     * @example <?format=csv&target=DNp01&from=10000>; rel="next"
+                     */
                     readonly Link?: string;
-                    /** @description The format follows Accept; text is gzipped if the client accepts that. */
-                    readonly Vary?: string;
+                    readonly Vary: components["headers"]["Vary_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -5959,12 +3803,9 @@ export interface operations {
             /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types, sets or root ids that the query names. `EMPTY_NODE_SET`: A selector of the query selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             readonly 400: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -5974,89 +3815,26 @@ export interface operations {
             /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
             readonly 406: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many questions wait for their turn, of all clients or of this one. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -6070,7 +3848,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
-                readonly "If-None-Match"?: string;
+                readonly "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -6080,16 +3858,11 @@ export interface operations {
             /** @description The description. */
             readonly 200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    readonly ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    readonly "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    readonly Vary?: string;
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_getServedModel"];
+                    readonly Vary: components["headers"]["Vary_getServedModel"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -6114,98 +3887,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description The client already has the current body; this response has no body. */
-            readonly 304: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    readonly ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    readonly "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    readonly Vary?: string;
-                    readonly [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            readonly 304: components["responses"]["Answer304"];
+            readonly 400: components["responses"]["Failure400_getServedModel"];
+            readonly 408: components["responses"]["Failure408"];
+            readonly 417: components["responses"]["Failure417"];
+            readonly 431: components["responses"]["Failure431"];
+            readonly 500: components["responses"]["Failure500"];
         };
     };
 }

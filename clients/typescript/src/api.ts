@@ -98,26 +98,31 @@ export interface components {
              */
             intensity: number;
             /**
+             * Format: int64
              * @description Seed of the random input events; the same seed gives the same run.
              * @example 42
              */
             seed: number;
             /**
+             * Format: int64
              * @description Spikes of all neurons; the same number as spikes.total.
              * @example 6679
              */
             total_spikes: number;
             /**
+             * Format: int64
              * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
              * @example 703
              */
             responding_neurons: number;
             /**
+             * Format: int64
              * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
              * @example 314
              */
             stimulated_neurons: number;
             /**
+             * Format: int64
              * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
              * @example 2313358
              */
@@ -159,26 +164,31 @@ export interface components {
              */
             intensity: number;
             /**
+             * Format: int64
              * @description Seed of the random input events; the same seed gives the same run.
              * @example 42
              */
             seed: number;
             /**
+             * Format: int64
              * @description Spikes of all neurons; the same number as spikes.total.
              * @example 6679
              */
             total_spikes: number;
             /**
+             * Format: int64
              * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
              * @example 703
              */
             responding_neurons: number;
             /**
+             * Format: int64
              * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
              * @example 314
              */
             stimulated_neurons: number;
             /**
+             * Format: int64
              * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
              * @example 2313358
              */
@@ -196,16 +206,19 @@ export interface components {
         };
         Spikes: {
             /**
+             * Format: int64
              * @description Spikes of all neurons.
              * @example 6679
              */
             total: number;
             /**
+             * Format: int64
              * @description Neurons that receive the stimulus.
              * @example 314
              */
             stimulated_neurons: number;
             /**
+             * Format: int64
              * @description Neurons with at least one spike, including stimulated ones.
              * @example 703
              */
@@ -221,194 +234,6 @@ export interface components {
              */
             digest: string;
         };
-        ChannelRates: {
-            /**
-             * @description Mean rate of the neurons of channel escape over the run or the frame, in Hz.
-             * @example 160
-             */
-            escape?: number;
-            /**
-             * @description Mean rate of the neurons of channel walk over the run or the frame, in Hz.
-             * @example 1.67
-             */
-            walk?: number;
-            /**
-             * @description Mean rate of the neurons of channel turn_left over the run or the frame, in Hz.
-             * @example 0
-             */
-            turn_left?: number;
-            /**
-             * @description Mean rate of the neurons of channel turn_right over the run or the frame, in Hz.
-             * @example 5
-             */
-            turn_right?: number;
-            /**
-             * @description Mean rate of the neurons of channel stop over the run or the frame, in Hz.
-             * @example 0
-             */
-            stop?: number;
-            /**
-             * @description Mean rate of the neurons of channel backward over the run or the frame, in Hz.
-             * @example 0
-             */
-            backward?: number;
-            /**
-             * @description Mean rate of the neurons of channel landing over the run or the frame, in Hz.
-             * @example 5
-             */
-            landing?: number;
-            /**
-             * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
-             * @example 45
-             */
-            wing?: number;
-            /**
-             * @description Mean rate of the neurons of channel groom over the run or the frame, in Hz.
-             * @example 0
-             */
-            groom?: number;
-            /**
-             * @description Mean rate of the neurons of channel proboscis over the run or the frame, in Hz.
-             * @example 0
-             */
-            proboscis?: number;
-            /**
-             * @description Mean rate of the neurons of channel courtship over the run or the frame, in Hz.
-             * @example 0
-             */
-            courtship?: number;
-            /**
-             * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
-             * @example 2.67
-             */
-            descending?: number;
-            /**
-             * @description Mean rate of the neurons of channel motor over the run or the frame, in Hz.
-             * @example 0
-             */
-            motor?: number;
-            /**
-             * @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz.
-             * @example 0
-             */
-            food_relay?: number;
-            /**
-             * @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz.
-             * @example 0
-             */
-            pheromone_relay?: number;
-            /**
-             * @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz.
-             * @example 0
-             */
-            song_relay?: number;
-            /**
-             * @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz.
-             * @example 0
-             */
-            touch_relay?: number;
-            /**
-             * @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz.
-             * @example 0
-             */
-            colour_relay?: number;
-            /**
-             * @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz.
-             * @example 0
-             */
-            humid_relay?: number;
-            /**
-             * @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz.
-             * @example 0
-             */
-            heat_relay?: number;
-            /**
-             * @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz.
-             * @example 0
-             */
-            bitter_relay?: number;
-        } & {
-            [key: string]: number;
-        };
-        Drives: {
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.escape / 60).
-             * @example 0.9305
-             */
-            escape?: number;
-            /**
-             * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
-             * @example 0.7696
-             */
-            walk?: number;
-            /**
-             * @description Engineered body drive, without unit: (channels.turn_right - channels.turn_left) / (channels.turn_right + channels.turn_left + 40).
-             * @example 0.1111
-             */
-            turn?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.stop / 40).
-             * @example 0
-             */
-            stop?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.backward / 10).
-             * @example 0
-             */
-            backward?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.landing / 20).
-             * @example 0.2212
-             */
-            landing?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
-             * @example 0.5276
-             */
-            wing?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-(channels.groom / 10 + channels.touch_relay / 60)).
-             * @example 0
-             */
-            groom?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.proboscis / 25).
-             * @example 0
-             */
-            proboscis?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-(channels.courtship / 10 + channels.song_relay / 40 + channels.pheromone_relay / 40)).
-             * @example 0
-             */
-            courtship?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)).
-             * @example 0
-             */
-            approach?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)).
-             * @example 0
-             */
-            avoid?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40).
-             * @example 0
-             */
-            phototaxis?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60).
-             * @example 0
-             */
-            hygrotaxis?: number;
-            /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60).
-             * @example 0
-             */
-            reject?: number;
-        } & {
-            [key: string]: number;
-        };
         Frame: {
             /**
              * @description Start of the frame in ms; it lasts 5 ms.
@@ -416,6 +241,7 @@ export interface components {
              */
             t: number;
             /**
+             * Format: int64
              * @description Spikes within the frame.
              * @example 4
              */
@@ -455,16 +281,19 @@ export interface components {
              */
             super_class: string;
             /**
+             * Format: int64
              * @description Neurons of the type.
              * @example 210
              */
             neurons: number;
             /**
+             * Format: int64
              * @description Neurons of the type with at least one spike.
              * @example 210
              */
             responding: number;
             /**
+             * Format: int64
              * @description Spikes of the type.
              * @example 3015
              */
@@ -475,10 +304,199 @@ export interface components {
              */
             rate_hz: number;
             /**
+             * Format: int64
              * @description Neurons of the type that receive the stimulus.
              * @example 210
              */
             stimulated: number;
+        };
+        ChannelRates: {
+            /**
+             * @description Mean rate of the neurons of channel escape over the run or the frame, in Hz.
+             * @example 160
+             */
+            escape: number;
+            /**
+             * @description Mean rate of the neurons of channel walk over the run or the frame, in Hz.
+             * @example 1.67
+             */
+            walk: number;
+            /**
+             * @description Mean rate of the neurons of channel turn_left over the run or the frame, in Hz.
+             * @example 0
+             */
+            turn_left: number;
+            /**
+             * @description Mean rate of the neurons of channel turn_right over the run or the frame, in Hz.
+             * @example 5
+             */
+            turn_right: number;
+            /**
+             * @description Mean rate of the neurons of channel stop over the run or the frame, in Hz.
+             * @example 0
+             */
+            stop: number;
+            /**
+             * @description Mean rate of the neurons of channel backward over the run or the frame, in Hz.
+             * @example 0
+             */
+            backward: number;
+            /**
+             * @description Mean rate of the neurons of channel landing over the run or the frame, in Hz.
+             * @example 5
+             */
+            landing: number;
+            /**
+             * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
+             * @example 45
+             */
+            wing: number;
+            /**
+             * @description Mean rate of the neurons of channel groom over the run or the frame, in Hz.
+             * @example 0
+             */
+            groom: number;
+            /**
+             * @description Mean rate of the neurons of channel proboscis over the run or the frame, in Hz.
+             * @example 0
+             */
+            proboscis: number;
+            /**
+             * @description Mean rate of the neurons of channel courtship over the run or the frame, in Hz.
+             * @example 0
+             */
+            courtship: number;
+            /**
+             * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
+             * @example 2.67
+             */
+            descending: number;
+            /**
+             * @description Mean rate of the neurons of channel motor over the run or the frame, in Hz.
+             * @example 0
+             */
+            motor: number;
+            /**
+             * @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            food_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            pheromone_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            song_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            touch_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            colour_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            humid_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            heat_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            bitter_relay: number;
+        } & {
+            [key: string]: number;
+        };
+        Drives: {
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.escape / 60).
+             * @example 0.9305
+             */
+            escape: number;
+            /**
+             * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
+             * @example 0.7696
+             */
+            walk: number;
+            /**
+             * @description Engineered body drive, without unit: (channels.turn_right - channels.turn_left) / (channels.turn_right + channels.turn_left + 40).
+             * @example 0.1111
+             */
+            turn: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.stop / 40).
+             * @example 0
+             */
+            stop: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.backward / 10).
+             * @example 0
+             */
+            backward: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.landing / 20).
+             * @example 0.2212
+             */
+            landing: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
+             * @example 0.5276
+             */
+            wing: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.groom / 10 + channels.touch_relay / 60)).
+             * @example 0
+             */
+            groom: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.proboscis / 25).
+             * @example 0
+             */
+            proboscis: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.courtship / 10 + channels.song_relay / 40 + channels.pheromone_relay / 40)).
+             * @example 0
+             */
+            courtship: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)).
+             * @example 0
+             */
+            approach: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)).
+             * @example 0
+             */
+            avoid: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40).
+             * @example 0
+             */
+            phototaxis: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60).
+             * @example 0
+             */
+            hygrotaxis: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60).
+             * @example 0
+             */
+            reject: number;
+        } & {
+            [key: string]: number;
         };
         /** @description The body of GET /api/v1/model. */
         Model: {
@@ -532,16 +550,19 @@ export interface components {
             /** @description Publications to cite. */
             citations: components["schemas"]["Citation"][];
             /**
+             * Format: int64
              * @description Neurons of the network.
              * @example 139255
              */
             neuron_count: number;
             /**
+             * Format: int64
              * @description Connections: ordered pairs of neurons (presynaptic, postsynaptic).
              * @example 2313358
              */
             connection_count: number;
             /**
+             * Format: int64
              * @description Synapses of all connections.
              * @example 28451730
              */
@@ -630,6 +651,7 @@ export interface components {
         };
         Pruning: {
             /**
+             * Format: int64
              * @description Connections with fewer synapses were omitted.
              * @example 5
              */
@@ -710,6 +732,7 @@ export interface components {
             /** @description The neurons that match any of these selectors. */
             selectors: components["schemas"]["Selector"][];
             /**
+             * Format: int64
              * @description Number of neurons.
              * @example 314
              */
@@ -755,6 +778,7 @@ export interface components {
             /** @description The neurons that match any of these selectors. */
             selectors: components["schemas"]["Selector"][];
             /**
+             * Format: int64
              * @description Number of neurons.
              * @example 2
              */
@@ -923,10 +947,128 @@ export interface components {
             code: "INVALID_PARAMETER" | "STIMULUS_UNAVAILABLE" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
         };
     };
-    responses: never;
-    parameters: never;
+    responses: {
+        /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+        Failure408: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+        Failure417: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+        Failure431: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The client already has the current body; this response has no body. */
+        Answer304: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                ETag: components["headers"]["ETag"];
+                "Cache-Control": components["headers"]["Cache-Control_getModel"];
+                Vary: components["headers"]["Vary"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+        Failure400_getModel: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+        Failure500_getModel: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+    };
+    parameters: {
+        /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
+        "If-None-Match": string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Pages of any origin may read the response. */
+        "Access-Control-Allow-Origin": "*";
+        /**
+         * @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one.
+         * @example 0f343b09-1126-4a20-9133-d67c2b018a3b
+         */
+        "X-Request-Id": string;
+        /** @description no-store. */
+        "Cache-Control_runExperiment": "no-store";
+        /**
+         * @description Runs that a client may send in any 60 seconds.
+         * @example 30
+         */
+        "RateLimit-Limit": number;
+        /**
+         * @description Runs that this client may still send now.
+         * @example 29
+         */
+        "RateLimit-Remaining": number;
+        /**
+         * @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed.
+         * @example 60
+         */
+        "RateLimit-Reset": number;
+        /**
+         * @description The body is compressed with gzip if the client accepts it.
+         * @example Accept-Encoding
+         */
+        Vary: string;
+        /**
+         * @description Seconds to wait before trying again.
+         * @example 2
+         */
+        "Retry-After": number;
+        /**
+         * @description Identifies the bytes of the body; send it in If-None-Match.
+         * @example "0f343b0931126a20f133d67c2b018a3b"
+         */
+        ETag: string;
+        /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
+        "Cache-Control_getModel": "no-cache";
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -966,6 +1108,7 @@ export interface operations {
                      */
                     intensity?: number;
                     /**
+                     * Format: int64
                      * @description Seed of the random input events; the same seed gives the same run.
                      * @default 42
                      * @example 42
@@ -978,26 +1121,25 @@ export interface operations {
             /** @description The run: FullRun with view=full, DriveRun with view=drive. */
             200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may send in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may still send now. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
-                    "RateLimit-Reset"?: number;
-                    /** @description Durations in ms: total, and also queue, simulate and serialise if the run was computed for this request. */
-                    "Server-Timing"?: string;
-                    /** @description Origin of the response (RFC 9211): "neural-experiment-service; hit" from the cache; "fwd=miss" with "stored" if it was computed for this request, with "collapsed" if it was computed for an equal request in progress. */
-                    "Cache-Status"?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    /**
+                     * @description Durations in ms: total, and also queue, simulate and serialise if the run was computed for this request.
+                     * @example queue;dur=0.31, simulate;dur=1.94, serialise;dur=0.27, total;dur=3.12
+                     */
+                    "Server-Timing": string;
+                    /**
+                     * @description Origin of the response (RFC 9211): "neural-experiment-service; hit" from the cache; "fwd=miss" with "stored" if it was computed for this request, with "collapsed" if it was computed for an equal request in progress.
+                     * @example neural-experiment-service; fwd=miss; stored
+                     */
+                    "Cache-Status": string;
                     /** @description The processor that ran the simulation. The body does not depend on it. */
-                    "X-Backend"?: "cpu" | "gpu";
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    Vary?: string;
+                    "X-Backend": "cpu" | "gpu";
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1007,48 +1149,25 @@ export interface operations {
             /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `STIMULUS_UNAVAILABLE`: The loaded connectome does not define this stimulus. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             400: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may send in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may still send now. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
-                    "RateLimit-Reset"?: number;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            408: components["responses"]["Failure408"];
             /** @description `BODY_TOO_LARGE`: The request body is larger than 8 KiB. */
             413: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1058,86 +1177,42 @@ export interface operations {
             /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
             415: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            417: components["responses"]["Failure417"];
             /** @description `RATE_LIMITED`: The client sent more runs within a minute than it may; Retry-After says when to try again. */
             429: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may send in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may still send now. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
-                    "RateLimit-Reset"?: number;
-                    /** @description Seconds to wait before trying again. */
-                    "Retry-After"?: number;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            431: components["responses"]["Failure431"];
             /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
             500: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may send in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may still send now. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
-                    "RateLimit-Reset"?: number;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1147,20 +1222,13 @@ export interface operations {
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many runs are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
             503: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may send in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may still send now. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
-                    "RateLimit-Reset"?: number;
-                    /** @description Seconds to wait before trying again. */
-                    "Retry-After"?: number;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1174,7 +1242,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -1184,125 +1252,30 @@ export interface operations {
             /** @description The description. */
             200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    Vary?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control_getModel"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Model"];
                 };
             };
-            /** @description The client already has the current body; this response has no body. */
-            304: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    Vary?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            304: components["responses"]["Answer304"];
+            400: components["responses"]["Failure400_getModel"];
+            408: components["responses"]["Failure408"];
+            417: components["responses"]["Failure417"];
+            431: components["responses"]["Failure431"];
+            500: components["responses"]["Failure500_getModel"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
             503: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    "Retry-After"?: number;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1316,7 +1289,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -1326,16 +1299,11 @@ export interface operations {
             /** @description The description. */
             200: {
                 headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    Vary?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control_getModel"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1360,98 +1328,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description The client already has the current body; this response has no body. */
-            304: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
-                    ETag?: string;
-                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
-                    "Cache-Control"?: string;
-                    /** @description The body is compressed with gzip if the client accepts it. */
-                    Vary?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    "X-Request-Id"?: string;
-                    /** @description no-store. */
-                    "Cache-Control"?: "no-store";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            304: components["responses"]["Answer304"];
+            400: components["responses"]["Failure400_getModel"];
+            408: components["responses"]["Failure408"];
+            417: components["responses"]["Failure417"];
+            431: components["responses"]["Failure431"];
+            500: components["responses"]["Failure500_getModel"];
         };
     };
 }

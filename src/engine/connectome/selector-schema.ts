@@ -38,7 +38,7 @@ export const ROOT_ID = text(undefined, {
 });
 
 /** A name, optionally with a colon and a side: the grammar of nameOnSide(). */
-const NAME = text(undefined, {
+export const SELECTOR_NAME = text(undefined, {
   maxLength: MAX_LABEL_LENGTH,
   pattern: `^(?:[^:${UNPRINTABLE}]+|[^${UNPRINTABLE}]+:(?:${NAMED_SIDES.join('|')}))$`,
   allowed:
@@ -145,7 +145,7 @@ const SELECTOR = anyOf(
     `(${PUBLISHED_PREFIX}stimulus/loom) of the model, or else a cell type, in which * stands for any text; :left, :right or ` +
     `:center at its end takes one side. An object has labels, or selects neighbours along connections. A list of selectors is their union. At most ` +
     `${MAX_SELECTOR_DEPTH} levels.`,
-  [NAME, LABEL_SELECTOR, listOf(undefined, selector(), LIST)],
+  [SELECTOR_NAME, LABEL_SELECTOR, listOf(undefined, selector(), LIST)],
   {
     allowed: `${FORMS}; ids are strings in root_id`,
     examples: ['LC4:left', { type: ['LC4', 'LPLC2'], side: 'left' }, ['@sugar', 'CB0701']],
@@ -162,7 +162,11 @@ const DEEPER = `A selector at a deeper level; a selector has at most ${MAX_SELEC
  */
 export function publishedSelectors() {
   const union = (labels: string) =>
-    listOf(undefined, anyOf(undefined, [NAME, ref(labels), { type: 'array', description: DEEPER }]), LIST);
+    listOf(
+      undefined,
+      anyOf(undefined, [SELECTOR_NAME, ref(labels), { type: 'array', description: DEEPER }]),
+      LIST,
+    );
   const deeper = { description: DEEPER };
   const inner = { ...LABEL_SELECTOR.properties, downstream_of: deeper, upstream_of: deeper, except: deeper };
   const { examples: _, ...ofLabels } = LABEL_SELECTOR;
@@ -171,7 +175,7 @@ export function publishedSelectors() {
     ...ref('InnerSelector'),
   });
   return {
-    Selector: { ...SELECTOR, anyOf: [NAME, ref('LabelSelector'), union('LabelSelector')] },
+    Selector: { ...SELECTOR, anyOf: [SELECTOR_NAME, ref('LabelSelector'), union('LabelSelector')] },
     LabelSelector: {
       ...LABEL_SELECTOR,
       properties: {
@@ -182,7 +186,7 @@ export function publishedSelectors() {
       },
     },
     InnerSelector: anyOf('A selector within a selector.', [
-      NAME,
+      SELECTOR_NAME,
       ref('InnerLabelSelector'),
       union('InnerLabelSelector'),
     ]),

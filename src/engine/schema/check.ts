@@ -40,6 +40,8 @@ const ajv = new Ajv2020({
   validateSchema: false,
 });
 ajv.addKeyword('allowed');
+ajv.addKeyword('component');
+ajv.addKeyword('publishes');
 ajv.addKeyword('refused');
 // Ajv's own uniqueItems compares objects pair by pair, which is slow.
 ajv.removeKeyword('uniqueItems');

@@ -25,7 +25,7 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
-  /** Within the rounding error of doubles. Published as a comment, because exact validators refuse 0.3 for 0.1. */
+  /** Within the rounding error of doubles. Published in words, because exact validators refuse 0.3 for 0.1. */
   readonly multipleOf?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -37,6 +37,10 @@ export interface Schema {
   readonly allowed?: string;
   /** A short name for use in a list. Not published. */
   readonly label?: string;
+  /** Its name as a component of OpenAPI; see components.ts. Not published. */
+  readonly component?: string;
+  /** Keywords that only the published schema has, because the code that checks them has better messages. */
+  readonly publishes?: Schema;
   /** Decides instead of the keywords, for example for a number sent as text; see isAllowedBy. Not published. */
   readonly accepts?: (value: unknown) => boolean;
   /** Reasons why a member does not exist, by patterns of names that users may expect. Not published. */
@@ -163,25 +167,29 @@ export function nameOfRef({ $ref: reference }: Schema): string | undefined {
   return reference?.slice(DEFINITIONS.length);
 }
 
+/** Keywords of our own with a text. */
+const UNPUBLISHED = ['allowed', 'label', 'component'];
+
 /**
  * Prepares schemas for publication:
  * - Our own keywords and empty lists of required members are removed.
- * - A fractional multipleOf becomes a comment.
+ * - A fractional multipleOf becomes a sentence of the description.
  * - Patterns lose the halves of surrogate pairs, which JSON never contains and some languages cannot express.
  * - References point to `definitions`.
  */
 export function published<T>(schemas: T, definitions = DEFINITIONS): T {
   const replaced = (keyword: string, value: unknown): unknown => {
-    if ((keyword === 'allowed' || keyword === 'label') && typeof value === 'string') return undefined;
+    if (UNPUBLISHED.includes(keyword) && typeof value === 'string') return undefined;
     if (keyword === 'refused') return undefined;
     if (keyword === 'required' && Array.isArray(value) && value.length === 0) return undefined;
     if (keyword === 'pattern' && typeof value === 'string') return value.replaceAll(SURROGATES, '');
     if (keyword === '$ref') return String(value).replace(DEFINITIONS, definitions);
     if (typeof value !== 'object' || value === null) return value;
-    const { multipleOf = 1, ...rest } = value as Schema;
-    return Number.isInteger(multipleOf)
-      ? value
-      : { ...rest, $comment: `A multiple of ${String(multipleOf)}.` };
+    const { multipleOf = 1, publishes, ...rest } = value as Schema;
+    if (publishes !== undefined) return { ...rest, ...publishes };
+    if (Number.isInteger(multipleOf)) return value;
+    const sentences = [rest.description, `A multiple of ${multipleOf}.`];
+    return { ...rest, description: sentences.filter(Boolean).join(' ') };
   };
   return JSON.parse(JSON.stringify(schemas, replaced)) as T;
 }

@@ -7,15 +7,18 @@
  * A _complete_ document has every default written out and its members in the order of the schema. So equal experiments have
  * equal complete documents.
  */
-import { publishedSelectors } from '../../engine/connectome/selector-schema.js';
+import { publishedSelectors, SELECTOR_NAME } from '../../engine/connectome/selector-schema.js';
+import { ofCompleteValues, ofRequests } from '../../engine/schema/components.js';
 import {
   anyOf,
+  type Definitions,
   integer,
   listOf,
   mapOf,
   object,
   oneOf,
   printable,
+  type Schema,
   type SchemaOf,
   type Static,
   text,
@@ -25,8 +28,9 @@ import { AXIS_KINDS, type GivenAxis, type SweepAxis } from '../kinds/axis-kinds.
 import { EDIT_SCHEMAS } from '../kinds/edit-kinds.js';
 import { INPUT_KINDS } from '../kinds/input-kinds.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
-import { INPUT_NAME, NODE_SET, SWEPT_OF_DOCUMENT } from '../kinds/fields.js';
+import { INPUT_NAME, MAX_DURATION_MS, NODE_SET, SWEPT_OF_DOCUMENT } from '../kinds/fields.js';
 import type { InputDocument, ReportDocument } from '../kinds/kind-schemas.js';
+import type { ReportKind } from '../kinds/report-kind.js';
 
 export { GROUP_LABELS, type GroupLabel } from '../kinds/fields.js';
 
@@ -36,9 +40,33 @@ const SET_NAME = {
   allowed: '1 to 64 letters, digits, "_", "." or "-", and not __proto__',
 };
 
-function schemasOf<T>(kinds: Readonly<Record<string, { readonly schema: SchemaOf<T> }>>): SchemaOf<T>[] {
-  return Object.values(kinds).map(({ schema }) => schema);
+/** The schemas of kinds, each a component of the name of its kind. */
+function schemasOf<T>(
+  kinds: Readonly<Record<string, { readonly schema: SchemaOf<T> }>>,
+  of: string,
+): SchemaOf<T>[] {
+  return Object.entries(kinds).map(([name, { schema }]) => ({
+    ...schema,
+    component: `${name[0]!.toUpperCase()}${name.slice(1)}${of}`,
+  }));
 }
+
+const REPORT_SCHEMAS = schemasOf<ReportDocument>(REPORT_KINDS, 'Report');
+const A_REPORT = 'A report on some neurons.';
+/** parse-document.ts writes it out. */
+const ONLY_NEURONS = {
+  ...SELECTOR_NAME,
+  description: 'Only the neurons: the same as a report with this `node_set`, of their mean rate.',
+};
+const ALLOWED_REPORT = { allowed: 'a JSON object, or a string that names neurons' };
+
+/** A report as a request may have it. @param kinds schemas of kinds */
+function reportOf(kinds: readonly SchemaOf<ReportDocument>[], component: string) {
+  return anyOf(A_REPORT, [...kinds, ONLY_NEURONS], { component, ...ALLOWED_REPORT });
+}
+
+const AN_AXIS = 'An axis of the sweep.';
+const SWEEP_AXIS = { component: 'SweepAxis' };
 
 export const DOCUMENT = object(
   'An experiment: neurons that are stimulated or silenced, repeated trials, and reports.',
@@ -59,7 +87,9 @@ export const DOCUMENT = object(
     ),
     inputs: mapOf(
       'The stimulation. The random numbers of an input depend on its name.',
-      anyOf('Neurons that get input events.', schemasOf<InputDocument>(INPUT_KINDS)),
+      anyOf('Neurons that get input events.', schemasOf<InputDocument>(INPUT_KINDS, 'Input'), {
+        component: 'Input',
+      }),
       {
         propertyNames: INPUT_NAME,
         maxProperties: 16,
@@ -78,7 +108,7 @@ export const DOCUMENT = object(
     seed: SWEPT_OF_DOCUMENT.seed,
     'reports?': mapOf(
       'The reports. By default the rate of each channel of the model, by side.',
-      anyOf('A report on some neurons.', schemasOf<ReportDocument>(REPORT_KINDS)),
+      reportOf(REPORT_SCHEMAS, 'Report'),
       {
         propertyNames: SET_NAME,
         maxProperties: 32,
@@ -87,7 +117,11 @@ export const DOCUMENT = object(
     ),
     'sweep?': listOf(
       'Axes whose product is the conditions; the last one varies fastest.',
-      anyOf('An axis of the sweep.', schemasOf<GivenAxis>(AXIS_KINDS)),
+      anyOf(
+        AN_AXIS,
+        Object.values(AXIS_KINDS).map(({ schema }): SchemaOf<GivenAxis> => schema),
+        SWEEP_AXIS,
+      ),
       {
         maxItems: 3,
         uniqueItems: true,
@@ -114,7 +148,60 @@ export interface ExperimentDocument extends Omit<CheckedDocument, 'reports' | 's
   readonly sweep?: readonly SweepAxis[];
 }
 
-/** The schemas of a document and of its recurring parts, by their names in OpenAPI. */
-export function documentSchemas() {
-  return { Experiment: DOCUMENT, ...publishedSelectors() };
+/** The document of a session: one trial, so it has no conditions, and no report that reads only whole trials. */
+function sessionDocument(): Schema {
+  const { sweep: _sweep, controls: _controls, ...members } = DOCUMENT.properties;
+  const kinds = REPORT_SCHEMAS.filter(
+    (_, at) => !Object.values<ReportKind>(REPORT_KINDS)[at]!.isOfWholeTrials,
+  );
+  return {
+    ...DOCUMENT,
+    description: 'The experiment of a session: one trial, without sweep.',
+    properties: {
+      ...members,
+      duration_ms: integer(
+        'Simulated time before the first step, in ms. If absent, the session begins at rest.',
+        {
+          minimum: 1,
+          maximum: MAX_DURATION_MS,
+          examples: [60],
+        },
+      ),
+      trials: integer('One: a session is one trial.', { const: 1, default: 1, examples: [1] }),
+      reports: { ...members.reports, additionalProperties: reportOf(kinds, 'SessionReport') },
+    },
+  };
+}
+
+/** A complete document. Each of its reports is written out, and so are the values of its sweep. */
+function completeDocument(): Schema {
+  // Their examples are of requests.
+  const { examples: _inputs, ...inputs } = DOCUMENT.properties.inputs;
+  const { examples: _reports, ...reports } = DOCUMENT.properties.reports;
+  const { examples: _sweep, ...sweep } = DOCUMENT.properties.sweep;
+  const axes = Object.values(AXIS_KINDS).map((kind): Schema =>
+    'complete' in kind ? kind.complete : kind.schema,
+  );
+  return {
+    ...DOCUMENT,
+    description: 'An experiment with every default.',
+    required: [...(DOCUMENT as Schema).required!, 'reports'],
+    properties: {
+      ...DOCUMENT.properties,
+      inputs,
+      reports: {
+        ...reports,
+        description: 'The reports.',
+        additionalProperties: anyOf(A_REPORT, REPORT_SCHEMAS, { component: 'Report' }),
+      },
+      sweep: { ...sweep, items: anyOf(AN_AXIS, axes, SWEEP_AXIS) },
+    },
+  };
+}
+
+/** The schemas of documents and of their parts, by their names in OpenAPI. */
+export function documentSchemas(): Definitions {
+  const requests = ofRequests({ Experiment: DOCUMENT, SessionDocument: sessionDocument() });
+  const complete = ofCompleteValues({ CompleteExperiment: completeDocument() }, requests);
+  return { ...requests, ...complete, ...publishedSelectors() };
 }

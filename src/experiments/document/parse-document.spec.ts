@@ -65,6 +65,18 @@ describe('a complete document', () => {
     );
   });
 
+  it('has the report of a rate for the name of neurons', () => {
+    const reports = { m: '@MN9', z: { node_set: 'LC4', type: 'spikes' } };
+    const written = { ...reports, m: { node_set: '@MN9' } };
+    expect(JSON.stringify(parse({ reports }))).toBe(JSON.stringify(parse({ reports: written })));
+    expect(parse({ reports }).reports['m']).toMatchObject({ node_set: '@MN9', type: 'rate' });
+    expect(refusal({ reports: { m: ':left' } }).path).toBe('/reports/m/node_set');
+    expect(refusal({ reports: { m: 5 } })).toEqual({
+      path: '/reports/m',
+      message: 'reports.m must be a JSON object, or a string that names neurons, got 5.',
+    });
+  });
+
   it('has an end of a window unless a sweep decides it', () => {
     const input = { node_set: 'LC4', delay_ms: 0.3 };
     const reports = { mn9: { node_set: '@MN9', end_ms: null } };

@@ -86,18 +86,26 @@ function checkOnlyOnes(inputs: ExperimentDocument['inputs']): void {
   });
 }
 
-/** Adds default reports, the channels of version 1 by side, if there are none. Drops an empty sweep. */
+/**
+ * Adds default reports, the channels of version 1 by side, if there are none. Writes out a report that is only the name of
+ * neurons. Drops an empty sweep.
+ */
 function withReports(document: unknown, channels: readonly string[]): unknown {
   if (!isObject(document)) return document;
-  const { sweep } = document;
-  const reports = channels
+  const { sweep, reports } = document;
+  const byDefault = channels
     .slice(0, DOCUMENT.properties.reports.maxProperties)
     .map((id) => [id, { node_set: `@channel/${id}`, group_by: ['side'] }]);
   return {
     ...document,
-    ...(!hasMember(document, 'reports') && { reports: Object.fromEntries(reports) as unknown }),
+    ...(!hasMember(document, 'reports') && { reports: Object.fromEntries(byDefault) as unknown }),
+    ...(isObject(reports) && { reports: mapped(reports, writtenOut) }),
     ...(Array.isArray(sweep) && sweep.length === 0 && { sweep: undefined }),
   };
+}
+
+function writtenOut(report: unknown): unknown {
+  return typeof report === 'string' ? { node_set: report } : report;
 }
 
 type NodeSets = Readonly<Record<string, SetSelector>>;

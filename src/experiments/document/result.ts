@@ -6,6 +6,7 @@
  */
 import { WIRING_ORIGINS } from '../../engine/connectome/connectome.js';
 import {
+  anyOf,
   count,
   listOf,
   mapOf,
@@ -57,6 +58,17 @@ const RESOLVED_SET = object('The neurons that a selector stands for.', {
   missing: listOf('Ids and types that the model lacks and that were skipped.', text()),
 });
 
+/** One form for all members: with names for some, other types beside them fit no type of a map. */
+const RESOLVED = mapOf(
+  'The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of ' +
+    'an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. ' +
+    `Beside them ${RESOLVED_OF_EDITS.map(({ name }) => `\`${name}\``).join(' and ')} have facts about edits of the network.`,
+  anyOf('Neurons, or facts about an edit.', [
+    ref<ResolvedSet>('ResolvedSet'),
+    ...RESOLVED_OF_EDITS.map(({ schema }) => schema),
+  ]),
+);
+
 const HEAD = {
   id: ID,
   model: text(
@@ -71,16 +83,10 @@ const HEAD = {
   'licence?': text('Licence of the data set (SPDX), if it is not FlyWire: see GET /api/v2/model.'),
   side_convention: text('Meaning of left and right.'),
   experiment: ref<ExperimentDocument>(
-    'Experiment',
+    'CompleteExperiment',
     'The experiment with every default. Posted again, it gives the same answer.',
   ),
-  resolved: mapOf(
-    'The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, ' +
-      '`silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of ' +
-      'an axis with `each`. Beside them stand facts about edits of the network.',
-    ref<ResolvedSet>('ResolvedSet'),
-    { properties: Object.fromEntries(RESOLVED_OF_EDITS.map(({ name, schema }) => [name, schema])) },
-  ),
+  resolved: ref<Readonly<Record<string, ResolvedSet>>>('Resolved', 'The neurons of the selectors.'),
 };
 
 const EXPECTED_COST = {
@@ -213,6 +219,7 @@ export const RESULT_SCHEMAS: Readonly<Record<string, Schema>> = {
   ExperimentHead: HEAD_LINE,
   ExperimentProgress: PROGRESS,
   ExperimentTotals: TOTALS_LINE,
+  Resolved: RESOLVED,
   ResolvedSet: RESOLVED_SET,
   ConditionParameters: CONDITION_NOT_RUN,
   Condition: CONDITION,

@@ -20,12 +20,24 @@ type QueryOf<Fields extends Readonly<Record<string, Schema>>> = {
   readonly [Name in keyof Fields]?: Static<Fields[Name]>;
 };
 
+const FORMAT =
+  'Format of the answer. It decides over Accept, which chooses among the media types of the answer; JSON if nothing does.';
 export const ALL_FORMATS = Object.keys(FORMATS) as Format[];
 const WHOLE_NUMBER = /^\d{1,5}$/;
 
 /** Schema of one word from a list. */
-function word<const W extends string>(words: readonly W[], description: string, example = words[0]) {
-  return oneOf(undefined, [...words], { description, examples: [example] });
+function word<const W extends string>(words: readonly W[], description: string, more: Schema = {}) {
+  return oneOf(undefined, [...words], { description, ...more });
+}
+
+/** Schema of a boolean, which a query contains as text. */
+function truth(description: string): SchemaOf<'true' | 'false'> {
+  return {
+    type: 'boolean',
+    description,
+    allowed: 'one of true, false',
+    accepts: (value) => value === 'true' || value === 'false',
+  };
 }
 
 /** Schema of a text that is not empty. */
@@ -45,7 +57,6 @@ function wholeNumber(maximum: number, standard: number, description: string): Sc
     maximum,
     default: standard,
     description,
-    examples: [standard],
     accepts: (value) => /^\d{1,8}$/.test(String(value)) && Number(value) <= maximum,
   };
 }
@@ -53,30 +64,31 @@ function wholeNumber(maximum: number, standard: number, description: string): Sc
 const FROM: SchemaOf<string> = {
   type: 'integer',
   minimum: 0,
+  maximum: 99_999,
   description: 'Answers from this condition on, for example to continue after a broken connection.',
-  examples: [0],
   allowed: 'the index of a condition: an integer from 0',
   accepts: (value) => WHOLE_NUMBER.test(String(value)),
 };
 
-/** The form of results. None of this is part of an experiment's id. */
+/**
+ * The form of results. None of this is part of an experiment's id. In this file only parameters that a first try should send
+ * have examples, because tools send all examples of an operation together.
+ */
 export const RESULTS_QUERY = {
   from: FROM,
   page: text(undefined, {
     pattern: PAGE.source,
     description:
       'If rows of events (spikes, input events, membrane potentials) did not fit into an answer: the next page, which that answer names ' +
-      'in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from.',
-    examples: ['17.4'],
+      'in `next_page` at the end of JSON and NDJSON, or in the header Link of a table, such as 17.4. Not together with from.',
     allowed: 'a page that another answer names, such as 17.4',
     accepts: (value) => typeof value === 'string' && pageStartOf(value) !== undefined,
   }),
-  truncate: word(
-    ['true', 'false'],
+  truncate: truth(
     'true: if rows of events do not fit into an answer, gives the first of each condition and no ' +
       'further pages. An answer that was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED.',
   ),
-  format: word(ALL_FORMATS, 'Format of the answer. It decides over Accept.'),
+  format: word(ALL_FORMATS, FORMAT),
   table: word(
     TABLES,
     'The table of a CSV, Arrow or Parquet answer. By default rates. If all reports are tables of events, that of the first of them.',
@@ -90,15 +102,14 @@ export const RESULTS_QUERY = {
 /** The query of POST /api/v2/experiments. */
 export const EXPERIMENT_QUERY = {
   ...RESULTS_QUERY,
-  dry_run: word(
-    ['true', 'false'],
+  dry_run: truth(
     'true: checks the experiment, resolves its neurons and gives its price; nothing is simulated or charged.',
   ),
 } as const;
 
 /** The query of POST /api/v2/sessions/{session}/steps. */
 export const STEP_QUERY = {
-  drive: word(['true', 'false'], 'true: with the drives of an animated body, as version 1 has them.'),
+  drive: truth('true: with the drives of an animated body, as version 1 has them.'),
 } as const;
 
 /** Limit in characters; the longest label of release 783 has 31. */
@@ -109,11 +120,8 @@ const DEFAULT_LIMIT = 1000;
 const MAX_LIMIT = 10_000;
 export const SEARCH_FORMATS = ['json', 'csv'] as const;
 
-function pattern(label: string, example: string) {
-  return shortText(MAX_PATTERN_LENGTH, {
-    description: `${label}; * stands for any text.`,
-    examples: [example],
-  });
+function pattern(label: string, more: Schema = {}) {
+  return shortText(MAX_PATTERN_LENGTH, { description: `${label}; * stands for any text.`, ...more });
 }
 
 /** The query of GET /api/v2/neurons. A neuron must match all given fields. */
@@ -122,16 +130,15 @@ export const NEURON_QUERY = {
     description:
       `Root ids with commas between them, ${MAX_IDS} at most: finds those of these neurons that have the labels. ` +
       'Ids that the model lacks are members of `suggestions`, with none.',
-    examples: ['720575940622838154,720575940632499757'],
     allowed: `1 to ${MAX_IDS} ids of 1 to ${MAX_PATTERN_LENGTH} characters, with commas between them, given once`,
     accepts: (value) => typeof value === 'string' && isListOfIds(value.split(',')),
   }),
-  type: pattern('Cell type', 'LC4'),
-  class: pattern('Class', 'gustatory'),
-  sub_class: pattern('Sub-class', 'bitter'),
-  super_class: pattern('Super-class', 'descending'),
-  side: word(NAMED_SIDES, 'Side of the neuron.', 'left'),
-  format: word(SEARCH_FORMATS, 'Format of the answer. It decides over Accept.', 'csv'),
+  type: pattern('Cell type', { examples: ['LC4'] }),
+  class: pattern('Class, such as gustatory'),
+  sub_class: pattern('Sub-class, such as bitter'),
+  super_class: pattern('Super-class, such as descending'),
+  side: word(NAMED_SIDES, 'Side of the neuron.', { examples: ['left'] }),
+  format: word(SEARCH_FORMATS, FORMAT),
   from: wholeNumber(999_999, 0, 'Lists neurons from this one on, in the order of the model.'),
   limit: wholeNumber(
     MAX_LIMIT,
@@ -181,7 +188,7 @@ export const CONNECTION_QUERY = {
   source: selector('Neurons that the connections come from', 'LC4:left'),
   target: selector('Neurons that they lead to', 'DNp01'),
   group_by: word(CONNECTION_GROUPS, 'A row for each pair of cell types, or of neurons. By default of types.'),
-  format: word(CONNECTION_FORMATS, 'Format of the answer. It decides over Accept.', 'csv'),
+  format: word(CONNECTION_FORMATS, FORMAT),
   from: wholeNumber(99_999_999, 0, 'Lists rows from this one on.'),
   limit: wholeNumber(ROWS_OF_A_PAGE, ROWS_OF_A_PAGE, 'Lists so many rows at most. Totals are of all.'),
 } as const;

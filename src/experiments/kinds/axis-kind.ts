@@ -11,6 +11,8 @@ import type { ParameterColumn } from './result-rows.js';
 
 export interface AxisKind<Given extends object, Complete extends object> {
   readonly schema: SchemaOf<Given>;
+  /** The schema of a complete axis, if it has other members. */
+  readonly complete?: SchemaOf<Complete>;
   /** The member whose value names the swept parameter. A condition's `parameters` have a member of that name. */
   readonly parameter: string;
   /** The selector in the member of the kind's name, if the axis needs neurons. */

@@ -78,3 +78,11 @@ export function groupBy(
     ...(maxItems > 0 && { examples: [['type', 'side']] }),
   });
 }
+
+/** @returns a pattern of parameters of a sweep, in which NAME stands for the name of an input or an override */
+export function patternOf(parameters: readonly string[]): string {
+  const forms = parameters.map((each) =>
+    each.replaceAll('.', '\\.').replaceAll('NAME', '[A-Za-z0-9_-]{1,64}'),
+  );
+  return `^(?:${forms.join('|')})$`;
+}

@@ -16,18 +16,22 @@ export const RATE_HZ = number('Mean input events of each neuron per second.', {
   examples: [100],
 });
 
-const RATES_IN_TIME = object('Rates that hold in turn.', {
-  times_ms: listOf(
-    'When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last ' +
-      'to the end of the trial.',
-    number(undefined, MOMENT),
-    { minItems: 1, examples: [[0, 100, 300]] },
-  ),
-  values: listOf('A rate in Hz for each of these times.', number(undefined, RATE_BOUNDS), {
-    minItems: 1,
-    examples: [[10, 80, 0]],
-  }),
-});
+const RATES_IN_TIME = object(
+  'Rates that hold in turn.',
+  {
+    times_ms: listOf(
+      'When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last ' +
+        'to the end of the trial.',
+      number(undefined, MOMENT),
+      { minItems: 1, examples: [[0, 100, 300]] },
+    ),
+    values: listOf('A rate in Hz for each of these times.', number(undefined, RATE_BOUNDS), {
+      minItems: 1,
+      examples: [[10, 80, 0]],
+    }),
+  },
+  { component: 'RatesInTime' },
+);
 
 /** A rate that is constant or changes in time. */
 export function rateSchema(more: { readonly default?: number }) {

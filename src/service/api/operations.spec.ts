@@ -19,7 +19,7 @@ type Operations = Readonly<Record<string, { readonly failures: readonly string[]
 
 /** Operations by their ids. */
 function operationsOf(text: string): Operations {
-  const customTags = ['!schema', '!text', '!example'].map((tag) => ({
+  const customTags = ['!schema', '!example'].map((tag) => ({
     tag,
     resolve: (value: string) => value,
   }));

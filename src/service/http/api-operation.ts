@@ -16,6 +16,8 @@ import { ERRORS } from '../../engine/errors.js';
 import { EXAMPLE_MESSAGES, PUBLIC_ERROR_CODES, type PublicErrorCode } from './error-examples.js';
 
 type HeaderDescriptions = NonNullable<ApiResponseOptions['headers']>;
+/** Headers that an answer may lack, because they depend on the request or on the settings of the service. */
+const SOMETIMES = /^(RateLimit-\w+|Link|Spikes-Truncated|X-Accel-Buffering)$/;
 
 interface Answer {
   readonly description: string;
@@ -24,6 +26,8 @@ interface Answer {
   /** Headers in addition to the common ones. */
   readonly headers?: HeaderDescriptions;
   readonly content?: Readonly<Record<string, object>>;
+  /** Operations that go on with a part of the answer. */
+  readonly links?: ApiResponseOptions['links'];
 }
 
 /** An operation's own description of a failure, if the general one speaks of runs. */
@@ -68,6 +72,7 @@ const COMMON_HEADERS: HeaderDescriptions = {
   'X-Request-Id': textHeader(
     'Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, ' +
       'otherwise a new one.',
+    '0f343b09-1126-4a20-9133-d67c2b018a3b',
   ),
 };
 
@@ -78,24 +83,39 @@ const NOT_STORED: HeaderDescriptions = { 'Cache-Control': constantHeader('no-sto
  * description would announce gzip and send plain text.
  */
 const VARY_HEADER: HeaderDescriptions = {
-  Vary: textHeader('The body is compressed with gzip if the client accepts it.'),
+  Vary: textHeader('The body is compressed with gzip if the client accepts it.', 'Accept-Encoding'),
 };
 
 const REVALIDATED: HeaderDescriptions = {
-  ETag: textHeader('Identifies the bytes of the body; send it in If-None-Match.'),
-  'Cache-Control': textHeader('no-cache: revalidate with If-None-Match before using a stored copy.'),
+  ETag: textHeader(
+    'Identifies the bytes of the body; send it in If-None-Match.',
+    '"0f343b0931126a20f133d67c2b018a3b"',
+  ),
+  'Cache-Control': constantHeader(
+    'no-cache: revalidate with If-None-Match before using a stored copy.',
+    'no-cache',
+  ),
 };
 
-function textHeader(description: string, pattern?: string) {
-  return { description, schema: { type: 'string', ...(pattern !== undefined && { pattern }) } } as const;
+function textHeader(description: string, example?: string) {
+  return { description, schema: { type: 'string' }, ...(example !== undefined && { example }) } as const;
 }
 
 function constantHeader(description: string, value: string) {
   return { description, schema: { type: 'string', const: value } as object };
 }
 
-function countHeader(description: string, minimum: number) {
-  return { description, schema: { type: 'integer', minimum } } as const;
+function countHeader(description: string, minimum: number, example: number) {
+  return { description, schema: { type: 'integer', minimum }, example } as const;
+}
+
+function withRequired(headers: HeaderDescriptions): HeaderDescriptions {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, header]) => [
+      name,
+      SOMETIMES.test(name) ? header : { ...header, required: true },
+    ]),
+  );
 }
 
 /** Refers to a schema of the description by its name. */
@@ -123,12 +143,11 @@ function ApiEndpoint({
     ...Object.entries(requestHeaders).map(([name, header]) =>
       ApiHeader({ name, required: false, ...header }),
     ),
-    ...Object.entries(answers).map(([status, { description, caching = NOT_STORED, headers, content }]) =>
+    ...Object.entries(answers).map(([status, { caching = NOT_STORED, headers, ...answer }]) =>
       ApiResponse({
+        ...answer,
         status: Number(status),
-        description,
-        headers: { ...COMMON_HEADERS, ...caching, ...headers },
-        content,
+        headers: withRequired({ ...COMMON_HEADERS, ...caching, ...headers }),
       } as ApiResponseOptions),
     ),
     ...describeFailures([...FAILURES_OF_ANY_REQUEST, ...failures], failureHeaders, failureDescriptions),
@@ -138,10 +157,12 @@ function ApiEndpoint({
 /** An operation that answers with JSON that rarely changes, and supports If-None-Match. */
 interface RevalidatedOperation extends Omit<Operation, 'answers'> {
   readonly schema: object;
+  readonly examples?: object;
 }
 
-function ApiRevalidated({ schema, ...operation }: RevalidatedOperation): MethodDecorator {
+function ApiRevalidated({ schema, examples, ...operation }: RevalidatedOperation): MethodDecorator {
   const common = { caching: REVALIDATED, headers: VARY_HEADER };
+  const content = { schema, ...(examples && { examples }) };
   return ApiEndpoint({
     ...operation,
     requestHeaders: {
@@ -150,7 +171,7 @@ function ApiRevalidated({ schema, ...operation }: RevalidatedOperation): MethodD
       ),
     },
     answers: {
-      200: { ...common, description: 'The description.', content: { 'application/json': { schema } } },
+      200: { ...common, description: 'The description.', content: { 'application/json': content } },
       304: { ...common, description: 'The client already has the current body; this response has no body.' },
     },
   });
@@ -158,8 +179,8 @@ function ApiRevalidated({ schema, ...operation }: RevalidatedOperation): MethodD
 
 /**
  * Reads a YAML file that describes operations by their ids, and parts that they share, in OpenAPI's terms. The file
- * may use three tags: `!schema` refers to a schema by name, `!text` is a header with text, `!example` is a value by
- * its path in the examples. An operation with a `schema` and no answers supports If-None-Match.
+ * may use two tags: `!schema` refers to a schema by name, `!example` is a value by its path in the examples. An
+ * operation with a `schema` and no answers supports If-None-Match.
  * @returns a decorator that documents the operation with the given id
  */
 export function readOperations(file: URL, examples: object = {}): (operationId: string) => MethodDecorator {
@@ -167,7 +188,6 @@ export function readOperations(file: URL, examples: object = {}): (operationId: 
     path.split('.').reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>>)[key], examples);
   const customTags = [
     { tag: '!schema', resolve: component },
-    { tag: '!text', resolve: (text: string) => textHeader(text) },
     { tag: '!example', resolve: exampleAt },
   ];
   const described = parse(readFileSync(file, 'utf8'), { merge: true, customTags }) as Readonly<
@@ -199,14 +219,14 @@ function describeFailures(
     return ApiResponse({
       status,
       description: meanings.join(' '),
-      headers: {
+      headers: withRequired({
         ...COMMON_HEADERS,
         ...NOT_STORED,
         ...(UNCOUNTED_STATUSES.includes(status) ? {} : headers),
         ...((status === 429 || status === 503) && {
-          'Retry-After': countHeader('Seconds to wait before trying again.', 1),
+          'Retry-After': countHeader('Seconds to wait before trying again.', 1, 2),
         }),
-      },
+      }),
       content: {
         'application/json': {
           schema: component('ErrorResponse'),

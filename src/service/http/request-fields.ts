@@ -23,7 +23,7 @@ const ALLOWED = 'allowed';
  * counts as absent; null is a wrong value.
  */
 export function OptionalField(schema: Schema): PropertyDecorator {
-  const { examples, ...others } = published(schema);
+  const { examples = [], ...others } = published(schema);
   const [example] = examples as readonly unknown[];
   return applyDecorators(
     ApiProperty({ ...others, example, required: false } as ApiPropertyOptions),

@@ -1,16 +1,20 @@
 import { MAX_LABEL_LENGTH, selector } from '../../../engine/connectome/selector-schema.js';
 import { refused } from '../../../engine/schema/json-path.js';
 import { anyOf, integer, object, oneOf, printable, type Static } from '../../../engine/schema/json-schema.js';
-import { groupBy } from '../fields.js';
+import { groupBy, patternOf } from '../fields.js';
 import { groupsOf, labelMember } from '../groups.js';
 import type { AxisKind } from '../axis-kind.js';
 import { editKindOf, sweptGroups } from '../edit-kinds.js';
 import type { ParameterColumn } from '../result-rows.js';
 
-const RESPONDERS = object('The groups that responded in the baseline, the most active first.', {
-  responders_of: oneOf('The condition without any group.', ['baseline']),
-  top: integer('Groups at most.', { minimum: 1, maximum: 20_000, default: 200, examples: [200] }),
-});
+const RESPONDERS = object(
+  'The groups that responded in the baseline, the most active first.',
+  {
+    responders_of: oneOf('The condition without any group.', ['baseline']),
+    top: integer('Groups at most.', { minimum: 1, maximum: 20_000, default: 200, examples: [200] }),
+  },
+  { component: 'Responders' },
+);
 
 const SCHEMA = object(
   'Groups of neurons that are silenced or stimulated, or are one end of an override, in turn, after a condition without any.',
@@ -27,9 +31,10 @@ const SCHEMA = object(
     as: printable(
       `${sweptGroups().join(', ')} or inputs.NAME: each group takes the place of the neurons of that override or input.`,
       MAX_LABEL_LENGTH,
-      { examples: ['silence'] },
+      { examples: ['silence'], publishes: { pattern: patternOf([...sweptGroups(), 'inputs.NAME']) } },
     ),
   },
+  { component: 'SweepOfGroups' },
 );
 
 export type EachAxis = Static<typeof SCHEMA>;

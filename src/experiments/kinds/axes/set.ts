@@ -1,6 +1,6 @@
 import { MAX_LABEL_LENGTH } from '../../../engine/connectome/selector-schema.js';
 import { listOf, number, object, printable, type Static } from '../../../engine/schema/json-schema.js';
-import { SWEPT_OF_DOCUMENT } from '../fields.js';
+import { patternOf, SWEPT_OF_DOCUMENT } from '../fields.js';
 import type { AxisKind } from '../axis-kind.js';
 import { sweptNumbers } from '../edit-kinds.js';
 import { SWEPT_MEMBERS } from '../input-kinds.js';
@@ -9,38 +9,51 @@ function sweptNumber(description: string, ...examples: number[]) {
   return number(description, examples.length > 0 ? { examples } : {});
 }
 
-/** All parameters that a sweep may set, for messages. NAME is a name of the document. */
-export const SWEPT_PARAMETERS = [
+/** All parameters that a sweep may set. NAME is a name of the document. */
+const PARAMETERS = [
   ...Object.keys(SWEPT_OF_DOCUMENT),
   ...Object.keys(SWEPT_MEMBERS).map((member) => `inputs.NAME.${member}`),
   ...Object.keys(sweptNumbers()),
-].join(', ');
+];
+/** The same, for messages. */
+export const SWEPT_PARAMETERS = PARAMETERS.join(', ');
 
-const SCHEMA = object('A parameter that takes several values in turn: either values, or from, to and step.', {
-  set: printable(`One of ${SWEPT_PARAMETERS}.`, MAX_LABEL_LENGTH, {
-    examples: ['inputs.sugar.rate_hz'],
-  }),
-  'values?': listOf(
-    'Values of the parameter, each within its bounds.',
-    sweptNumber('A value of the swept parameter.'),
-    { minItems: 1, uniqueItems: true, examples: [[10, 50, 100]] },
-  ),
-  'from?': sweptNumber('First value.', 10),
-  'to?': sweptNumber('Last value, included if a step hits it.', 200),
-  'step?': sweptNumber('Distance of two values, above 0.', 10),
+const PARAMETER = printable(`One of ${SWEPT_PARAMETERS}.`, MAX_LABEL_LENGTH, {
+  examples: ['inputs.sugar.rate_hz'],
+  publishes: { pattern: patternOf(PARAMETERS) },
 });
+const VALUES = listOf(
+  'Values of the parameter, each within its bounds.',
+  sweptNumber('A value of the swept parameter.'),
+  { minItems: 1, uniqueItems: true, examples: [[10, 50, 100]] },
+);
+const COMPONENT = { component: 'SweepOfValues' };
+const SCHEMA = object(
+  'A parameter that takes several values in turn: either values, or from, to and step.',
+  {
+    set: PARAMETER,
+    'values?': VALUES,
+    'from?': sweptNumber('First value.', 10),
+    'to?': sweptNumber('Last value, included if a step hits it.', 200),
+    'step?': sweptNumber('Distance of two values, above 0.', 10),
+  },
+  COMPONENT,
+);
+/** `from`, `to` and `step` have become values. */
+const COMPLETE = object(
+  'A parameter that takes several values in turn.',
+  { set: PARAMETER, values: VALUES },
+  COMPONENT,
+);
 
 export type GivenSetAxis = Static<typeof SCHEMA>;
 
-/** A complete axis: `from`, `to` and `step` have become values. */
-export interface SetAxis {
-  readonly set: string;
-  readonly values: readonly number[];
-}
+export type SetAxis = Static<typeof COMPLETE>;
 
 /** An axis of values: a number of the document takes one value after the other. */
 export const set = {
   schema: SCHEMA,
+  complete: COMPLETE,
   parameter: 'set',
   planned: (_, axis) => ({ kind: 'values', name: axis.set, values: axis.values }),
   columnsOf: (axis) => [

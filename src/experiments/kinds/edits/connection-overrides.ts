@@ -21,11 +21,15 @@ const WEIGHT = number(
     'connection the product counts.',
   { minimum: -20, maximum: 20, examples: [0] },
 );
-const OVERRIDE = object('Connections whose weight is multiplied.', {
-  source: { ...NODE_SET, description: 'Neurons at which the connections begin.', examples: ['LC4'] },
-  target: { ...NODE_SET, description: 'Neurons at which they end.', examples: ['DNp01'] },
-  weight: WEIGHT,
-});
+const OVERRIDE = object(
+  'Connections whose weight is multiplied.',
+  {
+    source: { ...NODE_SET, description: 'Neurons at which the connections begin.', examples: ['LC4'] },
+    target: { ...NODE_SET, description: 'Neurons at which they end.', examples: ['DNp01'] },
+    weight: WEIGHT,
+  },
+  { component: 'ConnectionOverride' },
+);
 const SCHEMA = mapOf('Connections that are cut, weakened, strengthened or turned, by name.', OVERRIDE, {
   propertyNames: INPUT_NAME,
   maxProperties: 32,
@@ -41,13 +45,16 @@ const COUNTS = object(
     pairs: count('Connections: ordered pairs of neurons.'),
     synapses: count('Their synapses.'),
   },
+  { component: 'ConnectionCounts' },
 );
 
 /** Multiplies the weights of connections between sets of neurons. */
 export const connectionOverrides = {
   schema: SCHEMA,
   resolved: {
-    schema: mapOf('The connections of each override, if there are overrides.', COUNTS),
+    schema: mapOf('The connections of each override, if there are overrides.', COUNTS, {
+      component: 'OverriddenConnections',
+    }),
     linesOf: (overrides: Readonly<Record<string, Static<typeof COUNTS>>>) =>
       Object.entries(overrides).map(
         ([name, { pairs, synapses }]) =>

@@ -74,6 +74,7 @@ const SCHEMA = object(
     [K in Member as `${K}?`]: (typeof MEMBERS)[K];
   },
   {
+    component: 'Constants',
     examples: [{ synapse_mv: 0.3 }],
     refused: {
       '^tau[a-z_]{0,30}$':
@@ -91,6 +92,7 @@ export const constants = {
       'All constants in force, if the experiment or the model changes one; of one that a sweep sets the parameters of each ' +
         'condition say more.',
       MEMBERS,
+      { component: 'ConstantsInForce' },
     ),
     linesOf: (values: Constants) => [['constants', Object.entries(values).flat().join(' ')]],
   },

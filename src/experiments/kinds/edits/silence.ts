@@ -8,11 +8,15 @@ import { sharedArray } from '../shared-array.js';
 
 const NO_NEURONS = new Uint32Array(0);
 
-const TIMED = object('Neurons whose spikes in a window are not delivered, whenever they would arrive.', {
-  node_set: NODE_SET,
-  start_ms: startMs('Start of the window, in ms from the start of the trial.'),
-  end_ms: untilEndMs('End of the window, in ms from the start of the trial; null or left out: its end.'),
-});
+const TIMED = object(
+  'Neurons whose spikes in a window are not delivered, whenever they would arrive.',
+  {
+    node_set: NODE_SET,
+    start_ms: startMs('Start of the window, in ms from the start of the trial.'),
+    end_ms: untilEndMs('End of the window, in ms from the start of the trial; null or left out: its end.'),
+  },
+  { component: 'TimedSilence' },
+);
 
 const SCHEMA = listOf(
   'Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.',

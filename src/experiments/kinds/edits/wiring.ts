@@ -56,7 +56,7 @@ const SCHEMA = object(
     'signs?': SIGNS,
     seed: NUMBERS.seed,
   },
-  { examples: [{ shuffle: 'weights', seed: 1 }] },
+  { component: 'Wiring', examples: [{ shuffle: 'weights', seed: 1 }] },
 );
 
 type Wiring = Static<typeof SCHEMA>;

@@ -28,7 +28,11 @@ const SCALE = number('Multiplies the rates of the input. Left out: 1.', {
   maximum: 10,
   examples: [0.5],
 });
-const ROW = object('Neurons with their rate.', { node_set: NODE_SET, rate_hz: rateSchema({}) });
+const ROW = object(
+  'Neurons with their rate.',
+  { node_set: NODE_SET, rate_hz: rateSchema({}) },
+  { component: 'NeuronsWithRate' },
+);
 const ROWS = listOf('Neurons with their rates; no neuron is in two rows.', ROW, {
   minItems: 1,
   maxItems: MAX_ROWS,

@@ -1,8 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { published } from '../../../engine/schema/json-schema.js';
+import { type Definitions, published } from '../../../engine/schema/json-schema.js';
 import { apiPath, type ApiVersion } from '../../http/api-versions.js';
 import { SAME_ORIGIN } from '../../http/public-address.js';
+import { type Components, type Paths, withSharedParts } from './shared-parts.js';
 
 /** The description of one version of the API, without its operations, which come from the controllers. */
 export interface VersionDescription {
@@ -16,12 +17,17 @@ export interface VersionDescription {
   /** An example for each member of a response that is not an object, by schema. */
   readonly examples?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Schemas of requests and answers. Operations refer to them by name. */
-  readonly schemas: Readonly<Record<string, object>>;
+  readonly schemas: Definitions;
+  /** Schemas that depend on the channels of the running model, by name. In `schemas` they are those of the default brain. */
+  schemasOfModel?(channels: readonly string[]): Definitions;
 }
 
 const COMPONENTS = '#/components/schemas/';
+const MAX_INT32 = 2 ** 31 - 1;
 
-type Document = Pick<OpenAPIObject, 'openapi' | 'info' | 'servers' | 'security' | 'tags' | 'paths'>;
+type Document = Pick<OpenAPIObject, 'openapi' | 'info' | 'servers' | 'security' | 'tags' | 'paths'> & {
+  readonly components: Components & { readonly schemas: Schemas };
+};
 type Schema = { readonly properties?: Readonly<Record<string, object>> };
 type Schemas = Readonly<Record<string, Schema>>;
 
@@ -31,11 +37,9 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: object }>> };
 }
 
-/** Builds the OpenAPI description of one version. Except for `servers` it is the same for every instance. */
-export function describeApi(
-  app: INestApplication,
-  { version, fullVersion, description, tags, examples = {}, schemas: own }: VersionDescription,
-): Document & { readonly components: { readonly schemas: Schemas } } {
+/** Builds the OpenAPI description of one version, for the default brain. See describedFor. */
+export function describeApi(app: INestApplication, described: VersionDescription): Document {
+  const { version, fullVersion, description, tags } = described;
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Neural Experiment Service')
@@ -46,31 +50,54 @@ export function describeApi(
   for (const [name, meaning] of Object.entries(tags)) builder.addTag(name, meaning);
   const {
     openapi,
-    info,
+    // The builder adds one without members.
+    info: { contact: _, ...info },
     servers,
     tags: groups,
     paths: all,
   } = SwaggerModule.createDocument(app, builder.build());
   const ofVersion = Object.entries(all).filter(([path]) => path.startsWith(apiPath(version, '')));
-  const paths: OpenAPIObject['paths'] = Object.fromEntries(ofVersion);
-  const schemas: Schemas = Object.fromEntries(
-    Object.entries(published(own, COMPONENTS) as Schemas).map(([name, schema]) => [
-      name,
-      withExamples(schema, examples[name]),
-    ]),
-  );
-  for (const operation of Object.values(paths).flatMap<Operation>(Object.values))
+  // A copy, because the decorators of other applications and versions hold the same objects.
+  const own = JSON.parse(JSON.stringify(Object.fromEntries(ofVersion))) as Paths;
+  const schemas = schemasOf(described.schemas, described);
+  for (const operation of Object.values<object>(own).flatMap<Operation>(Object.values))
     complete(operation, schemas);
-  const used = schemasUsedBy(paths, schemas);
-  return {
+  const { paths, components } = withSharedParts(own);
+  const used = schemasUsedBy([paths, components], schemas);
+  return withFormats({
     openapi,
     info,
     servers,
     security: [],
     tags: groups,
-    paths,
-    components: { schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) },
-  };
+    paths: paths as OpenAPIObject['paths'],
+    components: {
+      ...components,
+      schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))),
+    },
+  });
+}
+
+/** A description with the URL of a service and the channels of its model. */
+export function describedFor(
+  document: Document,
+  description: VersionDescription,
+  url: string,
+  channels: readonly string[],
+): Document {
+  const ofModel = description.schemasOfModel?.(channels);
+  const { components } = document;
+  const schemas = { ...components.schemas, ...(ofModel && schemasOf(ofModel, description)) };
+  return { ...document, servers: [{ url }], components: { ...components, schemas } };
+}
+
+function schemasOf(schemas: Definitions, { examples = {} }: VersionDescription): Schemas {
+  return Object.fromEntries(
+    Object.entries(published(schemas, COMPONENTS) as Schemas).map(([name, schema]) => [
+      name,
+      withExamples(schema, examples[name]),
+    ]),
+  );
 }
 
 /** Returns the names of all schemas that a value refers to, directly or through other schemas. */
@@ -88,8 +115,8 @@ function schemasUsedBy(
 }
 
 /**
- * Completes an operation. It inlines the schema of a request, because openapi-typescript makes fields with a default
- * required in a component. It also turns the decorators' `example` into the list `examples` of JSON Schema, which
+ * Completes an operation. It inlines the schema of a request with defaults, because openapi-typescript makes fields with a
+ * default required in a component. It also turns the decorators' `example` into the list `examples` of JSON Schema, which
  * OpenAPI 3.1 uses.
  */
 function complete({ parameters = [], requestBody }: Operation, schemas: Schemas): void {
@@ -99,8 +126,24 @@ function complete({ parameters = [], requestBody }: Operation, schemas: Schemas)
   }
   for (const media of Object.values(requestBody?.content ?? {})) {
     const title = (media.schema as { $ref: string }).$ref.slice(COMPONENTS.length);
-    media.schema = { title, ...schemas[title] };
+    const members = Object.values(schemas[title]?.properties ?? {});
+    if (members.some((member) => 'default' in member)) media.schema = { title, ...schemas[title] };
   }
+}
+
+/** Marks integers that may exceed 32 bits, which many languages would otherwise read as such. */
+function withFormats<T>(document: T): T {
+  const marked = (_: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const {
+      type,
+      maximum = Infinity,
+      enum: values,
+    } = value as { type?: unknown; maximum?: number; enum?: unknown };
+    const isLarge = type === 'integer' && maximum > MAX_INT32 && values === undefined && !('const' in value);
+    return isLarge ? { ...value, format: 'int64' } : value;
+  };
+  return JSON.parse(JSON.stringify(document, marked)) as T;
 }
 
 /** Adds values from real responses as examples to the members of a schema. */

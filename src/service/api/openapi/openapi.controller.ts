@@ -1,5 +1,5 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { ApiTags, type OpenAPIObject } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { getOrInsert } from '../../../engine/get-or-insert.js';
@@ -7,6 +7,7 @@ import { gzip } from '../../../workers/pool/gzip.js';
 import { Environment } from '../../config/environment.js';
 import { API_VERSIONS, apiPath, type ApiVersion } from '../../http/api-versions.js';
 import { readOperations } from '../../http/api-operation.js';
+import { ModelHealth } from '../../health/model-health.js';
 import { publicAddress } from '../../http/public-address.js';
 import { JSON_TYPE, REVALIDATE, StaticBody } from '../../http/static-body.js';
 
@@ -19,15 +20,21 @@ const ApiOperationOf = readOperations(new URL('./operations.yaml', import.meta.u
 @Controller({ path: 'openapi', version: [...API_VERSIONS] })
 export class OpenApiController {
   /** By path. */
-  readonly #documents = new Map<string, OpenAPIObject>();
-  /** By path and by the server URL in the description. */
+  readonly #descriptions = new Map<string, (url: string, channels: readonly string[]) => object>();
+  /** By path, model, and the server URL in the description. */
   readonly #bodies = new LRUCache<string, Promise<StaticBody>>({ max: ADDRESSES });
 
-  constructor(private readonly environment: Environment) {}
+  constructor(
+    private readonly environment: Environment,
+    private readonly health: ModelHealth,
+  ) {}
 
-  /** Sets a document. It describes the whole application, so it exists only after the application was assembled. */
-  publish(version: ApiVersion, document: OpenAPIObject): void {
-    this.#documents.set(apiPath(version, 'openapi'), document);
+  /**
+   * Sets a description. It describes the whole application, so it exists only after the application was assembled.
+   * @param described makes the document of a service with this URL and these channels of its model
+   */
+  publish(version: ApiVersion, described: (url: string, channels: readonly string[]) => object): void {
+    this.#descriptions.set(apiPath(version, 'openapi'), described);
   }
 
   @Get()
@@ -35,14 +42,18 @@ export class OpenApiController {
   async openapi(@Res() reply: FastifyReply): Promise<void> {
     const path = reply.request.routeOptions.url!;
     const url = publicAddress(reply.request, this.environment.PUBLIC_URL);
+    const { state } = this.health;
+    // Until the model is loaded, no channel is known.
+    const model = state.name === 'ready' ? state.model : undefined;
+    const channels = model?.connectome.metadata.channels.map(({ id }) => id) ?? [];
     // Created once for all concurrent requests.
-    const make = () => describedAt(url, this.#documents.get(path)!);
-    (await getOrInsert(this.#bodies, `${path} ${url}`, make)).send(reply);
+    const make = () => bodyOf(this.#descriptions.get(path)!(url, channels));
+    (await getOrInsert(this.#bodies, `${path} ${model?.id} ${url}`, make)).send(reply);
   }
 }
 
 /** Compresses off the main thread, because clients may invent any number of addresses. */
-async function describedAt(url: string, document: OpenAPIObject): Promise<StaticBody> {
-  const json = Buffer.from(JSON.stringify({ ...document, servers: [{ url }] }));
+async function bodyOf(document: object): Promise<StaticBody> {
+  const json = Buffer.from(JSON.stringify(document));
   return new StaticBody(json, await gzip(json), JSON_TYPE, REVALIDATE);
 }

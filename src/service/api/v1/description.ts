@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { TABLE_SIGN_RULES, WIRING_ORIGINS } from '../../../engine/connectome/connectome.js';
 import { POPULATION_ID, CHANNEL_KINDS } from '../../../engine/connectome/populations.js';
-import { DRIVES } from '../../../experiments/presets/drives.js';
+import { drivesOf } from '../../../experiments/presets/drives.js';
 import { type Field, FIELD_NAMES, FIELDS } from '../../../experiments/presets/fields.js';
 import { CHANNEL_IDS, STIMULUS_IDS } from '../../../experiments/presets/populations.js';
 import { FRAME_MS, MAX_TOP_TYPES } from '../../../experiments/presets/readout.js';
@@ -31,11 +31,17 @@ const DURATIONS_MS = FIELDS.duration_ms.enum;
 const MAX_MS = DURATIONS_MS.at(-1)!;
 const WITHOUT_LAST = FIELD_NAMES.slice(0, -1).join(', ');
 
-/** A schema of an object of numbers: it describes the members of the default brain and allows others. */
+/**
+ * A schema of an object of numbers. It requires the members that it names: an optional one fits no type of a map. A model
+ * may have others, so any are allowed.
+ */
 function openObject(members: readonly (readonly [name: string, schema: Schema])[]): Schema {
   return {
     type: 'object',
-    properties: Object.fromEntries(members),
+    ...(members.length > 0 && {
+      required: members.map(([name]) => name),
+      properties: Object.fromEntries(members),
+    }),
     additionalProperties: { type: 'number' },
   };
 }
@@ -72,6 +78,27 @@ const DRIVE_MEMBERS = {
   ),
 };
 
+/**
+ * The schemas whose members are those of the running model.
+ * @param channels ids of its channels; empty if no model is loaded
+ */
+function schemasOfModel(channels: readonly string[]): Readonly<Record<string, Schema>> {
+  return {
+    ChannelRates: openObject(
+      channels.map((id) => [
+        id,
+        number(`Mean rate of the neurons of channel ${id} over the run or the frame, in Hz.`, { minimum: 0 }),
+      ]),
+    ),
+    Drives: openObject(
+      drivesOf(channels).map(({ id, minimum, maximum, formula }) => [
+        id,
+        number(`Engineered body drive, without unit: ${formula}.`, { minimum, maximum }),
+      ]),
+    ),
+  };
+}
+
 /** The schemas of a run by their names in OpenAPI. */
 const RUN_SCHEMAS: Readonly<Record<string, Schema>> = {
   DriveRun: object('The body of POST /api/v1/run?view=drive.', DRIVE_MEMBERS),
@@ -96,18 +123,6 @@ const RUN_SCHEMAS: Readonly<Record<string, Schema>> = {
       { pattern: '^[0-9a-f]{64}$' },
     ),
   }),
-  ChannelRates: openObject(
-    CHANNEL_IDS.map((id) => [
-      id,
-      number(`Mean rate of the neurons of channel ${id} over the run or the frame, in Hz.`, { minimum: 0 }),
-    ]),
-  ),
-  Drives: openObject(
-    DRIVES.map(({ id, minimum, maximum, formula }) => [
-      id,
-      number(`Engineered body drive, without unit: ${formula}.`, { minimum, maximum }),
-    ]),
-  ),
   Frame: object(undefined, {
     t: integer(`Start of the frame in ms; it lasts ${FRAME_MS} ms.`, {
       minimum: 0,
@@ -311,5 +326,12 @@ export const DESCRIPTION_OF_V1: VersionDescription = {
     Descriptions: 'The model and the interface.',
   },
   examples: EXAMPLES.schemas,
-  schemas: { RunRequest: RUN_REQUEST, ...RUN_SCHEMAS, ...MODEL_SCHEMAS, ErrorResponse: ERROR },
+  schemas: {
+    RunRequest: RUN_REQUEST,
+    ...RUN_SCHEMAS,
+    ...schemasOfModel(CHANNEL_IDS),
+    ...MODEL_SCHEMAS,
+    ErrorResponse: ERROR,
+  },
+  schemasOfModel,
 };

@@ -6,6 +6,7 @@ import { NODE_SET_SCHEMAS } from '../../../experiments/document/node-set-list.js
 import { PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../http/error-examples.js';
 import { RESULT_SCHEMAS } from '../../../experiments/document/result.js';
 import { WARNING } from '../../../experiments/kinds/warning.js';
+import { withComponents } from '../../../engine/schema/components.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 import {
   count,
@@ -120,5 +121,5 @@ export const DESCRIPTION_OF_V2: VersionDescription = {
     Neurons: 'Neurons that a selector can name, and their connections.',
     Descriptions: 'How the interface works.',
   },
-  schemas: { ...documentSchemas(), ...ANSWER_SCHEMAS, ErrorResponse: ERROR_SCHEMA },
+  schemas: { ...documentSchemas(), ...withComponents({ ...ANSWER_SCHEMAS, ErrorResponse: ERROR_SCHEMA }) },
 };
