@@ -19,7 +19,7 @@ const LAST_LINES = 30;
 const folder = mkdtempSync(join(tmpdir(), 'ci-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** What follows needs a build, so a failure of these ends the run. */
+/** Everything else needs a build, so a failure of these ends the run. */
 const PREPARATION = [
   { name: 'install', args: ['ci'], tries: 3 },
   { name: 'build', args: ['run', 'build'] },

@@ -32,23 +32,20 @@ export interface Served {
  * @param brain the small one of most tests, or that which ships
  * @param look as launchChromium takes it
  */
-export function serve(brain: 'small' | 'default' = 'small', look: { readonly isSharp?: boolean } = {}): Served {
+export function serve(
+  brain: 'small' | 'default' = 'small',
+  look: { readonly isSharp?: boolean } = {},
+): Served {
   return serveFile(async () => (brain === 'small' ? smallConnectomeFile() : connectomeFile(brain)), look);
 }
 
 /** @param made returns the path of the connectome, when it is there */
-export function serveFile(
-  made: () => Promise<string>,
-  look: { readonly isSharp?: boolean } = {},
-): Served {
+export function serveFile(made: () => Promise<string>, look: { readonly isSharp?: boolean } = {}): Served {
   let browser: Browser;
   let service: Service;
   beforeAll(async () => {
     const CONNECTOME_FILE = await made();
-    [browser, service] = await Promise.all([
-      launchChromium(look),
-      startReadyService({ CONNECTOME_FILE }),
-    ]);
+    [browser, service] = await Promise.all([launchChromium(look), startReadyService({ CONNECTOME_FILE })]);
   });
   afterAll(async () => {
     await browser.close();
