@@ -164,7 +164,16 @@ os.kill(os.getpid(), 9)
         const specs = built.filter((name) => /\\.spec\\./.test(name));
         console.log(JSON.stringify([readdirSync('.'), specs, packages, typeof NeuralExperimentClient]));
       `);
-        const kept = ['LICENSE', 'NOTICE', 'clients', 'data', 'dist', 'node_modules', 'package.json'];
+        const kept = [
+          'LICENSE',
+          'NOTICE',
+          'clients',
+          'data',
+          'dist',
+          'examples',
+          'node_modules',
+          'package.json',
+        ];
         expect(JSON.parse(found)).toEqual([kept, [], [], 'function']);
       },
       MINUTES,
