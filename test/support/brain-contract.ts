@@ -27,7 +27,7 @@ import { variedDocuments } from './varied-documents.js';
 
 /** SEED repeats the random runs, documents and steps of a failure. */
 const SEED = Number(process.env['SEED'] ?? randomInt(1, 2 ** 31 - 1));
-/** Of random documents it is fixed, because one of some seeds takes three minutes. */
+/** The seed of random documents is fixed, because one of some seeds takes three minutes. */
 const SEED_OF_DOCUMENTS = Number(process.env['SEED'] ?? 1_825_137_750);
 const SEEDS_PER_STIMULUS = 8;
 const SESSION_MS = 60_000;
