@@ -120,6 +120,32 @@ function outcome(value: unknown): ExperimentDocument | undefined {
   }
 }
 
+/**
+ * Takes refused members out of a document until the rest is accepted, because one in a hundred is accepted as it is.
+ * @returns the complete document, or undefined if the refusal names no member
+ */
+function repaired(document: Record<string, Json>): ExperimentDocument | undefined {
+  for (let tries = 0; tries < 100; tries++) {
+    try {
+      return parse(document);
+    } catch (error) {
+      const path = (error as CodedError).path?.split('/').slice(1) ?? [];
+      let owner: Json = document;
+      while (path.length > 1) {
+        const inner: Json | undefined = (owner as Record<string, Json>)[path[0]!];
+        if (typeof inner !== 'object' || inner === null) break;
+        owner = inner;
+        path.shift();
+      }
+      const [name] = path;
+      if (name === undefined || !Object.hasOwn(owner as object, name)) return undefined;
+      if (Array.isArray(owner)) owner.splice(Number(name), 1);
+      else delete (owner as Record<string, Json>)[name];
+    }
+  }
+  return undefined;
+}
+
 /** Reverses the order of the members of every object, except for names that the request chooses. */
 function reversed(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((each) => reversed(each));
@@ -203,15 +229,16 @@ describe('any document', () => {
 
   it('once complete stays as it is, is as its schema says, and does not depend on the order of members', () => {
     fc.assert(
-      fc.property(documents, (document) => {
-        const complete = outcome(document);
+      fc.property(documents, (generated) => {
+        const document = structuredClone(generated);
+        const complete = repaired(document);
         fc.pre(complete !== undefined);
         expect(JSON.stringify(parse(complete))).toBe(JSON.stringify(complete));
         expect(JSON.stringify(parse(reversed(document)))).toBe(JSON.stringify(complete));
         expect([isValid(complete), isValid.errors]).toEqual([true, null]);
         expect([isComplete(complete), isComplete.errors]).toEqual([true, null]);
       }),
-      { numRuns: 40, maxSkipsPerRun: 1000 },
+      { numRuns: 40, maxSkipsPerRun: 20 },
     );
   });
 
