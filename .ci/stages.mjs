@@ -30,12 +30,14 @@ const COMMANDS = [
   { name: 'lint', args: ['run', 'lint'] },
   { name: 'python', args: ['run', 'test:python'], variables: { REQUIRE: PYTHON_NEEDS } },
 ];
-/** Stages of Jest, each with its script in package.json. */
+/** Stages of Jest, each with its script in package.json. Those of one group run side by side, because they mostly wait. */
 const SUITES = [
-  { name: 'fast', script: 'test:fast' },
-  { name: 'slow', script: 'test:slow' },
-  { name: 'faults', script: 'test:faults:short' },
-  { name: 'containers', script: 'test:container' },
+  [{ name: 'fast', script: 'test:fast' }],
+  [{ name: 'slow', script: 'test:slow' }],
+  [
+    { name: 'faults', script: 'test:faults:short' },
+    { name: 'containers', script: 'test:container' },
+  ],
 ];
 
 const failures = [];
@@ -157,7 +159,7 @@ let isPrepared = true;
 for (const command of PREPARATION) isPrepared &&= await runCommand(command);
 if (isPrepared) {
   await Promise.all(COMMANDS.map(runCommand));
-  for (const suite of SUITES) await runSuite(suite);
+  for (const group of SUITES) await Promise.all(group.map(runSuite));
 }
 
 if (unsteady.length > 0) {
