@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DiskJobStore, type DiskLimits } from '../../src/service/jobs/disk-job-store.js';
 import { JobsDisk } from '../../src/service/jobs/jobs-disk.js';
 
-const LIMITS: DiskLimits = {
+export const DISK_JOB_LIMITS: DiskLimits = {
   perClient: 9,
   atOnce: 20,
   brainMsPerClient: 1e9,
@@ -37,7 +37,7 @@ export async function openDiskJobs(
   const listener = { onAway: (reason: string) => events.push(reason), onOpen: () => events.push('open') };
   const store = new DiskJobStore(
     new JobsDisk(path, listener, RETRY_EVERY_MS),
-    { ...LIMITS, ...limits },
+    { ...DISK_JOB_LIMITS, ...limits },
     nowMs,
   );
   opened.push(store);

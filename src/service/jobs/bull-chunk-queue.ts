@@ -25,6 +25,9 @@ const ADDED_AT_ONCE = 100;
 const SWEEP_EVERY_MS = 600_000;
 const SCANNED_AT_ONCE = 1_000;
 
+/** Id of a chunk, as optionsOf() makes it; its first group is the id of the job. */
+const CHUNK_ID = /^(.+)-(?:\d+|rest)-\d+$/;
+
 const REMOVE_UNUSED_QUEUE = luaScript(new URL('./lua/remove-unused-queue.lua', import.meta.url));
 
 /**
@@ -78,6 +81,19 @@ export class BullChunkQueue implements ChunkQueue {
       queue.getDelayedCount(),
     ]);
     return waiting + prioritized + delayed;
+  }
+
+  /** @returns ids of the jobs that have chunks here, waiting or under way */
+  async jobs(model: string): Promise<ReadonlySet<string>> {
+    const prefix = `${PREFIX}:${nameOf(model)}:`;
+    const jobs = new Set<string>();
+    for await (const keys of this.#scan(`${prefix}*`)) {
+      for (const key of keys) {
+        const job = CHUNK_ID.exec(key.slice(prefix.length))?.[1];
+        if (job !== undefined) jobs.add(job);
+      }
+    }
+    return jobs;
   }
 
   start(work: ChunkWork): void {
@@ -202,10 +218,12 @@ export class BullChunkQueue implements ChunkQueue {
   }
 }
 
-function optionsOf({ job, phase, from, before }: Chunk): JobsOptions {
+function optionsOf({ job, phase, from, to, before }: Chunk): JobsOptions {
+  // A chunk without conditions adds the first chunk of its phase, so it has another id.
+  const part = from === to ? 'rest' : phase;
   return {
     // Makes adding idempotent: BullMQ ignores an id that it has.
-    jobId: `${job}-${phase}-${from}`,
+    jobId: `${job}-${part}-${from}`,
     priority: Math.min(LOWEST_PRIORITY, 1 + before + from),
     attempts: MAX_TRIES_OF_CHUNK,
     backoff: { type: 'exponential', delay: CHUNK_RETRY_MS },
@@ -228,7 +246,7 @@ function queueOf(key: string): string {
 
 /** BullMQ's messages name chunks. A chunk's id begins with that of its job, which is secret. */
 function withoutIds(error: unknown): string {
-  return String(error).replaceAll(/[\w-]{24}-\d+-\d+/g, '*');
+  return String(error).replaceAll(/[\w-]{24}-(?:\d+|rest)-\d+/g, '*');
 }
 
 /** Each version has its own queue. */

@@ -1,10 +1,16 @@
-import { closeDiskJobs, openDiskJobs } from '../../../test/support/disk-jobs.js';
+import { Redis } from 'ioredis';
+import { RedisServer } from '../../../test/support/daemons.js';
+import { closeDiskJobs, DISK_JOB_LIMITS, openDiskJobs } from '../../../test/support/disk-jobs.js';
+import { describeWith } from '../../../test/support/requirements.js';
+import { until } from '../../../test/support/service-process.js';
 import { CodedError } from '../../engine/errors.js';
 import type { ThreadWork } from '../../workers/thread/thread-work.js';
+import { BullChunkQueue } from './bull-chunk-queue.js';
 import { MemoryChunkQueue } from './memory-chunk-queue.js';
 import { ChunkWorker } from './chunk-worker.js';
 import type { Chunk, JobRecord } from './job.js';
 import type { JobHost, JobModel } from './job-host.js';
+import { RedisJobStore } from './redis-job-store.js';
 
 const RECORD = {
   ...{ id: 'a', client: 'laboratory', model: 'model', experimentId: 'e', from: 0, conditions: 3 },
@@ -15,7 +21,7 @@ const chunkOf = (from: number): Chunk => ({
 });
 
 /** A process whose thread of experiments computes a condition in no time, or fails. */
-async function openWorker(failure?: CodedError) {
+function hostWith(failure?: CodedError) {
   const chunk = async function* (_: unknown, [index]: readonly number[]) {
     if (failure !== undefined) throw failure;
     yield { index: index!, bytes: new Uint8Array(1), brainMs: 100 };
@@ -27,13 +33,17 @@ async function openWorker(failure?: CodedError) {
     queue: { trialsInFlight: 4, trialsAtOnce: 1, hasRoomForBackground: true } as JobModel['queue'],
     experiments: { openChunk: () => work as unknown as ThreadWork },
   };
-  const host = {
+  return {
     state: { name: 'ready', model },
     draining: false as boolean,
     ending: new AbortController().signal,
     modelForRuns: () => model,
     beginTask: () => done,
   } satisfies JobHost;
+}
+
+async function openWorker(failure?: CodedError) {
+  const host = hostWith(failure);
   const { store } = await openDiskJobs();
   const worker = new ChunkWorker(host, store, new MemoryChunkQueue());
   const outcomes: string[] = [];
@@ -70,5 +80,38 @@ it('reports a chunk as failed once its job is given up, and as retried if that i
   expect((await store.state('a'))!.progress).toMatchObject({
     status: 'failed',
     failure: { code: 'TOO_EXPENSIVE' },
+  });
+});
+
+describeWith(['redis'], 'a job whose chunks Redis has lost', () => {
+  it('goes on, and no other job gets a chunk', async () => {
+    const server = await RedisServer.startForJobs();
+    const connect = () => new Redis(server.url, { maxRetriesPerRequest: null });
+    const redis = connect();
+    const store = new RedisJobStore(redis, DISK_JOB_LIMITS);
+    const queue = new BullChunkQueue(redis, connect, DISK_JOB_LIMITS.storedForMs);
+    const worker = new ChunkWorker(hostWith(), store, queue);
+    try {
+      const clients = ['laboratory', 'waiting', 'recent', 'elsewhere'];
+      for (const id of clients) {
+        await store.create({ ...RECORD, id, client: id, model: id === 'elsewhere' ? 'other' : 'model' });
+        if (id === 'laboratory') await store.begin(id);
+        // The last write of a job, by the clock of Redis.
+        await redis.hset(`nes:job:${id}`, 'updated', id === 'recent' ? Date.now() : 0);
+      }
+      await queue.add([{ ...chunkOf(0), job: 'waiting' }]);
+      await worker.recover(store, queue, 30_000);
+      await worker.recover(store, queue, 30_000);
+      expect([...(await queue.jobs('model'))].sort()).toEqual(['laboratory', 'waiting']);
+      expect(await queue.waiting('model')).toBe(2);
+      queue.start(worker);
+      await until(async () => (await store.state('laboratory'))!.progress.status === 'successful');
+      await worker.recover(store, queue, 30_000);
+      await until(async () => (await queue.jobs('model')).size === 0);
+    } finally {
+      await queue.close();
+      redis.disconnect();
+      await server.kill();
+    }
   });
 });

@@ -8,9 +8,11 @@ import { CHUNK_RETRY_MS } from '../../workers/pool/retries.js';
 import { chunkLength, chunksOf, resumingChunk, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
 import type { Chunk, JobRecord } from './job.js';
 import type { JobHost, JobModel } from './job-host.js';
+import type { BullChunkQueue } from './bull-chunk-queue.js';
 import type { DiskJobStore } from './disk-job-store.js';
 import type { JobStore } from './job-store.js';
 import { isOfRedis, isRefusedWrite, jobsUnavailable } from './jobs-redis.js';
+import type { RedisJobStore } from './redis-job-store.js';
 import { JobEnded, OpenedJobs, OtherModel, type OpenedJob } from './opened-job.js';
 
 /** Failures of the process or its model, not of the job: the chunk is retried. */
@@ -21,6 +23,8 @@ const TEMPORARY: readonly string[] = [
   'WORKER_LOST',
   'JOBS_UNAVAILABLE',
 ];
+/** A job without chunks has lost them if nothing changes it for this long: between two phases it has none for an instant. */
+const STANDING_MS = 60_000;
 /** Delay after which the state of the model tells whether its workers are lost. */
 const MODEL_LOSS_MS = 200;
 
@@ -99,6 +103,25 @@ export class ChunkWorker implements ChunkWork {
     if (others > 0) {
       this.#log.warn(`${others} unfinished jobs wait for the model of the service that began them.`);
     }
+  }
+
+  /**
+   * Goes on with jobs that have no chunks: a fail-over of Redis may lose chunks that its replica has not received, and
+   * such a job would run until it expires.
+   */
+  async recover(
+    store: Pick<RedisJobStore, 'standing'>,
+    queue: Pick<BullChunkQueue, 'jobs'>,
+    standingMs = STANDING_MS,
+  ): Promise<void> {
+    const { model } = this;
+    if (model === undefined) return;
+    const standing = await store.standing(model, standingMs);
+    if (standing.length === 0) return;
+    const withChunks = await queue.jobs(model);
+    const lost = standing.filter((id) => !withChunks.has(id));
+    await this.queue.add(lost.map((id) => resumingChunk(id, model)));
+    if (lost.length > 0) this.#log.warn(`Goes on with ${lost.length} jobs whose chunks Redis has lost.`);
   }
 
   /** Ends the running chunks of a job. */

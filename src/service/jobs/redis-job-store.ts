@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { otherVersion } from '../../experiments/run/condition-result.js';
 import { CORE_MS_PER_BRAIN_SECOND } from '../../experiments/plan/prices.js';
@@ -30,7 +29,7 @@ const REQUEST_PREFIX = 'nes:jobs:request:';
 const servingKeyOf = (version: string) => `nes:jobs:serving:${version}`;
 /** A version without an announcement for this long is not served any more. */
 const SERVED_MS = 300_000;
-const ANNOUNCE_EVERY_MS = 60_000;
+export const ANNOUNCE_EVERY_MS = 60_000;
 
 const keyOf = (id: string) => `nes:job:${id}`;
 /** `outcomes` is an old word for results. Stored jobs have keys with it, so it stays. */
@@ -147,14 +146,10 @@ export class RedisJobStore implements JobStore {
     return this.state(id);
   }
 
-  /** Announces the version of this process until the signal aborts, and ends jobs of versions that nobody serves. */
-  async serveVersion(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.announceVersion().catch(() => undefined);
-      await sleep(ANNOUNCE_EVERY_MS, undefined, { ref: false, signal }).catch(() => undefined);
-    }
-  }
-
+  /**
+   * Announces the version of this process, and ends jobs of versions that nobody serves. A process calls it every
+   * ANNOUNCE_EVERY_MS.
+   */
   async announceVersion(): Promise<void> {
     await this.redis.set(servingKeyOf(JOB_VERSION), '', 'PX', SERVED_MS);
     const nowMs = performance.now();
@@ -165,6 +160,16 @@ export class RedisJobStore implements JobStore {
     for (const id of await this.redis.hkeys(OPEN)) {
       if (!(await this.#isServed(id))) await this.fail(id, failureOf(otherVersion()));
     }
+  }
+
+  /** @returns ids of the unfinished jobs of a model that nothing has changed for this long */
+  async standing(model: string, forMs: number): Promise<string[]> {
+    const [seconds, microseconds] = (await this.redis.time()).map(Number) as [number, number];
+    const beforeMs = seconds * 1000 + microseconds / 1000 - forMs;
+    const states = await Promise.all((await this.redis.hkeys(OPEN)).map((id) => this.state(id)));
+    return states
+      .filter((state) => state?.record.model === model && state.progress.updatedMs <= beforeMs)
+      .map((state) => state!.record.id);
   }
 
   async #isServed(id: string): Promise<boolean> {

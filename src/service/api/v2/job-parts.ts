@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { Environment } from '../../config/environment.js';
@@ -13,7 +14,7 @@ import { JobsDisk } from '../../jobs/jobs-disk.js';
 import { FULL, JobsRedis } from '../../jobs/jobs-redis.js';
 import { JobsService } from '../../jobs/jobs-service.js';
 import { MemoryChunkQueue } from '../../jobs/memory-chunk-queue.js';
-import { RedisJobStore } from '../../jobs/redis-job-store.js';
+import { ANNOUNCE_EVERY_MS, RedisJobStore } from '../../jobs/redis-job-store.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -136,7 +137,7 @@ function sharedJobs(
   const service = new JobsService(store, queueOfRequests, worker, redis.reach);
   const closing = new AbortController();
   // Not awaited: Redis may come later.
-  const open = async () => void computedStore.serveVersion(closing.signal);
+  const open = async () => void watchJobs(worker, computedStore, queue, closing.signal);
   const close = async () => {
     closing.abort();
     await queue.close();
@@ -144,4 +145,18 @@ function sharedJobs(
     await queueOfRequests.close();
   };
   return { service, worker, queue, open, close };
+}
+
+/** Looks after shared jobs until the signal aborts. */
+async function watchJobs(
+  worker: ChunkWorker,
+  store: RedisJobStore,
+  queue: BullChunkQueue,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await store.announceVersion().catch(() => undefined);
+    await worker.recover(store, queue).catch(() => undefined);
+    await sleep(ANNOUNCE_EVERY_MS, undefined, { ref: false, signal }).catch(() => undefined);
+  }
 }
