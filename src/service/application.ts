@@ -76,7 +76,7 @@ export async function assembleApplication(
     const document = describeApi(app, description);
     app
       .get(OpenApiController)
-      .publish(description.version, (url, channels) => describedFor(document, description, url, channels));
+      .publish(description.version, (channels) => describedFor(document, description, channels));
   }
   return app;
 }

@@ -178,6 +178,8 @@ describe('an experiment on a small brain', () => {
   it('prices an experiment without running it', async () => {
     const dry = await (await run(service, SUGAR, '?dry_run=true')).json();
     expect(dry).toMatchObject({ id: body['id'], resolved: body['resolved'], experiment: body['experiment'] });
+    expect(Object.entries(dry)[0]).toEqual(['dry_run', true]);
+    expect(body).not.toHaveProperty('dry_run');
     expect(dry.conditions).toEqual(body.conditions.map(({ index, parameters }) => ({ index, parameters })));
     // 12 neurons, 0, 100 and 200 Hz, three trials of 0.1 s: 12 x 300 x 0.1 x 3 events are expected.
     expect(dry.cost).toEqual({ brain_seconds: 0.9, input_events: 1080 });

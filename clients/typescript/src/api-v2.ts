@@ -281,7 +281,7 @@ export interface paths {
         };
         /**
          * Describes the interface.
-         * @description This document: OpenAPI 3.1 as JSON. /docs displays it in the browser.
+         * @description This document: OpenAPI as JSON, 3.1 unless `version` says otherwise. /docs displays it in the browser.
          */
         readonly get: operations["getOpenApi"];
         readonly put?: never;
@@ -1699,7 +1699,9 @@ export interface components {
          *       "CB0701"
          *     ]
          */
-        readonly Selector: string | components["schemas"]["LabelSelector"] | readonly (string | components["schemas"]["LabelSelector"] | readonly unknown[])[];
+        readonly Selector: components["schemas"]["SelectorName"] | components["schemas"]["LabelSelector"] | components["schemas"]["SelectorList"];
+        /** @description A name, which a side may follow. */
+        readonly SelectorName: string;
         /**
          * @description Neurons by labels and connections: all members must agree, and a list means any of its values. It must have a member other than `except`, `hops` and `minimum_synapses`.
          * @example {
@@ -1718,17 +1720,17 @@ export interface components {
          */
         readonly LabelSelector: {
             /** @description Cell types; * stands for any text. */
-            readonly type?: string | readonly string[];
+            readonly type?: components["schemas"]["LabelNames"];
             /** @description Cell classes; * stands for any text. */
-            readonly class?: string | readonly string[];
+            readonly class?: components["schemas"]["LabelNames"];
             /** @description Sub classes; * stands for any text. */
-            readonly sub_class?: string | readonly string[];
+            readonly sub_class?: components["schemas"]["LabelNames"];
             /** @description Super classes; * stands for any text. */
-            readonly super_class?: string | readonly string[];
+            readonly super_class?: components["schemas"]["LabelNames"];
             /** @description left, right or center, in the convention of the 783 classification. */
-            readonly side?: ("left" | "right" | "center") | readonly ("left" | "right" | "center")[];
+            readonly side?: components["schemas"]["Sides"];
             /** @description Root ids as strings: they exceed 2^53, beyond which numbers in JSON are not exact. */
-            readonly root_id?: string | readonly string[];
+            readonly root_id?: components["schemas"]["RootIds"];
             /** @description Neurons that these reach over 1 to `hops` connections. One of these themselves is among them only if it is reached too. */
             readonly downstream_of?: components["schemas"]["InnerSelector"];
             /** @description Neurons that reach these over 1 to `hops` connections; otherwise as `downstream_of`. */
@@ -1740,22 +1742,26 @@ export interface components {
             /** @description Neurons that are left out again. */
             readonly except?: components["schemas"]["InnerSelector"];
         };
+        /** @description The union of selectors. */
+        readonly SelectorList: readonly components["schemas"]["SelectorItem"][];
+        /** @description A selector within a list. */
+        readonly SelectorItem: components["schemas"]["SelectorName"] | components["schemas"]["LabelSelector"] | readonly unknown[];
         /** @description A selector within a selector. */
-        readonly InnerSelector: string | components["schemas"]["InnerLabelSelector"] | readonly (string | components["schemas"]["InnerLabelSelector"] | readonly unknown[])[];
+        readonly InnerSelector: components["schemas"]["SelectorName"] | components["schemas"]["InnerLabelSelector"] | components["schemas"]["InnerSelectorList"];
         /** @description Neurons by labels and connections: all members must agree, and a list means any of its values. It must have a member other than `except`, `hops` and `minimum_synapses`. */
         readonly InnerLabelSelector: {
             /** @description Cell types; * stands for any text. */
-            readonly type?: string | readonly string[];
+            readonly type?: components["schemas"]["LabelNames"];
             /** @description Cell classes; * stands for any text. */
-            readonly class?: string | readonly string[];
+            readonly class?: components["schemas"]["LabelNames"];
             /** @description Sub classes; * stands for any text. */
-            readonly sub_class?: string | readonly string[];
+            readonly sub_class?: components["schemas"]["LabelNames"];
             /** @description Super classes; * stands for any text. */
-            readonly super_class?: string | readonly string[];
+            readonly super_class?: components["schemas"]["LabelNames"];
             /** @description left, right or center, in the convention of the 783 classification. */
-            readonly side?: ("left" | "right" | "center") | readonly ("left" | "right" | "center")[];
+            readonly side?: components["schemas"]["Sides"];
             /** @description Root ids as strings: they exceed 2^53, beyond which numbers in JSON are not exact. */
-            readonly root_id?: string | readonly string[];
+            readonly root_id?: components["schemas"]["RootIds"];
             /** @description A selector at a deeper level; a selector has at most 16 levels. */
             readonly downstream_of?: unknown;
             /** @description A selector at a deeper level; a selector has at most 16 levels. */
@@ -1767,6 +1773,16 @@ export interface components {
             /** @description A selector at a deeper level; a selector has at most 16 levels. */
             readonly except?: unknown;
         };
+        /** @description The union of selectors. */
+        readonly InnerSelectorList: readonly components["schemas"]["InnerSelectorItem"][];
+        /** @description A selector within a list. */
+        readonly InnerSelectorItem: components["schemas"]["SelectorName"] | components["schemas"]["InnerLabelSelector"] | readonly unknown[];
+        /** @description A value of a label, or several. */
+        readonly LabelNames: string | readonly string[];
+        /** @description A value of a label, or several. */
+        readonly Sides: ("left" | "right" | "center") | readonly ("left" | "right" | "center")[];
+        /** @description A value of a label, or several. */
+        readonly RootIds: string | readonly string[];
         /** @description The answer to an experiment. */
         readonly ExperimentAnswer: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
@@ -1812,6 +1828,11 @@ export interface components {
         };
         /** @description The answer to an experiment with dry_run=true: all that is known without simulating. */
         readonly DryRunAnswer: {
+            /**
+             * @description Nothing was simulated. Answers with results do not have this member.
+             * @constant
+             */
+            readonly dry_run: true;
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
             /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring if the experiment changed it. */
@@ -2709,18 +2730,6 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
-        readonly Failure404_runOpenExperiment: {
-            headers: {
-                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
         readonly Failure406_runOpenExperiment: {
             headers: {
@@ -2735,18 +2744,6 @@ export interface components {
         };
         /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
         readonly Failure408: {
-            headers: {
-                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description `STEP_OUT_OF_ORDER`: The step does not begin where the session is. */
-        readonly Failure409: {
             headers: {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2892,6 +2889,18 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+        readonly Failure404_getSession: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
         readonly Failure503_getSession: {
             headers: {
@@ -2907,6 +2916,18 @@ export interface components {
         };
         /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
         readonly Failure400_stepSession: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `STEP_OUT_OF_ORDER`: The step does not begin where the session is. */
+        readonly Failure409: {
             headers: {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3124,14 +3145,12 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["Failure400_runOpenExperiment"];
-            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
             readonly 406: components["responses"]["Failure406_runOpenExperiment"];
             readonly 408: components["responses"]["Failure408"];
-            readonly 409: components["responses"]["Failure409"];
             readonly 413: components["responses"]["Failure413_runOpenExperiment"];
             readonly 415: components["responses"]["Failure415"];
             readonly 417: components["responses"]["Failure417"];
-            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `IDEMPOTENCY_KEY_REUSED`: The client has begun another experiment with the same Idempotency-Key. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
+            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `IDEMPOTENCY_KEY_REUSED`: The client has begun another experiment with the same Idempotency-Key. */
             readonly 422: {
                 headers: {
                     readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3387,7 +3406,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["Failure400_getJob"];
-            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 404: components["responses"]["Failure404_getSession"];
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
@@ -3420,7 +3439,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["Failure400_getJob"];
-            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 404: components["responses"]["Failure404_getSession"];
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
@@ -3456,7 +3475,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["Failure400_getJob"];
-            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 404: components["responses"]["Failure404_getSession"];
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 429: components["responses"]["Failure429"];
@@ -3512,7 +3531,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["Failure400_stepSession"];
-            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 404: components["responses"]["Failure404_getSession"];
             readonly 408: components["responses"]["Failure408"];
             readonly 409: components["responses"]["Failure409"];
             readonly 413: components["responses"]["Failure413_stepSession"];
@@ -3551,7 +3570,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["Failure400_getJob"];
-            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 404: components["responses"]["Failure404_getSession"];
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
@@ -3601,7 +3620,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["Failure400_stepSession"];
-            readonly 404: components["responses"]["Failure404_runOpenExperiment"];
+            readonly 404: components["responses"]["Failure404_getSession"];
             readonly 408: components["responses"]["Failure408"];
             readonly 409: components["responses"]["Failure409"];
             readonly 413: components["responses"]["Failure413_stepSession"];
@@ -3845,7 +3864,10 @@ export interface operations {
     };
     readonly getOpenApi: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Version of OpenAPI. In 3.0 schemas allow more than in 3.1, because it cannot express all rules. In 3.2 the schema of NDJSON is that of a line. */
+                readonly version?: "3.0" | "3.1" | "3.2";
+            };
             readonly header?: {
                 /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
                 readonly "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -3888,7 +3910,18 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["Answer304"];
-            readonly 400: components["responses"]["Failure400_getServedModel"];
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];

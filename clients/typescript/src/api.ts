@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Describes the interface.
-         * @description This document: OpenAPI 3.1 as JSON. /docs displays it in the browser.
+         * @description This document: OpenAPI as JSON, 3.1 unless `version` says otherwise. /docs displays it in the browser.
          */
         get: operations["getOpenApi"];
         put?: never;
@@ -996,18 +996,6 @@ export interface components {
             };
             content?: never;
         };
-        /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-        Failure400_getModel: {
-            headers: {
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
         Failure500_getModel: {
             headers: {
@@ -1264,7 +1252,18 @@ export interface operations {
                 };
             };
             304: components["responses"]["Answer304"];
-            400: components["responses"]["Failure400_getModel"];
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            400: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
             408: components["responses"]["Failure408"];
             417: components["responses"]["Failure417"];
             431: components["responses"]["Failure431"];
@@ -1286,7 +1285,10 @@ export interface operations {
     };
     getOpenApi: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Version of OpenAPI. In 3.0 schemas allow more than in 3.1, because it cannot express all rules. In 3.2 the schema of NDJSON is that of a line. */
+                version?: "3.0" | "3.1" | "3.2";
+            };
             header?: {
                 /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -1329,7 +1331,18 @@ export interface operations {
                 };
             };
             304: components["responses"]["Answer304"];
-            400: components["responses"]["Failure400_getModel"];
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            400: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
             408: components["responses"]["Failure408"];
             417: components["responses"]["Failure417"];
             431: components["responses"]["Failure431"];

@@ -1,6 +1,7 @@
 /** The schema of selectors (set-selector.ts), for documents and all other requests that name neurons. */
 import {
   anyOf,
+  type Definitions,
   integer,
   listOf,
   object,
@@ -156,40 +157,56 @@ export const SELECTOR_DEFINITIONS = { Selector: SELECTOR };
 
 const DEEPER = `A selector at a deeper level; a selector has at most ${MAX_SELECTOR_DEPTH} levels.`;
 
+/** The labels whose values have the same schema, by the name of this schema. */
+const VALUES = {
+  LabelNames: ['type', 'class', 'sub_class', 'super_class'],
+  Sides: ['side'],
+  RootIds: ['root_id'],
+} as const;
+
 /**
  * The published definitions, unrolled to two levels and free of circles: most generators, mocks and validators of
  * OpenAPI fail on a schema that contains itself. They allow all that the service allows; it checks deeper levels itself.
+ * Every part has a name, because generated clients number the others.
  */
-export function publishedSelectors() {
-  const union = (labels: string) =>
-    listOf(
-      undefined,
-      anyOf(undefined, [SELECTOR_NAME, ref(labels), { type: 'array', description: DEEPER }]),
-      LIST,
-    );
-  const deeper = { description: DEEPER };
-  const inner = { ...LABEL_SELECTOR.properties, downstream_of: deeper, upstream_of: deeper, except: deeper };
-  const { examples: _, ...ofLabels } = LABEL_SELECTOR;
-  const through = (name: 'downstream_of' | 'upstream_of' | 'except') => ({
-    ...LABEL_SELECTOR.properties[name],
-    ...ref('InnerSelector'),
+export function publishedSelectors(): Definitions {
+  const { properties } = LABEL_SELECTOR;
+  const labels = Object.entries(VALUES).flatMap(([name, members]) =>
+    members.map((member) => [member, ref(name, properties[member].description)]),
+  );
+  const values = Object.entries(VALUES).map(([name, [member]]) => [
+    name,
+    { ...properties[member], description: 'A value of a label, or several.' },
+  ]);
+  const connected = (schemaOf: (description?: string) => Schema) => ({
+    ...properties,
+    ...Object.fromEntries(labels),
+    downstream_of: schemaOf(properties.downstream_of.description),
+    upstream_of: schemaOf(properties.upstream_of.description),
+    except: schemaOf(properties.except.description),
   });
+  const { examples: _, ...withoutExamples } = LABEL_SELECTOR;
+  const lists = (prefix: string): Definitions => ({
+    [`${prefix}SelectorList`]: listOf('The union of selectors.', ref(`${prefix}SelectorItem`), LIST),
+    [`${prefix}SelectorItem`]: anyOf('A selector within a list.', [
+      ref('SelectorName'),
+      ref(`${prefix}LabelSelector`),
+      listOf(DEEPER, {}),
+    ]),
+  });
+  const forms = (prefix: string) =>
+    ['SelectorName', `${prefix}LabelSelector`, `${prefix}SelectorList`].map((name) => ref(name));
   return {
-    Selector: { ...SELECTOR, anyOf: [SELECTOR_NAME, ref('LabelSelector'), union('LabelSelector')] },
+    Selector: { ...SELECTOR, anyOf: forms('') },
+    SelectorName: { ...SELECTOR_NAME, description: 'A name, which a side may follow.' },
     LabelSelector: {
       ...LABEL_SELECTOR,
-      properties: {
-        ...LABEL_SELECTOR.properties,
-        downstream_of: through('downstream_of'),
-        upstream_of: through('upstream_of'),
-        except: through('except'),
-      },
+      properties: connected((description) => ref('InnerSelector', description)),
     },
-    InnerSelector: anyOf('A selector within a selector.', [
-      SELECTOR_NAME,
-      ref('InnerLabelSelector'),
-      union('InnerLabelSelector'),
-    ]),
-    InnerLabelSelector: { ...ofLabels, properties: inner },
+    ...lists(''),
+    InnerSelector: anyOf('A selector within a selector.', forms('Inner')),
+    InnerLabelSelector: { ...withoutExamples, properties: connected(() => ({ description: DEEPER })) },
+    ...lists('Inner'),
+    ...Object.fromEntries(values),
   };
 }

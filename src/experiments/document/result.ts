@@ -182,6 +182,7 @@ const EXPECTED_ROWS = Object.fromEntries(
 const DRY_RUN = object(
   'The answer to an experiment with dry_run=true: all that is known without simulating.',
   {
+    dry_run: oneOf('Nothing was simulated. Answers with results do not have this member.', [true]),
     ...HEAD,
     conditions: listOf(
       'Parameters of the conditions. Of an axis of responders only the baseline is known.',

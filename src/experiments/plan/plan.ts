@@ -212,6 +212,7 @@ export class ExperimentPlan {
     }
     const { brainMs, inputEvents } = this.cost.work(from);
     return {
+      dry_run: true,
       ...this.head,
       conditions,
       unchanged,

@@ -29,11 +29,13 @@ function operationsOf(text: string): Operations {
 
 it('names every failure that an experiment and a run can have', () => {
   const elsewhere = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
+  const ofSessions = ['SESSION_ENDED', 'STEP_OUT_OF_ORDER', 'SESSION_FULL'];
+  const ofOthers = [...elsewhere, ...ofSessions, 'STIMULUS_UNAVAILABLE'];
   expect(operationsOf(v1)['runExperiment']!.failures).toEqual(
     ERROR_CODES_OF_V1.filter((code) => !elsewhere.includes(code)),
   );
   expect(operationsOf(v2)['runOpenExperiment']!.failures).toEqual(
-    PUBLIC_ERROR_CODES.filter((code) => ![...elsewhere, 'STIMULUS_UNAVAILABLE'].includes(code)),
+    PUBLIC_ERROR_CODES.filter((code) => !ofOthers.includes(code)),
   );
 });
 

@@ -78,17 +78,16 @@ export function describeApi(app: INestApplication, described: VersionDescription
   });
 }
 
-/** A description with the URL of a service and the channels of its model. */
+/** A description with the channels of a model. */
 export function describedFor(
   document: Document,
   description: VersionDescription,
-  url: string,
   channels: readonly string[],
 ): Document {
   const ofModel = description.schemasOfModel?.(channels);
   const { components } = document;
   const schemas = { ...components.schemas, ...(ofModel && schemasOf(ofModel, description)) };
-  return { ...document, servers: [{ url }], components: { ...components, schemas } };
+  return { ...document, components: { ...components, schemas } };
 }
 
 function schemasOf(schemas: Definitions, { examples = {} }: VersionDescription): Schemas {

@@ -1,4 +1,4 @@
-import { Controller, Get, Res } from '@nestjs/common';
+import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
@@ -9,20 +9,26 @@ import { API_VERSIONS, apiPath, type ApiVersion } from '../../http/api-versions.
 import { readOperations } from '../../http/api-operation.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { publicAddress } from '../../http/public-address.js';
+import { dtoOf } from '../../http/request-fields.js';
 import { JSON_TYPE, REVALIDATE, StaticBody } from '../../http/static-body.js';
+import { inVersion, OPENAPI_QUERY, OPENAPI_VERSIONS } from './openapi-versions.js';
 
 /** Limit of cached descriptions. A service has few real addresses, and invented Host headers must not fill memory. */
 const ADDRESSES = 16;
 
 const ApiOperationOf = readOperations(new URL('./operations.yaml', import.meta.url));
 
+class OpenApiQuery extends dtoOf(OPENAPI_QUERY) {}
+
 @ApiTags('Descriptions')
 @Controller({ path: 'openapi', version: [...API_VERSIONS] })
 export class OpenApiController {
   /** By path. */
-  readonly #descriptions = new Map<string, (url: string, channels: readonly string[]) => object>();
-  /** By path, model, and the server URL in the description. */
-  readonly #bodies = new LRUCache<string, Promise<StaticBody>>({ max: ADDRESSES });
+  readonly #describe = new Map<string, (channels: readonly string[]) => object>();
+  /** By path, model, and version of OpenAPI. */
+  readonly #descriptions = new Map<string, object>();
+  /** By path, model, version of OpenAPI, and the server URL in the description. */
+  readonly #bodies = new LRUCache<string, Promise<StaticBody>>({ max: ADDRESSES * OPENAPI_VERSIONS.length });
 
   constructor(
     private readonly environment: Environment,
@@ -31,24 +37,30 @@ export class OpenApiController {
 
   /**
    * Sets a description. It describes the whole application, so it exists only after the application was assembled.
-   * @param described makes the document of a service with this URL and these channels of its model
+   * @param describe makes the document of a service with these channels of its model
    */
-  publish(version: ApiVersion, described: (url: string, channels: readonly string[]) => object): void {
-    this.#descriptions.set(apiPath(version, 'openapi'), described);
+  publish(version: ApiVersion, describe: (channels: readonly string[]) => object): void {
+    this.#describe.set(apiPath(version, 'openapi'), describe);
   }
 
   @Get()
   @ApiOperationOf('getOpenApi')
-  async openapi(@Res() reply: FastifyReply): Promise<void> {
+  async openapi(
+    @Query() { version = OPENAPI_QUERY.version.default }: OpenApiQuery,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const path = reply.request.routeOptions.url!;
     const url = publicAddress(reply.request, this.environment.PUBLIC_URL);
     const { state } = this.health;
     // Until the model is loaded, no channel is known.
     const model = state.name === 'ready' ? state.model : undefined;
     const channels = model?.connectome.metadata.channels.map(({ id }) => id) ?? [];
+    const key = `${path} ${model?.id} ${version}`;
+    const describe = () => inVersion(this.#describe.get(path)!(channels), version);
+    const document = getOrInsert(this.#descriptions, key, describe);
     // Created once for all concurrent requests.
-    const make = () => bodyOf(this.#descriptions.get(path)!(url, channels));
-    (await getOrInsert(this.#bodies, `${path} ${model?.id} ${url}`, make)).send(reply);
+    const make = () => bodyOf({ ...document, servers: [{ url }] });
+    (await getOrInsert(this.#bodies, `${key} ${url}`, make)).send(reply);
   }
 }
 
