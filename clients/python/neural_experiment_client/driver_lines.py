@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 from pathlib import Path
-from typing import IO
 
 _MAX_LINES = 3
 
@@ -16,8 +15,9 @@ class DriverLines:
 
     def __init__(self, path: str | Path) -> None:
         self._types: dict[str, set[str]] = {}
-        raw: IO[bytes] = gzip.open(path) if str(path).endswith(".gz") else open(path, "rb")
-        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+        content = Path(path).read_bytes()
+        text = (gzip.decompress(content) if str(path).endswith(".gz") else content).decode("utf-8-sig")
+        with io.StringIO(text, newline="") as file:
             rows = csv.DictReader(file)
             missing = [name for name in ("line", "type") if name not in (rows.fieldnames or [])]
             if missing:
