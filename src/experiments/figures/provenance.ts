@@ -1,6 +1,5 @@
 /** The origin of a file of an experiment. SVG, PNG, PDF and CSV store the same facts. */
 import type { ExperimentHead } from '../document/result.js';
-import { listed } from '../../engine/connectome/set-selector.js';
 import { joinedBytes } from '../../engine/bytes.js';
 import { trialsText } from './condition-labels.js';
 
@@ -29,7 +28,8 @@ export function provenanceOf(head: ExperimentHead): Facts {
 
 /** The sentence that a preregistration needs before an experiment is run. */
 export function preregistration({ id, model, experiment }: ExperimentHead): string {
-  return `We will run experiment ${id} on model ${model}, and read ${listed(Object.keys(experiment.reports))} from it.`;
+  const reports = Object.keys(experiment.reports).join(', ');
+  return `We will run experiment ${id} on model ${model}, and read ${reports} from it.`;
 }
 
 /** A line for each fact: `Model: fafb-783-…`. */
