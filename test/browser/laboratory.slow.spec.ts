@@ -106,6 +106,12 @@ describeWith(['chromium'], 'the laboratory', () => {
     };
     expect(await documentOn(page)).toEqual(expected);
     await expectText(page, '#cost', /^1 condition of 4 trials: 0\.4 brain seconds/);
+    await page.click('#preregister summary');
+    await expectText(
+      page,
+      '#preregistration',
+      /^We will run experiment [0-9a-f]{32} on model \S+, and read .+ from it\.$/,
+    );
     await expectText(page, '#draft', /12 neurons: 6 left, 6 right/);
 
     await run(page);

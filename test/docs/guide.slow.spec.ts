@@ -92,6 +92,7 @@ describe('docs/guide', () => {
       'open-experiment-command',
       'lesion',
       'preset',
+      'driver-lines',
       'error',
       'open-experiment',
       'spikes',
@@ -267,6 +268,17 @@ describe('docs/guide', () => {
     expect(new Set(silenced).size).toBe(4);
     expect(column('side').slice(0, 2)).toEqual(['left', 'right']);
     expect(Number(column('rate_hz_mean')[0])).toBeGreaterThan(0);
+  });
+
+  it('driver-lines: ends with the list that the page shows, and writes a report with it', async () => {
+    const [, shown] = /```\n(Driver lines\n[^]*?)```/.exec(pages.get('driver-lines')!)!;
+    const printed = await runShell('driver-lines');
+    const sorted = (text: string) => text.trimEnd().split('\n').sort();
+    const [, listed] = /^(Driver lines\n(?: {2}.*\n)+)/m.exec(printed)!;
+    expect(sorted(listed!)).toEqual(sorted(shown!));
+    const report = readFileSync(join(directory, 'order.html'), 'utf8');
+    expect(report).toContain('<td>made-up-3, made-up-2 (+2)</td>');
+    expect(report).toContain('<li>Nobody 2026</li>');
   });
 
   it('spikes: a table of the spikes of MN9', async () => {

@@ -107,6 +107,10 @@ describe('npm run experiment -- DOCUMENT.json beside a service', () => {
     expect((await experiment([file, '--dry-run', '--url', service.url])).stdout).toBe(here.stdout);
     expect(here.stdout).toContain('inputs.sugar         12 neurons; left 6, right 6; S_sugar 12');
     expect(here.stdout).toContain('At most 0.9 brain seconds');
+    const { id, model } = JSON.parse(http) as { id: string; model: string };
+    expect(here.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      `To preregister We will run experiment ${id} on model ${model}, and read walk, bins, spikes, events, potentials from it. `,
+    );
     // Four neurons, four samples, three trials of three conditions.
     expect(here.stdout.replaceAll(/\s+/g, ' ')).toContain('144 rows of membrane potentials');
     expect(here.stdout).toContain('2: inputs.sugar.rate_hz=200');

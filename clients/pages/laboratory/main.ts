@@ -3,6 +3,7 @@ import { describeModelLine } from '../about.js';
 import { byId, element, grouped } from '../dom.js';
 import { Notices } from '../notices.js';
 import type { DryRun, ExperimentHead } from '../../../src/experiments/document/result.js';
+import { preregistration } from '../../../src/experiments/figures/provenance.js';
 import { randomKey, type ExperimentDocument } from '#client';
 import { asFailure, service, type ServiceFailure } from '../service/client.js';
 import { jobLines, requestLines } from '../service/open-experiments.js';
@@ -338,6 +339,8 @@ async function check(): Promise<void> {
     form.showResolved(answer.resolved);
     brainMap.show(shown, answer.resolved);
     byId('cost').textContent = describeCost(answer);
+    byId('preregister').hidden = false;
+    byId('preregistration').textContent = preregistration(answer);
     byId('too-large').textContent =
       tooLarge === undefined ? '' : `Too large for one request, so it runs as a job. ${tooLarge}`;
   } catch (error) {
@@ -408,6 +411,7 @@ function forgetCheck(): void {
   form.clearFault();
   byId('other-fault').replaceChildren();
   byId('cost').textContent = '';
+  byId('preregister').hidden = true;
   byId('too-large').textContent = '';
 }
 

@@ -440,7 +440,8 @@ export class OutcomePanel {
     if (format === 'html') {
       const { reportHtml } = await import('../../../src/experiments/figures/report-html.js');
       const { name, version } = await import('../../../package.json');
-      const html = reportHtml({ findings, totals: this.#totals!, program: `${name} ${version}` });
+      const date = new Date().toISOString().slice(0, 10);
+      const html = reportHtml({ findings, totals: this.#totals!, program: `${name} ${version}`, date });
       return new Blob([html], { type: 'text/html' });
     }
     if (format === 'csv' || format === 'arrow') {

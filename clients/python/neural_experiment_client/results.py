@@ -9,10 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .documents import Json
+from .driver_lines import DriverLines
 from .frames import frame, pandas_module
 from .uncertainty import uncertainty
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
@@ -83,6 +86,30 @@ class Result:
                 **uncertainty(_member(group["rate_hz"], "trials") or [], "rate_hz"),
             },
             ["responding_any", "rate_hz_sem", "rate_hz_ci95_low", "rate_hz_ci95_high"],
+        )
+
+    def lines(self, path: str | Path) -> DataFrame:
+        """`rates` with a column `lines`: the driver lines of the cell types of each row.
+
+            result.lines("lines.csv").sort_values("q")
+
+        The types are those of the groups that a sweep takes in turn, or else of the group that is read. A row has lines
+        only if `group_by` has `type`, and the baseline has none.
+
+        Args:
+            path: CSV, gzipped or not, with the columns `line` and `type`, which may have several types between
+                semicolons.
+        """
+        lines = DriverLines(path)
+        axes = [f"{axis['as']}.type" for axis in self.document.get("sweep", []) if "as" in axis]
+
+        def types_of(head: Json) -> list[str]:
+            # The baseline of an axis is "none".
+            types = [head.get(column, "") for column in axes or ["type"]]
+            return [name for name in dict.fromkeys(types) if name not in ("", "none")]
+
+        return self.rates.assign(
+            lines=[lines.text_for(types_of(head)) for head, *_ in self._groups(("rate", "histogram"))]
         )
 
     @property

@@ -1,5 +1,6 @@
 """Tables and figures of results, compared with the answers of a service and with tables of statistics."""
 
+import gzip
 import json
 import math
 import statistics
@@ -410,3 +411,45 @@ def test_warnings_point_to_the_line_that_asked(lab, document):
         with pytest.warns(UserWarning, match="nobody") as caught:
             ask()
         assert {Path(each.filename).name for each in caught} == {"test_results.py"}
+
+
+def test_rows_have_the_driver_lines_of_their_types(lab, document, tmp_path):
+    require("pandas")
+    path = tmp_path / "lines.csv"
+    rows = ["SSb,relay", "SSa,relay", "SSc,relay;motor ; sense", "SSd,relay", "SSe,", "SSa,relay"]
+    path.write_text("\n".join(["line,type", *rows]))
+    # The most specific first, then by name; SSc labels two other types.
+    of_relay, of_motor = "SSa, SSb, SSd and 1 more", "SSc (+2)"
+    screen = lab.run(
+        inputs={"a": {"node_set": "sense", "rate_hz": 150}},
+        reports={"motor": {"node_set": "motor", "group_by": ["type"]}},
+        sweep=[{"each": ["relay", "lonely", "motor"], "group_by": ["type"], "as": "silence"}],
+        duration_ms=100,
+        trials=2,
+    )
+    found = screen.lines(path)
+    assert found.drop(columns="lines").equals(screen.rates)
+    of_rows = dict(zip(found["silence.type"], found.lines))
+    assert of_rows == {"none": "", "relay": of_relay, "motor": of_motor, "lonely": "none"}
+    read = lab.run(
+        inputs={"a": {"node_set": "sense", "rate_hz": 150}},
+        reports={
+            "types": {"node_set": ["relay", "motor"], "group_by": ["type"]},
+            "sides": {"node_set": "relay", "group_by": ["side"]},
+        },
+        duration_ms=100,
+        trials=2,
+    ).lines(path)
+    assert read[read.report == "types"].lines.tolist() == [of_motor, of_relay]
+    assert set(read[read.report == "sides"].lines) == {""}
+    packed = tmp_path / "lines.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert screen.lines(packed).equals(found)
+    for text, message in [
+        ("name,type\nSS1,LC4", "columns line and type"),
+        ("line,type\n ,LC4", "line 2: line must be"),
+        ("line,type\nSS1,;", "a row with a type"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            screen.lines(path)

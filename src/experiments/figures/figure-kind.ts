@@ -2,6 +2,7 @@
 import type { AnsweredCondition, ExperimentHead } from '../document/result.js';
 import type { EventTable, GroupResult } from '../kinds/result-rows.js';
 import { otherSettingsText } from './condition-labels.js';
+import type { DriverLines } from './driver-lines.js';
 import type { Figure, Panel, Section } from './figure.js';
 
 /** Maximum number of figures in a file. */
@@ -25,6 +26,8 @@ export interface Findings {
   labelOf(neuron: number): string;
   /** The cell type of a neuron, by its root id; undefined if types are not known. */
   typeOf(rootId: string): string | undefined;
+  /** If the reader has a list of them, tables name the lines of each cell type. */
+  readonly driverLines?: DriverLines | undefined;
 }
 
 /** A choice that the reader of a figure has. The first value is the default. */

@@ -26,6 +26,12 @@ export function provenanceOf(head: ExperimentHead): Facts {
   };
 }
 
+/** The sentence that a preregistration needs before an experiment is run. */
+export function preregistration({ id, model, experiment }: ExperimentHead): string {
+  const reports = Object.keys(experiment.reports).join(', ');
+  return `We will run experiment ${id} on model ${model}, and read ${reports} from it.`;
+}
+
 /** A line for each fact: `Model: fafb-783-…`. */
 export function factLines(facts: Facts): string[] {
   return Object.entries(facts).map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`);

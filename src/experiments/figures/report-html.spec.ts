@@ -77,7 +77,7 @@ function group(side: string, mean: number, more: object = {}): GroupResult {
 }
 
 const reported = (found: Findings) =>
-  reportHtml({ findings: found, totals: TOTALS, program: 'service 1.2.3' });
+  reportHtml({ findings: found, totals: TOTALS, program: 'service 1.2.3', date: '2026-11-28' });
 /** Texts of the cells of each row of a table. @param at place of the table in the report */
 function rowsOf(html: string, at = 0) {
   const [, body = ''] = [...html.matchAll(/<tbody>([^]*?)<\/tbody>/g)][at] ?? [];
@@ -105,6 +105,7 @@ it('has the question, the findings, warnings, citations and the command', () => 
     'fafb-783-measured-corrected-0123456789ab',
     'Left is left.',
     'service 1.2.3',
+    '2026-11-28',
   ]) {
     expect(html).toContain(`<dd>${fact}</dd>`);
   }
@@ -168,6 +169,7 @@ it('shows p and q with three digits, so that 0.048 does not become 0.05', () => 
     findings: findings(),
     totals: { ...TOTALS, screen: { tests: 4, found } },
     program: 'p',
+    date: '',
   });
   expect(rowsOf(screened, 1)[0]!.slice(3)).toEqual(['0.0051', '0.048']);
 });
@@ -197,7 +199,7 @@ it('orders the table of a screen as its figure, and names the lesions and the ne
 it('lists the comparisons that a screen leaves', () => {
   const left = { parameters: { silence: { type: 'CB1' } }, report: 'MN9', group: { side: 'left' } };
   const screen = { tests: 4, found: [{ index: 1, ...left, p: 0.001, q: 0.004 }] };
-  const html = reportHtml({ findings: findings(), totals: { ...TOTALS, screen }, program: 'p' });
+  const html = reportHtml({ findings: findings(), totals: { ...TOTALS, screen }, program: 'p', date: '' });
   expect(html).toContain(
     '<caption>Of 4 comparisons with matched controls, 1 have q of at most 0.05</caption>',
   );
@@ -210,7 +212,7 @@ it('says which rows a long table lacks, and which answer is no whole one', () =>
     groups: { MN9: [group('left', at)] },
   }));
   const found = findings({ sweep: [{ set: 'seed', values: conditions.map((_, at) => at) }] }, conditions);
-  const html = reportHtml({ findings: found, totals: { ...TOTALS, partial: true }, program: 'p' });
+  const html = reportHtml({ findings: found, totals: { ...TOTALS, partial: true }, program: 'p', date: '' });
   expect(html).toContain(
     'The first 1000 of 1100 rows, the most active groups of each report first; the data files have all.',
   );

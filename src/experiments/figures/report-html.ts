@@ -1,10 +1,11 @@
 /**
  * The report of an experiment: one HTML file without scripts that loads nothing. The command line and the laboratory make the
- * same bytes from equal answers.
+ * same bytes from equal answers on the same day.
  */
 import { group } from 'd3-array';
 import type { RateGroup } from '../kinds/reports/rate.js';
 import type { ExperimentHead, ExperimentTotals, ResolvedSet, ScreenResult } from '../document/result.js';
+import type { GroupLabels } from '../kinds/groups.js';
 import type { GroupResult } from '../kinds/result-rows.js';
 import {
   conditionLabel,
@@ -16,6 +17,7 @@ import {
   trialsText,
 } from './condition-labels.js';
 import { drawSvg } from './draw.js';
+import { LINES_NOTE, typesOfRow } from './driver-lines.js';
 import { drawnFigures, type DrawnFigure } from './experiment-figures.js';
 import { type BinRow, type Findings, type MeasuredRow, sentences } from './figure-kind.js';
 import { chanceText } from './figure.js';
@@ -39,10 +41,12 @@ export interface ReportedAnswer {
   readonly totals: ExperimentTotals;
   /** The program that makes the report: `neural-experiment-service 1.0.0`. */
   readonly program: string;
+  /** The day of the report: `2026-11-28`. */
+  readonly date: string;
 }
 
 /** @returns the whole file, which ends with a line feed */
-export function reportHtml({ findings, totals, program }: ReportedAnswer): Html {
+export function reportHtml({ findings, totals, program, date }: ReportedAnswer): Html {
   const { head } = findings;
   const { experiment } = head;
   const { name = 'Open experiment' } = experiment;
@@ -56,7 +60,7 @@ export function reportHtml({ findings, totals, program }: ReportedAnswer): Html 
       ...drawn.map((figure, at) => figureHtml(figure, at + 1)),
       ...tablesOf(drawn, findings),
     ),
-    totals.screen === undefined ? '' : section('Screen', screenTable(totals.screen)),
+    totals.screen === undefined ? '' : section('Screen', screenTable(totals.screen, findings)),
     section('Neurons', neuronsTable(head)),
     totals.warnings.length === 0
       ? ''
@@ -68,8 +72,8 @@ export function reportHtml({ findings, totals, program }: ReportedAnswer): Html 
             ),
           ),
         ),
-    section('Please cite', list(totals.cite.map(cited))),
-    section('Identity', identity(findings, totals, program)),
+    section('Please cite', list([...totals.cite, ...(findings.driverLines?.sources ?? [])].map(cited))),
+    section('Identity', identity(findings, totals, program, date)),
     section('Document', ...documentHtml(findings)),
   ];
   return [
@@ -150,6 +154,7 @@ function rowsTable(
     ...(isControlled ? [`Controls (${unit})`, 'Among controls', 'p', 'q'] : []),
     'Responding',
     'Neurons',
+    ...lineHeads(findings),
   ];
   const valuesOf = ({ condition, report, group }: MeasuredRow): Value[] => {
     const { of, respondingOf } = measureOf(experiment, report);
@@ -163,9 +168,29 @@ function rowsTable(
       ...(isControlled ? controlValues(group) : []),
       respondingOf(group) || '–',
       group.neurons,
+      ...lineValues(findings, condition.parameters, group),
     ];
   };
-  return groupsTable(title, heads, rows, valuesOf, findings, order, isControlled && scopeOfQ(experiment));
+  const about = sentences(isControlled && scopeOfQ(experiment), lineNote(findings));
+  return groupsTable(title, heads, rows, valuesOf, findings, order, about);
+}
+
+function lineHeads({ driverLines }: Findings): string[] {
+  return driverLines === undefined ? [] : ['Driver lines'];
+}
+
+function lineNote({ driverLines }: Findings): string {
+  return driverLines === undefined ? '' : LINES_NOTE;
+}
+
+/** The cell with the driver lines of a row, if the reader has a list of lines. */
+function lineValues(
+  { driverLines, head, typeOf }: Findings,
+  parameters: Findings['conditions'][number]['parameters'],
+  group: GroupLabels,
+): string[] {
+  if (driverLines === undefined) return [];
+  return [driverLines.textFor(typesOfRow(head.experiment, parameters, group, typeOf)) || '–'];
 }
 
 function binsTable(title: string, rows: Iterable<BinRow>, unit: string, findings: Findings): Html {
@@ -181,7 +206,7 @@ function groupsTable<Row extends MeasuredRow>(
   valuesOf: (row: Row) => readonly Value[],
   { typeOf }: Findings,
   order = 'in the order of the figure',
-  about: string | false = false,
+  about = '',
 ): Html {
   const shown: Row[] = [];
   let all = 0;
@@ -229,17 +254,19 @@ function controlValues(group: GroupResult): Value[] {
   ];
 }
 
-function screenTable({ tests, found }: ScreenResult): Html {
+function screenTable({ tests, found }: ScreenResult, findings: Findings): Html {
   return tableHtml(
     `Of ${tests} comparisons with matched controls, ${found.length} have q of at most 0.05`,
-    ['Condition', 'Report', 'Group', 'p', 'q'],
+    ['Condition', 'Report', 'Group', 'p', 'q', ...lineHeads(findings)],
     found.map(({ parameters, report, group: labels, p, q }) => [
       otherSettingsText(parameters, []),
       report,
       Object.values(labels).join(' ') || '–',
       { share: p },
       { share: q },
+      ...lineValues(findings, parameters, labels),
     ]),
+    lineNote(findings),
   );
 }
 
@@ -271,6 +298,7 @@ function identity(
   { head }: Findings,
   { cost, partial, next_page: next }: ExperimentTotals,
   program: string,
+  date: string,
 ): Html {
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Experiment', head.id],
@@ -281,6 +309,7 @@ function identity(
     ['Computed', `${cost.brain_seconds} s of simulated time, ${cost.synaptic_events} synaptic events`],
     ['Complete', partial || next !== undefined ? 'no: conditions or rows are missing' : undefined],
     ['Report by', program],
+    ['Reported on', date],
   ];
   const entries = facts.flatMap(([term, value]) =>
     value === undefined ? [] : [`<dt>${term}</dt><dd>${escaped(value)}</dd>`],

@@ -21,6 +21,7 @@ import {
   Interrupted,
 } from './experiment/computed-answer.js';
 import { documentOf, documentText } from './experiment/document.js';
+import { readDriverLines } from './experiment/driver-lines-file.js';
 import { dryRunTable } from './experiment/dry-run-table.js';
 import { LocalExperiment } from './experiment/local-experiment.js';
 import { extensionOf, OPTIONS } from './experiment/options.js';
@@ -53,7 +54,7 @@ export const command = defineCommand({
       --sweep silence=responders:50/type
 `,
   async run(options, [path], terminal) {
-    const { json, plot, html, spikes } = options;
+    const { json, plot, html, spikes, lines } = options;
     const { print, progress } = terminal;
     const orders = fileOrders(options);
     const draw = plot === undefined ? undefined : plotter(plot, options);
@@ -68,6 +69,7 @@ export const command = defineCommand({
       print(json ? dryRunJson(dryRun) : dryRunTable(dryRun));
       return;
     }
+    const driverLines = lines === undefined ? undefined : await readDriverLines(lines, progress);
     let answer;
     try {
       answer = await computedAnswer(source, orders, json, progress);
@@ -79,13 +81,17 @@ export const command = defineCommand({
     }
     // Print the results before renaming the files, so that they are not lost if that fails.
     if (json) for await (const piece of answerJson(answer.events, await source.neurons())) print(piece);
-    else print(answerTable(answer));
+    else if (driverLines === undefined) print(answerTable(answer));
+    else {
+      const { typeOf } = findingsOf(answer, await source.neurons());
+      print(answerTable(answer, undefined, { driverLines, typeOf }));
+    }
     for (const file of answer.files) {
       file.finish();
       progress.note(`Wrote ${file.path === spikes ? 'the spikes' : 'the table'} to ${file.path}.`);
     }
     if (draw !== undefined || html !== undefined) {
-      const findings = findingsOf(answer, await source.neurons());
+      const findings = findingsOf(answer, await source.neurons(), driverLines);
       if (plot !== undefined && draw !== undefined) {
         await writeAtomically(
           plot,
@@ -95,7 +101,8 @@ export const command = defineCommand({
       }
       if (html !== undefined) {
         const { totals } = answer;
-        await writeAtomically(html, reportHtml({ findings, totals, program: programName() }));
+        const date = new Date().toISOString().slice(0, 10);
+        await writeAtomically(html, reportHtml({ findings, totals, program: programName(), date }));
         progress.note(`Wrote the report to ${html}.`);
       }
     }

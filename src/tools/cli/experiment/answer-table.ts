@@ -8,7 +8,8 @@ import {
 } from '../../../experiments/figures/condition-labels.js';
 import { comparisonsOf } from '../../../experiments/figures/controls-figure.js';
 import { chanceText, counted } from '../../../experiments/figures/figure.js';
-import type { FoundCondition } from '../../../experiments/figures/figure-kind.js';
+import { LINES_NOTE, typesOfRow } from '../../../experiments/figures/driver-lines.js';
+import type { Findings, FoundCondition } from '../../../experiments/figures/figure-kind.js';
 import { mostActive } from '../../../experiments/figures/measured-entries.js';
 import { measureOf } from '../../../experiments/figures/report-figures.js';
 import type { SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
@@ -34,8 +35,18 @@ const STOPPED = 'stopped';
 /** Shown if a group has no number, such as the first spike of a silent group. */
 const NONE = 'none';
 
-/** @param all says where all rows are if the table has only some */
-export function answerTable(answer: CollectedAnswer, all = '--csv writes all of them'): string {
+/** Driver lines, and the cell types that have them. */
+type Lines = Required<Pick<Findings, 'driverLines' | 'typeOf'>>;
+
+/**
+ * @param all says where all rows are if the table has only some
+ * @param lines with a list of driver lines, the cell types of each table have theirs below it
+ */
+export function answerTable(
+  answer: CollectedAnswer,
+  all = '--csv writes all of them',
+  lines?: Lines,
+): string {
   const { head, conditions, totals } = answer;
   const { experiment } = head;
   return linesText([
@@ -43,13 +54,18 @@ export function answerTable(answer: CollectedAnswer, all = '--csv writes all of 
     '  mean ± population sd over the trials',
     '',
     ...(experiment.sweep === undefined
-      ? conditions.flatMap((condition) => conditionTable(experiment, condition, all))
+      ? conditions.flatMap((condition) => conditionTable(experiment, condition, all, lines))
       : conditions.length > 0
-        ? sweepTable(answer, all)
+        ? sweepTable(answer, all, lines)
         : []),
     ...controlsTable(answer, all),
     ...screenLines(totals, all),
-    ...paragraphs([unchangedText(totals), stoppedText(conditions), sidesText(head)]),
+    ...paragraphs([
+      lines === undefined ? '' : LINES_NOTE,
+      unchangedText(totals),
+      stoppedText(conditions),
+      sidesText(head),
+    ]),
     ...closingOf(totals),
   ]);
 }
@@ -113,7 +129,7 @@ function seriesOf({ head, conditions }: CollectedAnswer): Series[] {
 }
 
 /** One row for each condition, with as many series as fit into the width. */
-function sweepTable(answer: CollectedAnswer, where: string): string[] {
+function sweepTable(answer: CollectedAnswer, where: string, lines: Lines | undefined): string[] {
   const { head, conditions } = answer;
   const { sweep = [] } = head.experiment;
   const parameters = sweep.map((axis, at) => parameterColumn(axis, at, conditions));
@@ -145,6 +161,15 @@ function sweepTable(answer: CollectedAnswer, where: string): string[] {
     ...(isScreen && shown.length > 0
       ? ['', `In the order of the change of ${names[0]}; the baseline is none.`]
       : []),
+    ...orderList(
+      head.experiment,
+      rows
+        .slice(0, MAX_ROWS)
+        .flatMap(({ parameters, groups }) =>
+          Object.values(groups).flatMap((each) => each.map((group) => ({ parameters, group }))),
+        ),
+      lines,
+    ),
   ];
 }
 
@@ -167,7 +192,12 @@ function mostChanged(conditions: readonly FoundCondition[], series: Series | und
 }
 
 /** Table of an experiment without a sweep: one block for each report, with a row for each group. */
-function conditionTable(experiment: ExperimentDocument, condition: FoundCondition, all: string): string[] {
+function conditionTable(
+  experiment: ExperimentDocument,
+  condition: FoundCondition,
+  all: string,
+  lines: Lines | undefined,
+): string[] {
   const { spikes, responding_any: inAny } = condition;
   const total = spikes === null ? STOPPED : `${spreadText(spikes, condition)} spikes`;
   const any = inAny === null ? '' : `, ${inAny} in any trial`;
@@ -193,6 +223,11 @@ function conditionTable(experiment: ExperimentDocument, condition: FoundConditio
         ].join(' '),
       ),
       ...moreLines(groups.length - rows.length, 'group', all, lowest ? '' : 'less active, '),
+      ...orderList(
+        experiment,
+        rows.map((group) => ({ parameters: {}, group })),
+        lines,
+      ),
     ];
   });
   return [`${total}; responding neurons: ${respondingText(condition)}${any}`, ...blocks];
@@ -222,6 +257,23 @@ function controlsTable({ head, conditions }: CollectedAnswer, where: string): st
     '',
     ...wrapped(scopeOfQ(head.experiment)),
   ];
+}
+
+/** The cell types of the rows of a table, in the order of their first rows, with their driver lines. */
+function orderList(
+  experiment: ExperimentDocument,
+  rows: readonly (Pick<ConditionParameters, 'parameters'> & { readonly group: GroupResult })[],
+  lines: Lines | undefined,
+): string[] {
+  if (lines?.driverLines === undefined) return [];
+  const { driverLines, typeOf } = lines;
+  const types = new Set(
+    rows.flatMap(({ parameters, group }) => typesOfRow(experiment, parameters, group, typeOf)),
+  );
+  const listed = [...types].flatMap((type) =>
+    wrapped(`${type.padEnd(20)} ${driverLines.textFor([type])}`, '  ', ' '.repeat(23)),
+  );
+  return ['', 'Driver lines', ...(listed.length === 0 ? ['  No row has a cell type.'] : listed)];
 }
 
 function moreLines(count: number, noun: string, all: string, what = ''): string[] {

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { SIDES } from '../../../engine/connectome/connectome.js';
 import { CodedError } from '../../../engine/errors.js';
+import type { DriverLines } from '../../../experiments/figures/driver-lines.js';
 import { counted } from '../../../experiments/figures/figure.js';
 import type { Findings, FoundCondition } from '../../../experiments/figures/figure-kind.js';
 import { answerWriter, type AnswerWriter } from '../../../experiments/formats/answer-writer.js';
@@ -217,6 +218,7 @@ function foundCondition({ reports, ...condition }: AnsweredCondition, keepsTable
 export function findingsOf(
   { head, conditions, totals }: CollectedAnswer,
   neurons: LabelledNeurons,
+  driverLines?: DriverLines,
 ): Findings {
   const { metadata, typeIndices, sides } = neurons;
   let indices: Map<string, number> | undefined;
@@ -225,6 +227,7 @@ export function findingsOf(
     head,
     conditions,
     unchanged: totals.unchanged.length,
+    driverLines,
     labelOf: (neuron) => `${typeName(neuron) || 'untyped'} ${SIDES[sides[neuron]!]!}`.trim(),
     typeOf(rootId) {
       indices ??= new Map(Array.from(typeIndices, (_, neuron) => [neurons.neuronId(neuron), neuron]));

@@ -1,6 +1,7 @@
 /** Formats a dry run (neurons, conditions and cost of an experiment) as text in 80 columns. */
 import { eventKindOf, REPORT_KINDS } from '../../../experiments/kinds/report-kinds.js';
 import { counted } from '../../../experiments/figures/figure.js';
+import { preregistration } from '../../../experiments/figures/provenance.js';
 import type { DryRun, ResolvedSet } from '../../../experiments/document/result.js';
 import { RESOLVED_OF_EDITS } from '../../../experiments/kinds/edit-kinds.js';
 import { closingOf, headingOf, parametersText } from './answer-table.js';
@@ -27,6 +28,7 @@ export function dryRunTable(dryRun: DryRun): string {
       .slice(0, MAX_CONDITIONS)
       .flatMap((condition) => wrapped(`${condition.index}: ${parametersText(condition)}`, '  ', '    ')),
     ...(swept.length > MAX_CONDITIONS ? [`  … and ${swept.length - MAX_CONDITIONS} more`] : []),
+    ...['', 'To preregister', ...wrapped(preregistration(dryRun), '  ')],
     ...closingOf(dryRun),
   ]);
 }

@@ -66,6 +66,7 @@ export const OPTIONS = {
   font: text('FONT', 'A family in SVG; a .ttf or .otf file for PNG and PDF.', OF_PLOT),
   colours: text('COLOURS', 'grey, or #rrggbb of each series.', { ...OF_PLOT, ...COLOURS }),
   dpi: integer('Resolution of PNG, by default 300.', [72, 1200], OF_PLOT),
+  lines: text('FILE', 'Driver lines of cell types, for the table and --html.'),
   html: text('FILE', 'Write a report with figures and tables.', endingIn('html')),
   connectome: text('FILE', 'Connectome, by default CONNECTOME_FILE.'),
   url: address('Let a service compute, as a job if it is large.'),
