@@ -40,10 +40,13 @@ export class OpenSessions {
     }
   }
 
-  /** A step is short, so it is not aborted: the time that the session has reached would be unknown. */
-  async step(name: string, step: AskedStep): Promise<StepAnswer> {
+  /** The signal aborts a step only before it begins. Later the time that the session has reached would be unknown. */
+  async step(name: string, step: AskedStep, signal: AbortSignal): Promise<StepAnswer> {
     const open = this.#find(name);
-    const answer = open.idle.then(() => open.session.step({ t_ms: open.tMs, ...step }));
+    const answer = open.idle.then(() => {
+      signal.throwIfAborted();
+      return open.session.step({ t_ms: open.tMs, ...step });
+    });
     open.idle = answer.then(
       ({ t_ms: reached }) => (open.tMs = reached),
       () => undefined,

@@ -129,7 +129,8 @@ function sessionTools(sessions: OpenSessions): Tools {
     step_session: tool(
       ARGUMENTS.step,
       'Continues a session by a step. Without t_ms it begins where the session is.',
-      ({ session, ...step }: AskedStep & Session) => told(sessions.step(session, step), stepText),
+      ({ session, ...step }: AskedStep & Session, { signal }) =>
+        told(sessions.step(session, step, signal), stepText),
     ),
     end_session: tool(
       ARGUMENTS.session,

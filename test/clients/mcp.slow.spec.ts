@@ -177,6 +177,19 @@ describe.each(PLACES)('with %s', (place) => {
     await client.call('end_session', { session: step.session });
   });
 
+  it('leaves out a step that is cancelled while it waits for another', async () => {
+    const { structuredContent } = await client.call('open_session', { inputs: LOOM.inputs });
+    const session = structuredContent['session'];
+    const begin = (duration_ms: number) =>
+      client.begin('tools/call', { name: 'step_session', arguments: { session, duration_ms } });
+    const first = begin(1000);
+    client.notify('notifications/cancelled', { requestId: begin(500) });
+    const last = await client.call('step_session', { session, duration_ms: 20 });
+    expect(client.answerTo(first)!.result!['structuredContent']).toMatchObject({ t_ms: 1000 });
+    expect(last.structuredContent['t_ms']).toBe(1020);
+    await client.call('end_session', { session });
+  });
+
   it('refuses in the words of the service', async () => {
     const refused = await client.call('run_experiment', UNKNOWN);
     const body = (await asked('/api/v2/experiments', UNKNOWN)) as { error: string; suggestions: string[] };

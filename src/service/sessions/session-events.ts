@@ -21,11 +21,15 @@ export class SessionEvents extends Readable {
   constructor(first: Buffer, events: Observable<Buffer>) {
     super({ highWaterMark: MAX_UNREAD_BYTES });
     this.push(first);
+    this.#timer = setInterval(() => this.#send(Buffer.from(':\n\n')), ALIVE_EVERY_MS).unref();
     this.#subscription = events.subscribe({
       next: (event) => this.#send(event),
-      complete: () => this.push(null),
+      complete: () => {
+        // The watcher may read the end much later, and nothing may follow it.
+        clearInterval(this.#timer);
+        this.push(null);
+      },
     });
-    this.#timer = setInterval(() => this.#send(Buffer.from(':\n\n')), ALIVE_EVERY_MS).unref();
   }
 
   override _read(): void {
