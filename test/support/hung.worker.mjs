@@ -1,9 +1,8 @@
-/** A worker whose thread ends only after somebody has opened the FIFO that HUNG_FIFO names. */
+/** A worker whose thread ends only after somebody has opened the FIFO that workerData names. */
 import { openSync, writeFileSync } from 'node:fs';
-
-const { HUNG_FIFO } = process.env;
+import { workerData } from 'node:worker_threads';
 
 export default () => {
-  writeFileSync(`${HUNG_FIFO}.begun`, '');
-  openSync(HUNG_FIFO, 'r');
+  writeFileSync(`${workerData.fifo}.begun`, '');
+  openSync(workerData.fifo, 'r');
 };

@@ -17,7 +17,12 @@ it(
     const workerFile = pathToFileURL(resolve('test/support/gpu-like.worker.mjs')).href;
     const { digest } = connectome;
     const [host] = await GpuHost.open({ connectomeFile, digest, allowSoftware: true, workerFile });
-    const protocol = protocolOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus: 'loom', duration_ms: 50, seed: 1 });
+    const protocol = protocolOf(connectome, {
+      ...DEFAULT_EXPERIMENT,
+      stimulus: 'loom',
+      duration_ms: 50,
+      seed: 1,
+    });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.kill(host.processId!, signal);
       const [trial] = await host.simulate([protocol], TIMEOUT_MS);

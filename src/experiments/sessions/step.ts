@@ -144,7 +144,11 @@ export class LastStep {
   }
 
   /** Remembers a step until the next one. If it fails, the step before may be repeated again. */
-  async remember(request: StepRequest, readsDrives: boolean, answer: Promise<Uint8Array>): Promise<Uint8Array> {
+  async remember(
+    request: StepRequest,
+    readsDrives: boolean,
+    answer: Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
     const before = this.#asked;
     this.#asked = { key: keyOf(request, readsDrives), answer };
     this.#isUnderWay = true;

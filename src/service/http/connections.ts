@@ -102,7 +102,10 @@ export class Connections {
     do {
       admitted = this.#admitted;
       for (let turn = 0; turn < TURNS_TO_READ; turn++) await setImmediate();
-    } while ((this.#admitted > admitted || this.#turns.areWaiting) && performance.now() - startedMs < withinMs);
+    } while (
+      (this.#admitted > admitted || this.#turns.areWaiting) &&
+      performance.now() - startedMs < withinMs
+    );
   }
 
   closeAll(): void {

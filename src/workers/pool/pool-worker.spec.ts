@@ -16,17 +16,18 @@ async function until(condition: () => boolean): Promise<void> {
 
 it('does not wait for ever for a closed thread that does not end, and another worker can start', async () => {
   const connectome = await readConnectomeFile(smallConnectomeFile());
+  const fifo = join(mkdtempSync(join(tmpdir(), 'hung-')), 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  const workerData = { connectome, fifo };
   const newWorker = (workerFile: string | URL) =>
     new PoolWorker({
-      workerData: { connectome },
+      workerData,
       workerFile,
       onStrayError: () => undefined,
       onAnswered: () => undefined,
       onLost: () => undefined,
       onChange: () => undefined,
     });
-  const fifo = (process.env['HUNG_FIFO'] = join(mkdtempSync(join(tmpdir(), 'hung-')), 'fifo'));
-  execFileSync('mkfifo', [fifo]);
   const hung = newWorker(HUNG_WORKER);
   const task = expect(hung.run({ kind: 'probe' })).rejects.toMatchObject({ code: 'WORKER_LOST' });
   await until(() => existsSync(`${fifo}.begun`));
