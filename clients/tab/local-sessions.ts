@@ -66,10 +66,12 @@ export class LocalSessions {
     const { session, lastStep } = this.#find(name);
     const step = parseStep(request);
     const known = lastStep.answerTo(step, readsDrives);
-    if (known !== undefined) return known;
+    if (known !== undefined) return textOf(await known);
     session.checkStep(step);
     lastStep.checkIsOver();
-    return lastStep.remember(step, readsDrives, this.#compute(session, step, readsDrives, turn));
+    return textOf(
+      await lastStep.remember(step, readsDrives, this.#compute(session, step, readsDrives, turn)),
+    );
   }
 
   async branch(name: string, request: unknown, turn: Turn): Promise<object> {
@@ -120,9 +122,9 @@ export class LocalSessions {
   }
 
   /** Computes a step. It is free of charge here, so its price does not matter. */
-  async #compute(session: Session, request: StepRequest, readsDrives: boolean, turn: Turn): Promise<string> {
+  async #compute(session: Session, request: StepRequest, readsDrives: boolean, turn: Turn) {
     const step = session.planStep(request, await this.#neuronsToSilence(session, request, turn));
-    return (await session.run(step, readsDrives)).answer;
+    return (await session.run(step, readsDrives, (answer) => inTurns(turn, answer))).answer;
   }
 
   async #neuronsToSilence(session: Session, changes: Changes, turn: Turn) {
@@ -164,6 +166,10 @@ function statesOf(plan: SessionPlan): SessionStates {
     },
     keep: (_, neurons) => [neurons, () => undefined],
   };
+}
+
+function textOf(answer: Uint8Array): string {
+  return new TextDecoder().decode(answer);
 }
 
 function ended(): CodedError {

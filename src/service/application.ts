@@ -7,7 +7,7 @@ import { ModelHealth } from './health/model-health.js';
 import { VERSIONING } from './http/api-versions.js';
 import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
-import { configureServer, createAdapter } from './http/server.js';
+import { configureServer, createAdapter, siteFinder } from './http/server.js';
 import { createLog, nestLog, type LogDestination, logRequest } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { DESCRIPTION_OF_V1 } from './api/v1/description.js';
@@ -51,7 +51,7 @@ export async function assembleApplication(
   options: ApplicationOptions = {},
 ): Promise<NestFastifyApplication> {
   const log = createLog(environment.LOG_LEVEL, options.logTo ?? { write: () => undefined });
-  const connections = new Connections();
+  const connections = new Connections(siteFinder(environment));
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(environment, options),
     createAdapter(environment, connections, options.requestTimeoutMs),

@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type INestApplication } from '@nestjs/common';
+import { areThreadsHung } from '../workers/pool/pool-worker.js';
 import { ModelLoader } from './model-host/model-loader.js';
 import { ENDING_SIGNALS, HANGUP_ENDS, onEndingSignal } from './signals.js';
 import { flushStandardStreams } from './standard-streams.js';
@@ -90,8 +91,8 @@ export async function endProcess(
     const resources = process.getActiveResourcesInfo();
     const areFilesAwaited = resources.some((name) => FILE_OPERATIONS.test(name));
     const areNamesAwaited = resources.some((name) => LOOKUPS.test(name));
-    if (areEnded && !areFilesAwaited && !areNamesAwaited) process.exit(status);
-    const isHung = !areEnded || areFilesAwaited;
+    if (areEnded && !areThreadsHung() && !areFilesAwaited && !areNamesAwaited) process.exit(status);
+    const isHung = !areEnded || areThreadsHung() || areFilesAwaited;
     isOver = performance.now() - sinceMs > Math.max(LAST_GRACE_MS, isHung ? 0 : lookupMs);
     await sleep(LOOK_EVERY_MS);
   }

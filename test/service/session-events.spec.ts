@@ -160,7 +160,7 @@ describe('the events of a session', () => {
     socket.write(`GET ${client.path}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
     const served = service.app.get(Sessions).find(client.path.split('/').at(-1)!);
     const events = jest.spyOn(served, 'showStep');
-    const large = JSON.stringify({ t_ms: 0, text: 'x'.repeat(500_000) });
+    const large = Buffer.from(JSON.stringify({ t_ms: 0, text: 'x'.repeat(500_000) }));
     let closed = false;
     socket.once('close', () => (closed = true)).on('error', () => undefined);
     // The buffers of the system take some megabytes before the service has to keep any.

@@ -6,8 +6,8 @@ import type { Connectome } from '../../engine/connectome/connectome.js';
 import { modelId } from '../../engine/connectome/model-id.js';
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { CodedError } from '../../engine/errors.js';
-import { conditionJson } from '../formats/answer-json.js';
-import type { PlannedReport, ReportTask } from '../kinds/report-kind.js';
+import { conditionBytes } from '../formats/answer-json.js';
+import type { PlannedReport, ReportCounts, ReportTask } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { reportTask } from '../plan/planned-reports.js';
 import { expectedWork, priceMs, tableRowsOf, type Work } from '../plan/prices.js';
@@ -20,7 +20,9 @@ import {
   trialTask,
   type TrialTask,
 } from '../plan/trial.js';
+import type { InParts } from '../../engine/parts.js';
 import { answeredCondition } from '../run/answered-condition.js';
+import type { Paced } from '../run/turn.js';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import { type Changes, MAX_STEP_MS, outOfOrder, type StepRequest } from './step.js';
 import { type NewSilence, type NextStep, Timeline, type TimelineLimits } from './timeline.js';
@@ -96,7 +98,7 @@ export interface PlannedStep {
 
 export interface AnsweredStep {
   /** JSON. */
-  readonly answer: string;
+  readonly answer: Uint8Array<ArrayBuffer>;
   /** The price of the work that was done. */
   readonly priceMs: number;
 }
@@ -223,9 +225,10 @@ export class Session {
 
   /**
    * Computes the next step; a session computes one at a time.
+   * @param paced writes the answer
    * @throws CodedError failures of the trial; the reason of the session's end
    */
-  async run(step: PlannedStep, readsDrives: boolean): Promise<AnsweredStep> {
+  async run(step: PlannedStep, readsDrives: boolean, paced: Paced): Promise<AnsweredStep> {
     const { request, silenced, next, reports, expected } = step;
     const toMs = request.t_ms + request.duration_ms;
     const synapticEventsBefore = this.#synapticEvents;
@@ -249,7 +252,8 @@ export class Session {
       synapticEvents,
       tableRows: tableRowsOf(result),
     };
-    return { answer: this.#answer(result, reports, synapticEvents, toMs), priceMs: priceMs(found) };
+    const answer = await paced(this.#answer(result, reports, synapticEvents, toMs));
+    return { answer, priceMs: priceMs(found) };
   }
 
   /** Allocates memory for a branch of this session; see SessionStates. */
@@ -374,14 +378,21 @@ export class Session {
     return result;
   }
 
-  #answer(result: StepResult, tasks: readonly ReportTask[], synapticEvents: number, toMs: number): string {
+  *#answer(
+    result: StepResult,
+    tasks: readonly ReportTask[],
+    synapticEvents: number,
+    toMs: number,
+  ): InParts<Uint8Array<ArrayBuffer>> {
     const { spikes, responding, inputEvents, stoppedAtStep, drives } = result;
-    const counts = this.#reports.map((report, at) => {
+    const counts: ReportCounts[] = [];
+    for (const [at, { groups }] of this.#reports.entries()) {
       const task = tasks[at]!;
-      const sum = kindOf(task).sum(task, { groups: report.groups, trials: 1, inputNames: this.#inputNames });
+      const sum = kindOf(task).sum(task, { groups, trials: 1, inputNames: this.#inputNames });
       sum.add(0, result.reports[at]!, true);
-      return sum.counts();
-    });
+      counts.push(sum.counts());
+      yield;
+    }
     const condition = {
       index: 0,
       parameters: {},
@@ -403,7 +414,7 @@ export class Session {
       ...(drives && { drive: drives }),
       reports,
     };
-    return [...conditionJson(answer, this.parts.connectome)].join('');
+    return yield* conditionBytes(answer, this.parts.connectome);
   }
 }
 

@@ -125,15 +125,15 @@ export function outOfOrder(message: string, now?: string): CodedError {
 
 /** The current or last step of a session. A client may ask for it again; a session computes one step at a time. */
 export class LastStep {
-  #asked: { readonly key: string; readonly answer: Promise<string> } | undefined;
+  #asked: { readonly key: string; readonly answer: Promise<Uint8Array> } | undefined;
   #isUnderWay = false;
 
   get isUnderWay(): boolean {
     return this.#isUnderWay;
   }
 
-  /** @returns the answer if the request repeats this step */
-  answerTo(request: StepRequest, readsDrives: boolean): Promise<string> | undefined {
+  /** @returns the answer, as JSON, if the request repeats this step */
+  answerTo(request: StepRequest, readsDrives: boolean): Promise<Uint8Array> | undefined {
     return this.#asked?.key === keyOf(request, readsDrives) ? this.#asked.answer : undefined;
   }
 
@@ -144,7 +144,11 @@ export class LastStep {
   }
 
   /** Remembers a step until the next one. If it fails, the step before may be repeated again. */
-  async remember(request: StepRequest, readsDrives: boolean, answer: Promise<string>): Promise<string> {
+  async remember(
+    request: StepRequest,
+    readsDrives: boolean,
+    answer: Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
     const before = this.#asked;
     this.#asked = { key: keyOf(request, readsDrives), answer };
     this.#isUnderWay = true;

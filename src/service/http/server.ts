@@ -5,13 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Readable, type Duplex } from 'node:stream';
-import { compile } from '@fastify/proxy-addr';
+import proxyAddr from '@fastify/proxy-addr';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Environment } from '../config/environment.js';
 import { CodedError, describeValue, ERRORS } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { ArrivingDocuments, LeavingAnswers } from '../limits/admission.js';
+import { siteKey } from '../limits/client-address.js';
 import { refusal, type Connections } from './connections.js';
 import { CORS, SECURITY_HEADERS } from './response-headers.js';
 import { ErrorFilter } from './error.filter.js';
@@ -62,7 +63,14 @@ export function createAdapter(
 
 /** Returns a function that recognizes the addresses of trusted proxies; false if none is trusted. */
 function proxiesOf({ TRUST_PROXY }: Environment): false | ((address: string, hop: number) => boolean) {
-  return TRUST_PROXY !== '' && compile(TRUST_PROXY.split(',').map((entry) => entry.trim()));
+  return TRUST_PROXY !== '' && proxyAddr.compile(TRUST_PROXY.split(',').map((entry) => entry.trim()));
+}
+
+/** Returns a function that finds the site of a request before Fastify has it; see siteOf. */
+export function siteFinder(environment: Environment): (request: IncomingMessage) => string {
+  const isProxy = proxiesOf(environment);
+  if (isProxy === false) return ({ socket }) => siteKey(socket.remoteAddress);
+  return (request) => siteKey(proxyAddr(request, isProxy));
 }
 
 /**
@@ -102,20 +110,19 @@ export function configureServer(
   });
   fastify.addHook('onSend', (request, reply, payload, next) => {
     if (reply.statusCode === ERRORS.BODY_TOO_LARGE.status) dropBody(request, reply);
-    let turn: Promise<void> | undefined;
+    const send = (sent: unknown) => {
+      // Closes the connection, so that the client's next request goes elsewhere. Requests that already arrived on it
+      // are answered first.
+      if (isEnding() && connections.isNewest(reply.raw)) reply.header('connection', 'close');
+      next(null, sent);
+    };
     try {
-      turn = answers.admit(request, reply, payload);
+      answers.admit(request, reply, payload, send);
     } catch (error) {
       for (const header of HEADERS_OF_BODY) reply.removeHeader(header);
       if (payload instanceof Readable) payload.destroy();
       next(error as Error);
-      return;
     }
-    // Closes the connection, so that the client's next request goes elsewhere. Requests that already arrived on it
-    // are answered first.
-    if (isEnding() && connections.isNewest(reply.raw)) reply.header('connection', 'close');
-    if (turn === undefined) next();
-    else void turn.then(() => next());
   });
   app.useGlobalPipes(new StrictValidationPipe());
   app.useGlobalFilters(new ErrorFilter());

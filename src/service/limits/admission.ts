@@ -14,7 +14,7 @@ import {
   LEAVING_BYTES_PER_CLIENT,
 } from './limits.js';
 import { siteOf } from './client-address.js';
-import { SendingTurns } from './sending-turns.js';
+import { ClientTurns } from './client-turns.js';
 
 /** An experiment or the upload of a document takes seconds, so asking more often does not help. */
 const RETRY_AFTER_S = 5;
@@ -94,16 +94,24 @@ export class LeavingAnswers {
   readonly #shares = new ClientShares();
   /** By client and payload. */
   readonly #answers = new Map<string, Map<unknown, Leaving>>();
-  readonly #turns = new SendingTurns();
+  readonly #turns = new ClientTurns(PIECE_BYTES);
 
   /**
    * @param payload buffer, text or stream; a stream counts with the most that it may buffer
-   * @returns undefined if the answer may be sent now, else a promise that resolves when it may
+   * @param send called with the payload to send, at once or when the client has a turn; a large one is a stream of pieces
    * @throws CodedError QUEUE_FULL
    */
-  admit(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> | undefined {
+  admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    send: (payload: unknown) => void,
+  ): void {
     const bytes = bytesHeld(payload);
-    if (bytes < COUNTED_FROM_BYTES || reply.raw.closed) return undefined;
+    if (bytes < COUNTED_FROM_BYTES || reply.raw.closed) {
+      send(payload);
+      return;
+    }
     const client = siteOf(request);
     const ofClient = getOrInsert(this.#answers, client, () => new Map<unknown, Leaving>());
     const held = typeof payload === 'string' ? reply : payload;
@@ -122,10 +130,29 @@ export class LeavingAnswers {
       ofClient.delete(held);
       if (ofClient.size === 0) this.#answers.delete(client);
     });
-    return this.#turns.take(client, bytes);
+    if (payload instanceof Readable) send(payload);
+    else if (bytes <= PIECE_BYTES) this.#turns.begin(client, bytes, () => send(payload));
+    else send(this.#inPieces(client, reply, payload as string | Uint8Array));
+  }
+
+  #inPieces(client: string, reply: FastifyReply, payload: string | Uint8Array): Readable {
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
+    // Fastify does not know the length of a stream.
+    reply.header('content-length', bytes.length);
+    return Readable.from(this.#pieces(client, bytes), { objectMode: false, highWaterMark: 1 });
+  }
+
+  async *#pieces(client: string, bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      await this.#turns.turn(client, piece.length);
+      yield piece;
+    }
   }
 }
 
+/** Bytes of one client that are sent in one turn of the event loop. */
+const PIECE_BYTES = 64 * 1024;
 /** Smaller answers fit into the socket's buffer and are not counted. */
 const COUNTED_FROM_BYTES = 16 * 1024;
 /** Memory of a stream: its first part, which waits in memory, and its compressor. */

@@ -38,7 +38,12 @@ export function siteOf(request: FastifyRequest): string {
 }
 
 function keysOf(request: FastifyRequest) {
-  return getOrInsert(keys, request, ({ ip }) => ({ client: clientKey(ip), site: clientKey(ip, SITE_BITS) }));
+  return getOrInsert(keys, request, ({ ip }) => ({ client: clientKey(ip), site: siteKey(ip) }));
+}
+
+/** Returns the key of the site of an address; see siteOf. */
+export function siteKey(address: string | undefined): string {
+  return clientKey(address, SITE_BITS);
 }
 
 /**

@@ -8,8 +8,9 @@ const ALIVE_EVERY_MS = 15_000;
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
 /** @param json one line */
-export function serverSentEvent(name: string, json: string): Buffer {
-  return Buffer.from(`event: ${name}\ndata: ${json}\n\n`);
+export function serverSentEvent(name: string, json: string | Uint8Array): Buffer {
+  const data = typeof json === 'string' ? Buffer.from(json) : json;
+  return Buffer.concat([Buffer.from(`event: ${name}\ndata: `), data, Buffer.from('\n\n')]);
 }
 
 /** The stream of one watcher. It closes if the watcher does not read, so that unread steps take no memory. */

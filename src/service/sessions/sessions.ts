@@ -167,7 +167,7 @@ export class ServedSession {
   }
 
   /** @param answer the answer to a step, in JSON */
-  showStep(answer: string): void {
+  showStep(answer: Uint8Array): void {
     // Encoded once for all watchers.
     if (this.#events.observed) this.#events.next(serverSentEvent('step', answer));
   }

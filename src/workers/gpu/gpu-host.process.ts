@@ -2,6 +2,7 @@
  * The program of the GPU process: it receives protocols and returns their trials. It returns a trial only if the GPU
  * certified it as equal to the CPU's. A crash of the driver ends this process and not the service.
  */
+import './ignored-signals.js';
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { Piscina } from 'piscina';

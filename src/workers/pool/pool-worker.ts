@@ -1,5 +1,6 @@
 import { Piscina } from 'piscina';
 import { CodedError } from '../../engine/errors.js';
+import { withTimeout } from './with-timeout.js';
 import type { Outcome, ResultOf, Task, WorkerData } from './task.js';
 
 /**
@@ -7,6 +8,17 @@ import type { Outcome, ResultOf, Task, WorkerData } from './task.js';
  * takes about 15 MB, the atlas most. Beyond the limit only this worker ends; with Node's default the container would.
  */
 const WORKER_HEAP_MB = 256;
+
+/** Time for a closing thread to end, many times the usual one. A thread in a system call ends only after the call. */
+const CLOSE_WITHIN_MS = 20_000;
+
+/** Closed threads that have not ended. */
+let hungThreads = 0;
+
+/** True if a closed thread has not ended. process.exit would wait for it. */
+export function areThreadsHung(): boolean {
+  return hungThreads > 0;
+}
 
 /**
  * `starting`: the worker ended and its successor is not running yet, or failed to start (see isPresent). The first
@@ -125,10 +137,17 @@ export class PoolWorker {
     for (const thread of this.#piscina.threads) void thread.terminate();
   }
 
-  /** Ends the worker for good. */
-  async close(): Promise<void> {
+  /**
+   * Ends the worker for good.
+   * @param withinMs limit of the wait for its thread; the thread of a worker that is not waited for ends later or never
+   */
+  async close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
     this.#closed = true;
-    await this.#piscina.destroy();
+    const ended = this.#piscina.destroy();
+    await withTimeout(withinMs, ended, () => {
+      hungThreads++;
+      void ended.then(() => hungThreads--);
+    });
     this.#tell();
   }
 

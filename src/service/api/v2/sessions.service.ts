@@ -4,16 +4,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CodedError } from '../../../engine/errors.js';
 import { sendingMs, Session } from '../../../experiments/sessions/session.js';
 import type { Changes, StepRequest } from '../../../experiments/sessions/step.js';
+import { inTurns } from '../../../experiments/run/turn.js';
 import { type LoadedModel, ModelHealth } from '../../health/model-health.js';
 import { clientGone, whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
 import { BrainBudget } from '../../limits/brain-budget.js';
 import { siteOf } from '../../limits/client-address.js';
+import { ClientTurns } from '../../limits/client-turns.js';
 import { DOCUMENT_LIMIT_BYTES, Limits } from '../../limits/limits.js';
 import type { SessionEvents } from '../../sessions/session-events.js';
 import { accountOf, ServedSession, Sessions } from '../../sessions/sessions.js';
 import { ExperimentsService } from './experiments.service.js';
 
 const NAME_BYTES = 16;
+/** Time to write answers of one client in a turn of the event loop. Others wait at most so long for each turn. */
+const WRITING_MS = 1;
 
 function newName(): string {
   return randomBytes(NAME_BYTES).toString('base64url');
@@ -54,6 +58,9 @@ class Opening {
 /** Opens and steps sessions: it lets the experiment thread plan their documents and silences, and charges clients. */
 @Injectable()
 export class SessionsService {
+  /** Turns in which answers to steps are written. */
+  readonly #writing = new ClientTurns(1);
+
   constructor(
     private readonly sessions: Sessions,
     private readonly experiments: ExperimentsService,
@@ -127,7 +134,7 @@ export class SessionsService {
     request: StepRequest,
     readsDrives: boolean,
     reply: FastifyReply,
-  ): Promise<string> {
+  ): Promise<Uint8Array> {
     // If the client leaves, the step goes on, because the client may repeat it.
     whenEnded(reply.request, this.health.beginTask());
     const { session, lastStep } = served;
@@ -186,8 +193,9 @@ export class SessionsService {
     request: StepRequest,
     readsDrives: boolean,
     reply: FastifyReply,
-  ): Promise<string> {
+  ): Promise<Uint8Array> {
     const { session } = served;
+    const owner = siteOf(reply.request);
     const neurons = await this.#neuronsToSilence(session, request, reply);
     const step = session.planStep(request, neurons);
     try {
@@ -199,9 +207,12 @@ export class SessionsService {
     }
     let priceMs = 0;
     try {
-      const answered = await session.run(step, readsDrives);
+      const answered = await session.run(step, readsDrives, (writing) =>
+        inTurns((part) => this.#writing.turn(owner, 1).then(part), writing, WRITING_MS),
+      );
       priceMs = answered.priceMs;
-      return answered.answer;
+      // All requests for this step share these bytes.
+      return Buffer.from(answered.answer.buffer);
     } finally {
       served.refund(step.priceMs - priceMs);
     }
