@@ -2962,7 +2962,7 @@ export interface components {
         /** @description true: if rows of events do not fit into an answer, gives the first of each condition and no further pages. An answer that was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
         readonly truncate: boolean;
         /** @description Format of the answer. It decides over Accept, which chooses among the media types of the answer; JSON if nothing does. */
-        readonly format_runOpenExperiment: "json" | "ndjson" | "csv" | "arrow" | "parquet";
+        readonly format_runOpenExperiment: "json" | "ndjson" | "csv" | "arrow" | "parquet" | "svg";
         /** @description The table of a CSV, Arrow or Parquet answer. By default rates. If all reports are tables of events, that of the first of them. */
         readonly table: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
         /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
