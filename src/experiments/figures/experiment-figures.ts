@@ -60,7 +60,7 @@ function compared(kind: FigureKind): FigureKind {
 export interface DrawnFigure {
   readonly kind: FigureKind;
   readonly figure: Figure;
-  readonly rows: readonly MeasuredRow[];
+  rows(): readonly MeasuredRow[];
 }
 
 /** The figures of a file, which offers no choice. @param kinds the most informative first */
@@ -73,7 +73,7 @@ export function drawnFigures(
       .flatMap((chosen) => {
         const figure = kind.draw(findings, chosen);
         const isEmpty = figure === undefined || figure.sections.every(({ panels }) => panels.length === 0);
-        return isEmpty ? [] : [{ kind, figure, rows: kind.rows?.(findings, chosen) ?? [] }];
+        return isEmpty ? [] : [{ kind, figure, rows: () => kind.rows?.(findings, chosen) ?? [] }];
       })
       .slice(0, MAX_FIGURES),
   );

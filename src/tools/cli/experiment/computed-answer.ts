@@ -187,7 +187,8 @@ function keptPart(next: number, files: readonly OpenFile[]): KeptPart {
 }
 
 /**
- * `12 conditions were complete; those before condition 12 are in a.partial.csv. --from 12 runs the rest.`
+ * `12 conditions were complete; those before condition 12 are in a.partial.csv. --from 12 runs the rest. Append
+ * the rows of its CSV file to the partial one.`
  * @param wantsFiles whether to say that there is no file if none was kept
  */
 export function conditionsText(done: number, kept: KeptPart | undefined, wantsFiles: boolean): string {
@@ -196,5 +197,12 @@ export function conditionsText(done: number, kept: KeptPart | undefined, wantsFi
     return `${complete}${wantsFiles ? '; no file was written' : ''}.`;
   }
   const { next, files } = kept;
-  return `${complete}; those before condition ${next} are in ${files.join(' and ')}. --from ${next} runs the rest.`;
+  const isCsv = (file: string) => file.endsWith('.csv');
+  return (
+    `${complete}; those before condition ${next} are in ${files.join(' and ')}. --from ${next} runs the rest.` +
+    (files.some(isCsv) ? ' Append the rows of its CSV file to the partial one.' : '') +
+    (files.every(isCsv)
+      ? ''
+      : ' Arrow and Parquet files cannot be appended: read both and join their tables.')
+  );
 }
