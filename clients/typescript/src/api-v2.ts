@@ -2522,7 +2522,7 @@ export interface components {
              * @description For programs.
              * @enum {string}
              */
-            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "REWIRED_WIRING" | "NO_EFFECT" | "PRUNED_CONTROLS" | "FEW_CONTROLS" | "MATCH_WIDENED" | "RUNAWAY" | "READOUT_STIMULATED" | "ASYMMETRIC_INPUT" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
+            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "REWIRED_WIRING" | "NO_EFFECT" | "PRUNED_CONTROLS" | "FEW_CONTROLS" | "MATCH_WIDENED" | "RUNAWAY" | "READOUT_STIMULATED" | "ASYMMETRIC_INPUT" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED" | "RESUMED";
             /** @description For people. */
             readonly message: string;
         };
@@ -3102,6 +3102,7 @@ export interface operations {
                     readonly "text/csv": string;
                     readonly "application/vnd.apache.arrow.stream": string;
                     readonly "application/vnd.apache.parquet": string;
+                    readonly "image/svg+xml": string;
                 };
             };
             /** @description With Prefer: respond-async: the experiment is a job, and this is its state. */
@@ -3273,6 +3274,7 @@ export interface operations {
                     readonly "text/csv": string;
                     readonly "application/vnd.apache.arrow.stream": string;
                     readonly "application/vnd.apache.parquet": string;
+                    readonly "image/svg+xml": string;
                 };
             };
             /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
