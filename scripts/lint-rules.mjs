@@ -24,9 +24,9 @@ const doors = {
     document: ['kinds'],
     plan: ['kinds', 'document'],
     run: ['kinds', 'document', 'plan'],
-    formats: ['kinds', 'document', 'plan', 'run'],
-    sessions: ['kinds', 'document', 'plan', 'run', 'formats'],
     figures: ['kinds', 'document'],
+    formats: ['kinds', 'document', 'plan', 'run', 'figures'],
+    sessions: ['kinds', 'document', 'plan', 'run', 'formats'],
   },
   workers: {
     pool: [],

@@ -37,7 +37,8 @@ export default defineConfig({
     outDir: pathOf('../../dist/pages/tab'),
     emptyOutDir: true,
     target: 'es2022',
-    modulePreload: { polyfill: false },
+    // A worker has no document in which a chunk could be loaded before it is imported.
+    modulePreload: false,
     rollupOptions: {
       input: { brain: pathOf('open-brain.ts'), 'brain.worker': pathOf('brain.worker.ts') },
       preserveEntrySignatures: 'strict',

@@ -98,6 +98,15 @@ describe('open experiments with the typed client', () => {
     }
   });
 
+  it('gives the figure, of an experiment and of a job', async () => {
+    const svg = await (await service.post(DOCUMENT, `${PATH}?format=svg`)).text();
+    expect(svg).toMatch(/^<svg [^]*<\/svg>\n$/);
+    expect(await client.experimentFigure(DOCUMENT)).toBe(svg);
+    const job = await client.submitExperiment(DOCUMENT);
+    await job.wait();
+    expect(await job.figure()).toBe(svg);
+  });
+
   it('follows the pages of an answer and of a table', async () => {
     const document = {
       ...DOCUMENT,

@@ -13,7 +13,7 @@ import {
 import { startReadyService, type Answer, type Service } from '../support/service.js';
 import { until } from '../support/service-process.js';
 
-const FORMATS = ['json', 'ndjson', 'csv', 'arrow', 'parquet'];
+const FORMATS = ['json', 'ndjson', 'csv', 'arrow', 'parquet', 'svg'];
 /** Every kind of axis, by itself and with others, and every kind of report. */
 const DOCUMENTS: Record<string, object> = {
   'one condition': SHORT,

@@ -19,7 +19,7 @@ describe('a stored answer', () => {
   });
   afterEach(() => service.stop());
 
-  it.each(['json', 'ndjson', 'csv', 'arrow'])(
+  it.each(['json', 'ndjson', 'csv', 'arrow', 'svg'])(
     'costs nothing and has the same bytes, as %s',
     async (format) => {
       const query = `?format=${format}`;
@@ -37,6 +37,26 @@ describe('a stored answer', () => {
       expect((await run(service, { ...DOCUMENT, seed: 7 }, query)).status).toBe(429);
     },
   );
+
+  it.each(['json', 'ndjson'])('in %s is drawn, and not computed again', async (format) => {
+    const reports = { escape: { node_set: 'C_escape' }, raster: { node_set: 'C_escape', type: 'spikes' } };
+    const document = { ...DOCUMENT, reports, name: 'Drawn "<again>"' };
+    const answer = await run(service, document, `?format=${format}`);
+    await answer.text();
+    const drawn = await run(service, document, '', { accept: 'image/svg+xml' });
+    expect(drawn.status).toBe(200);
+    expect(drawn.headers.get('content-type')).toBe('image/svg+xml; charset=utf-8');
+    const svg = await drawn.text();
+    expect(svg).toMatch(/^<svg [^]*Drawn &quot;&lt;again&gt;&quot;[^]*<\/svg>\n$/);
+    // It is charged if it is computed.
+    const other = await startReadyService({ WORKERS: '2' });
+    try {
+      expect(await (await run(other, document, '?format=svg')).text()).toBe(svg);
+    } finally {
+      await other.stop();
+    }
+    expect(await (await run(service, document, '?format=svg')).text()).toBe(svg);
+  });
 
   it('is awaited by equal experiments that arrive during the first', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => run(service, DOCUMENT)));

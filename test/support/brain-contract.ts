@@ -14,6 +14,7 @@ import {
   type Course,
   courseOf,
   eventsOf,
+  figuresOf,
   type Outcome,
   runsOf,
 } from './brain-deeds.js';
@@ -320,6 +321,17 @@ export function describeContract(
       const expected = await http().answers(documents);
       expect(expected.filter((each) => typeof each === 'string').length).toBeGreaterThan(6);
       expectSame(await brain.use(answersOf, documents), expected);
+    });
+
+    it('draws the figures of the service', async () => {
+      const raster = { node_set: '@MN9', type: 'spikes' };
+      const sweep = [{ set: 'inputs.sugar.rate_hz', values: [50, 100] }];
+      const documents = [
+        { ...SHORT, reports: { mn9: '@MN9', raster } },
+        { ...SHORT, sweep },
+      ];
+      const ask = (document: object) => http().ask('/api/v2/experiments?format=svg', document);
+      expectSame(await brain.use(figuresOf, documents), await inTurn(documents, ask));
     });
 
     it('refuses documents in the same words', async () => {

@@ -50,6 +50,13 @@ export async function answersOf(brain: Brain, documents: readonly object[]): Pro
   return outcomes;
 }
 
+/** The figures of experiments, as SVG. */
+export async function figuresOf(brain: Brain, documents: readonly object[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const document of documents) outcomes.push(await brain.client.experimentFigure(document));
+  return outcomes;
+}
+
 /** A step without its beginning. */
 interface Change {
   readonly duration_ms: number;

@@ -290,7 +290,7 @@ describe('npm run experiment -- DOCUMENT.json --url with an experiment that is t
     const { stderr, ...ended } = await running.ended;
     expect(ended).toEqual({ status: 143, stdout: '' });
     const [, next, path] =
-      /The job was ended\.\nInterrupted: \d+ conditions? (?:was|were) complete; those before condition (\d+) are in (\S+)\. --from \d+ runs the rest\.\n$/.exec(
+      /The job was ended\.\nInterrupted: \d+ conditions? (?:was|were) complete; those before condition (\d+) are in (\S+)\. --from \d+ runs the rest\. Append the rows of its CSV file to the partial one\.\n$/.exec(
         stderr,
       ) ?? [];
     expect(readdirSync(folder).map((name) => join(folder, name))).toEqual([path]);
@@ -561,7 +561,7 @@ describe('npm run experiment, interrupted', () => {
       const broken = await run();
       expect(broken).toMatchObject({ status: 1, stdout: '' });
       expect(broken.stderr).toMatch(
-        /failed after 2 conditions were complete; those before condition 2 are in \S+a\.partial\.csv\. --from 2 runs the rest\.\n/,
+        /failed after 2 conditions were complete; those before condition 2 are in \S+a\.partial\.csv\. --from 2 runs the rest\. Append the rows of its CSV file to the partial one\.\n/,
       );
       expect(broken.stderr).toMatch(/The connection broke before the experiment ended/);
       expect(readdirSync(folder)).toEqual(['a.partial.csv']);
@@ -615,7 +615,7 @@ describe('npm run experiment, interrupted', () => {
     const { stderr, status } = await running.ended;
     expect(status).toBe(130);
     const [, before, path, next] =
-      /; those before condition (\d+) are in (\S+)\. --from (\d+) runs the rest\.\n$/.exec(stderr) ?? [];
+      /; those before condition (\d+) are in (\S+)\. --from (\d+) runs the rest\. Append the rows of its CSV file to the partial one\.\n$/.exec(stderr) ?? [];
     expect([before, path]).toEqual([next, at('a.partial.csv')]);
     expect(readdirSync(folder)).toEqual(['a.partial.csv']);
     const done = Number(next);

@@ -18,13 +18,14 @@ from .client import Lab
 from .documents import Document, Selector
 from .errors import LabConnectionError, LabError
 from .jobs import Job, JobState, print_job_state
-from .results import Result
+from .results import Drawing, Result
 from .sessions import Session
 from .shiu import default_params, run_exp
 from .version import __version__
 
 __all__ = [
     "Document",
+    "Drawing",
     "Job",
     "JobState",
     "Lab",

@@ -112,7 +112,20 @@ def result_of(
                 answer.update(line)
     for warning in answer.get("warnings", ()):
         warnings.warn(warning["message"], stacklevel=3)
-    return Result(_in_order(answer))
+    result = _in_order(answer)
+    return Result(result, lambda: drawing_of(ask, result))
+
+
+def drawing_of(ask: Ask, answer: Json) -> str:
+    """The service's figure of an answer, as SVG."""
+    with ask({"format": "svg"}) as response:
+        pieces = []
+        while piece := read(response, 2**20):
+            pieces.append(piece)
+    svg = b"".join(pieces).decode()
+    if f"Experiment: {answer['id']}" not in svg:
+        raise LabError("The service has changed its model or its answers since this result; run the experiment again.")
+    return svg
 
 
 def _naming_tables(lines: Lines) -> Lines:

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 ROWS_LEFT_OUT = "Rows beyond the limit of the service are left out, as truncate=True allowed."
 
 
+class Drawing(str):
+    """A figure as the text of an SVG, which a notebook shows."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
 class Result:
     """The answer to an experiment.
 
@@ -30,8 +37,14 @@ class Result:
             is that of all of them, and a condition at their border counts in both.
     """
 
-    def __init__(self, answer: Json) -> None:
+    def __init__(self, answer: Json, draw: Callable[[], str] | None = None) -> None:
         self.json = answer
+        self._draw = draw
+        self._figure: Drawing | None = None
+
+    def __reduce__(self) -> tuple[type[Result], tuple[Json]]:
+        # A copy in another process has no service.
+        return Result, (self.json,)
 
     @property
     def id(self) -> str:
@@ -52,7 +65,8 @@ class Result:
     def resumed_at(self) -> int | None:
         """The condition at which an interrupted experiment went on (`Lab.run(resume=...)`); None if it was not.
 
-        `cost`, and warnings about certain conditions, do not cover the conditions before it.
+        `cost`, and warnings about certain conditions, do not cover the conditions before it; the warning `RESUMED` says
+        so.
         """
         return self.json.get("resumed_at")
 
@@ -249,6 +263,24 @@ class Result:
         from .plots import figure_of
 
         return figure_of(self, reports)
+
+    def figure(self) -> Drawing:
+        """The figure that `npm run experiment -- --plot` draws, from the service, as SVG. A notebook shows it.
+
+            Path("dose.svg").write_text(lab.run(...).figure(), encoding="utf-8")
+
+        The service draws what it still has: a short answer that it has just sent, or the results of a job. Otherwise it
+        computes the experiment again. `plot` needs no service, and gives what you can change.
+
+        Raises:
+            LabError: the service refused it, or no longer has the model or the job.
+            ValueError: the result is not of a `Lab`.
+        """
+        if self._figure is None:
+            if self._draw is None:
+                raise ValueError("figure() needs a result that a Lab has given; plot() draws any.")
+            self._figure = Drawing(self._draw())
+        return self._figure
 
     def __repr__(self) -> str:
         name = self.document.get("name")

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import pickle
 import statistics
 import warnings
 from pathlib import Path
@@ -180,6 +181,19 @@ def test_a_dose_curve_has_the_means_of_the_answer(lab, document):
         means = [condition["reports"]["cells"][at]["rate_hz"]["mean"] for condition in result.json["conditions"]]
         assert line.get_xdata().tolist() == [50, 100, 200]
         assert line.get_ydata().tolist() == means
+
+
+def test_the_figure_is_that_of_the_service(lab, document):
+    result = lab.run(**document)
+    figure = result.figure()
+    assert figure.startswith("<svg ") and figure.endswith("</svg>\n")
+    assert f"Experiment: {result.id}" in figure
+    assert figure._repr_svg_() == figure
+    assert lab.submit(**document).wait(progress=False).figure() == figure
+    copy = pickle.loads(pickle.dumps(result))
+    assert copy.json == result.json
+    with pytest.raises(ValueError, match="a result that a Lab has given"):
+        copy.figure()
 
 
 def test_a_screen_and_a_map_have_a_panel_for_each_group(lab, document):

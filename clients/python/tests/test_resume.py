@@ -14,7 +14,9 @@ def lines_of(path: Path) -> list[dict]:
 
 
 def without_cost(result):
-    return {name: value for name, value in result.json.items() if name not in ("cost", "resumed_at")}
+    """The parts of an answer that do not tell whether it went on."""
+    whole = {name: value for name, value in result.json.items() if name not in ("cost", "resumed_at")}
+    return {**whole, "warnings": [each for each in result.warnings if each["code"] != "RESUMED"]}
 
 
 @pytest.fixture
@@ -52,6 +54,8 @@ def test_it_computes_what_the_file_lacks_and_gives_the_whole_result(lab, screen,
     # The totals come only with a condition, so the last one is computed again if all are there.
     starts = {1: None, 2: 1, 3: 3, 4: 4, 5: 5}
     assert resumed.resumed_at == starts[kept]
+    codes = [each["code"] for each in resumed.warnings]
+    assert ("RESUMED" in codes) == (starts[kept] is not None)
     # Condition 2 needs its baseline, condition 0, again.
     if kept > 2:
         assert resumed.json["cost"]["brain_seconds"] < result.json["cost"]["brain_seconds"]

@@ -2543,7 +2543,7 @@ export interface components {
              * @description For programs.
              * @enum {string}
              */
-            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "REWIRED_WIRING" | "NO_EFFECT" | "PRUNED_CONTROLS" | "FEW_CONTROLS" | "MATCH_WIDENED" | "RUNAWAY" | "READOUT_STIMULATED" | "ASYMMETRIC_INPUT" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
+            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "REWIRED_WIRING" | "NO_EFFECT" | "PRUNED_CONTROLS" | "FEW_CONTROLS" | "MATCH_WIDENED" | "RUNAWAY" | "READOUT_STIMULATED" | "ASYMMETRIC_INPUT" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED" | "RESUMED";
             /** @description For people. */
             readonly message: string;
         };
@@ -2983,7 +2983,7 @@ export interface components {
         /** @description true: if rows of events do not fit into an answer, gives the first of each condition and no further pages. An answer that was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
         readonly truncate: boolean;
         /** @description Format of the answer. It decides over Accept, which chooses among the media types of the answer; JSON if nothing does. */
-        readonly format_runOpenExperiment: "json" | "ndjson" | "csv" | "arrow" | "parquet";
+        readonly format_runOpenExperiment: "json" | "ndjson" | "csv" | "arrow" | "parquet" | "svg";
         /** @description The table of a CSV, Arrow or Parquet answer. By default rates. If all reports are tables of events, that of the first of them. */
         readonly table: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
         /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
@@ -3123,6 +3123,7 @@ export interface operations {
                     readonly "text/csv": string;
                     readonly "application/vnd.apache.arrow.stream": string;
                     readonly "application/vnd.apache.parquet": string;
+                    readonly "image/svg+xml": string;
                 };
             };
             /** @description With Prefer: respond-async: the experiment is a job, and this is its state. */
@@ -3292,6 +3293,7 @@ export interface operations {
                     readonly "text/csv": string;
                     readonly "application/vnd.apache.arrow.stream": string;
                     readonly "application/vnd.apache.parquet": string;
+                    readonly "image/svg+xml": string;
                 };
             };
             /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */

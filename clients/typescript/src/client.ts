@@ -6,7 +6,7 @@ import type { components, paths } from './api.js';
 import type { components as ComponentsOfV2, paths as PathsOfV2 } from './api-v2.js';
 import { ExperimentJob, EXPERIMENTS, type JobState } from './experiment-job.js';
 import { ExperimentRun, type ExperimentDocument, type ExperimentOptions } from './experiment-run.js';
-import { onlyPage, tablePages, type TableOptions } from './table-pages.js';
+import { figureOf, onlyPage, tablePages, type TableOptions } from './table-pages.js';
 import {
   jsonBody,
   randomKey,
@@ -197,6 +197,14 @@ export class NeuralExperimentClient {
     options: TableOptions,
   ): AsyncGenerator<Response, void, void> {
     return tablePages(this.#requests, EXPERIMENTS, jsonBody(document), options);
+  }
+
+  /**
+   * Runs an open experiment and returns its figure as SVG: the one that the command line draws with `--plot`. If the
+   * service still has a short answer to the experiment, it draws that one and computes nothing.
+   */
+  experimentFigure(document: ExperimentDocument, options: ExperimentOptions = {}): Promise<string> {
+    return figureOf(this.#requests, EXPERIMENTS, jsonBody(document), options);
   }
 
   /**

@@ -2,7 +2,7 @@ import type { components } from './api-v2.js';
 import { ExperimentRun, type ExperimentOptions } from './experiment-run.js';
 import { growingPauses, pause, withQuery, type RequestOptions, type Requests } from './requests.js';
 import { ServiceError } from './service-error.js';
-import { onlyPage, tablePages, type TableOptions } from './table-pages.js';
+import { figureOf, onlyPage, tablePages, type TableOptions } from './table-pages.js';
 
 /** Progress of a job, and its error if it failed. */
 export type JobState = components['schemas']['JobStatus'];
@@ -102,6 +102,11 @@ export class ExperimentJob {
   /** All files of one table, in the form of `experimentTablePages`. */
   tablePages(options: TableOptions): AsyncGenerator<Response, void, void> {
     return tablePages(this.#requests, `${this.#path}/results`, {}, options);
+  }
+
+  /** The figure of the results as SVG; while the job runs, of the conditions that are done. */
+  figure(options: ExperimentOptions = {}): Promise<string> {
+    return figureOf(this.#requests, `${this.#path}/results`, {}, options);
   }
 
   /** Ends the job and removes its results. */

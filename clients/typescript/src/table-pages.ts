@@ -29,6 +29,17 @@ export class MorePagesError extends Error {
   }
 }
 
+/** The figure of an answer as SVG: the one that the command line draws with `--plot`. */
+export async function figureOf(
+  requests: Requests,
+  path: string,
+  init: RequestInit,
+  { from, ...options }: ExperimentOptions,
+): Promise<string> {
+  const response = await requests.begun(withQuery(path, { format: 'svg', from }), init, options);
+  return response.text();
+}
+
 /** Follows the links from one page of a table to the next. */
 export async function* tablePages(
   requests: Requests,

@@ -540,6 +540,53 @@ describe('a figure that a reviewer reads', () => {
     expect(figureOfFile(findings({ sweep }, found.conditions)).sections).toHaveLength(1);
   });
 
+  it('has the first kind that has something to draw, without the comparisons twice', () => {
+    const spikes = { ...REPORT, type: 'spikes' };
+    const table = {
+      table: 'spikes',
+      trials: Uint8Array.of(0),
+      steps: Uint16Array.of(5),
+      neurons: Uint32Array.of(2),
+      columns: [],
+      truncated: true,
+    };
+    const control = { mean: 3, sd: 1, values: [2, 4], incomplete: [], p: 1 / 3, q: 1 / 3 };
+    const found = (rate: GroupResult) =>
+      findings(
+        {
+          reports: { cells: REPORT_OF_RATES, raster: spikes },
+          sweep: [{ set: 'seed', values: [0, 1] }],
+          controls: { shuffle: 'weights', count: 2 },
+        },
+        [0, 1].map((seed) => ({
+          parameters: { seed },
+          groups: { cells: [rate] },
+          tables: { raster: table },
+        })),
+      );
+    const titles = (each: Findings) =>
+      figureOfFile(each).sections.flatMap(({ panels }) => panels.map(({ title }) => title));
+    // Trials that were stopped have no rates.
+    const stopped = found(group({}, null));
+    expect(figuresOf(stopped.head.experiment)[0]!.draw(stopped, ({ values }) => values[0]!)).toBeUndefined();
+    expect(titles(stopped)).toEqual(new Array(2).fill('raster: 1 spikes of 1 neuron'));
+    expect(figureOfFile(stopped).note).toContain('Rows of events beyond the limit of the service');
+    expect(titles(found(spread(30, 2, [28, 32], { control })))).toEqual([
+      'cells (Hz)',
+      'cells, seed 0',
+      'cells, seed 1',
+    ]);
+  });
+
+  it('says that nothing is drawn, and that a job is not finished', () => {
+    const { label, sections, note } = figureOfFile({ ...findings({}, []), isPartial: true });
+    expect([label, sections]).toEqual(['', []]);
+    expect(note).toBe(
+      'There is nothing to draw: no condition that is done has a number or an event. ' +
+        'The job is not finished: only the conditions that are done are drawn.',
+    );
+  });
+
   it('is as wide in a file as on the page, and has a largest height with a note of what is left out', () => {
     const names = Array.from({ length: 60 }, (_, at) => `report_${at}`);
     const reports = Object.fromEntries(names.map((name) => [name, REPORT_OF_RATES]));

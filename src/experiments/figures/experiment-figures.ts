@@ -60,7 +60,7 @@ function compared(kind: FigureKind): FigureKind {
 export interface DrawnFigure {
   readonly kind: FigureKind;
   readonly figure: Figure;
-  readonly rows: readonly MeasuredRow[];
+  rows(): readonly MeasuredRow[];
 }
 
 /** The figures of a file, which offers no choice. @param kinds the most informative first */
@@ -72,29 +72,52 @@ export function drawnFigures(
     selectionsOf(kind, findings)
       .flatMap((chosen) => {
         const figure = kind.draw(findings, chosen);
-        return figure === undefined ? [] : [{ kind, figure, rows: kind.rows?.(findings, chosen) ?? [] }];
+        const isEmpty = figure === undefined || figure.sections.every(({ panels }) => panels.length === 0);
+        return isEmpty ? [] : [{ kind, figure, rows: () => kind.rows?.(findings, chosen) ?? [] }];
       })
       .slice(0, MAX_FIGURES),
   );
 }
 
-/** The figure to save as a file: all figures in one; of a sweep only the first kind, and the comparisons with controls. */
+/**
+ * The figure to save as a file: all figures in one; of a sweep only the first kind that has something to draw, and the
+ * comparisons with controls.
+ */
 export function figureOfFile(findings: Findings): Figure {
-  const { experiment } = findings.head;
-  const { sweep = [] } = experiment;
-  const kinds = figuresOf(experiment);
-  const isSwept = sweep.some((axis) => !('values' in axis) || axis.values.length > 1);
-  const compared =
-    isSwept && experiment.controls !== undefined ? drawnFigures(findings, [controlsFigure(experiment)]) : [];
-  const others = drawnFigures(findings, isSwept ? kinds.slice(0, 1) : kinds);
-  const figures = [...others.slice(0, MAX_FIGURES - compared.length), ...compared].map(
-    ({ figure }) => figure,
-  );
-  return titled(findings.head, {
+  const { head, conditions, isPartial = false } = findings;
+  const figures = conditions.length === 0 ? [] : figuresOfFile(findings);
+  const isCut = conditions.some(({ tables }) => Object.values(tables).some(({ truncated }) => truncated));
+  const notes = [
+    ...new Set(figures.map(({ note }) => note)),
+    figures.length === 0 && 'There is nothing to draw: no condition that is done has a number or an event.',
+    isPartial && 'The job is not finished: only the conditions that are done are drawn.',
+    isCut && 'Rows of events beyond the limit of the service are not drawn.',
+  ];
+  return titled(head, {
     label: figures.map(({ label }) => label).join(' '),
     sections: figures.flatMap(({ sections }) => sections),
-    note: [...new Set(figures.map(({ note }) => note))].join(' '),
+    note: sentences(...notes),
   });
+}
+
+function figuresOfFile(findings: Findings): readonly Figure[] {
+  const { experiment } = findings.head;
+  const { sweep = [], controls } = experiment;
+  const isSwept = sweep.some((axis) => !('values' in axis) || axis.values.length > 1);
+  const among = controlsFigure(experiment);
+  const compared = isSwept && controls !== undefined ? drawnFigures(findings, [among]) : [];
+  const kinds = figuresOf(experiment).filter(({ name }) => !isSwept || name !== among.name);
+  const drawn = isSwept ? firstDrawn(findings, kinds) : drawnFigures(findings, kinds);
+  return [...drawn.slice(0, MAX_FIGURES - compared.length), ...compared].map(({ figure }) => figure);
+}
+
+/** The figures of the first kind that has any. */
+function firstDrawn(findings: Findings, kinds: readonly FigureKind[]): readonly DrawnFigure[] {
+  for (const kind of kinds) {
+    const drawn = drawnFigures(findings, [kind]);
+    if (drawn.length > 0) return drawn;
+  }
+  return [];
 }
 
 /** Adds title and provenance, because a file has no page around it that names the experiment. */

@@ -22,6 +22,8 @@ export interface Findings {
   readonly conditions: readonly FoundCondition[];
   /** Number of conditions that were not run, because they change nothing. */
   readonly unchanged: number;
+  /** True if others may be missing, because the job is not finished. */
+  readonly isPartial?: boolean;
   /** The label of a neuron of a table, such as its type and side. */
   labelOf(neuron: number): string;
   /** The cell type of a neuron, by its root id; undefined if types are not known. */

@@ -10,6 +10,7 @@ import { counted, MAX_SERIES, type LegendEntry } from './figure.js';
 import { heatMapFigure } from './heat-map-figure.js';
 import {
   entriesOf,
+  type Entry,
   firstOfEach,
   highestOf,
   leftOut,
@@ -172,12 +173,24 @@ function groupsFigure(measure: Measured): FigureKind {
   };
 }
 
+/** Divides entries, those of a group adjacent, into those of each group. */
+function ofGroups(entries: readonly Entry[]): Entry[][] {
+  const groups: Entry[][] = [];
+  let last: Entry | undefined;
+  for (const entry of entries) {
+    if (entry.group === last?.group) groups.at(-1)!.push(entry);
+    else groups.push([entry]);
+    last = entry;
+  }
+  return groups;
+}
+
 /** The groups that bars show, each with the numbers of its controls: all that are active or, if they are too many, the most active. */
 function barredGroups(measure: Measured, findings: Findings) {
   const conditions = findings.conditions.slice(0, 1);
   const lists = measure.reports.map((report) => {
     const entries = entriesOf(report, measure, findings, conditions).filter(({ value }) => value !== null);
-    return [...grouped(entries, ({ group }) => group).values()];
+    return ofGroups(entries);
   });
   // Controls stay beside their group even if they are silent.
   const activeOnly = lists.map((groups) =>

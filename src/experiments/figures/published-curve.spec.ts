@@ -25,7 +25,7 @@ const FIGURE: Figure = {
   ],
 };
 
-function published(neurons: number, sides: Record<string, number>, more: object = {}) {
+function published(neurons: number, sides: Record<string, number>, more: object = {}, figure = FIGURE) {
   const experiment = {
     inputs: { sweet: { node_set: '@sugar', rate_hz: 1 } },
     silence: [],
@@ -33,7 +33,7 @@ function published(neurons: number, sides: Record<string, number>, more: object 
     ...more,
   };
   const head = { experiment, resolved: { 'inputs.sweet': { neurons, sides } } };
-  const { sections, note } = withPublished(FIGURE, head as unknown as ExperimentHead);
+  const { sections, note } = withPublished(figure, head as unknown as ExperimentHead);
   const { marks, legend, y } = sections[0]!.panels[0]!;
   return { marks, note, entry: legend!.at(-1)!, y };
 }
@@ -67,6 +67,25 @@ it.each([
   expect(entry).toMatchObject({ label: 'published for other sugar neurons', paint: 'muted' });
   expect(y).toMatchObject({ domain: [0, 83.7] });
   expect(note).toContain(`${neurons} sugar neurons on ${Object.keys(sides).join(' and ')}`);
+});
+
+it('does not speak of numbers that no panel shows', () => {
+  const values = [1, 2];
+  const others = { sweep: [{ set: 'inputs.sweet.rate_hz', values }] };
+  const [section] = FIGURE.sections;
+  const [panel] = section!.panels;
+  // None of the published doses lies on this axis.
+  const narrow = { ...panel!, x: { label: '', domain: [1, 2] as const } };
+  const other = { ...panel!, title: 'LC4 (Hz)' };
+  for (const neurons of [20, 105]) {
+    for (const drawn of [narrow, other]) {
+      const figure = { ...FIGURE, sections: [{ ...section!, panels: [drawn] }] };
+      expect(published(neurons, { left: neurons }, others, figure)).toMatchObject({
+        marks: [],
+        note: 'Own.',
+      });
+    }
+  }
 });
 
 it('leaves other experiments as they are', () => {

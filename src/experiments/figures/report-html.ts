@@ -124,7 +124,7 @@ function figureHtml({ kind, figure }: DrawnFigure, number: number): Html {
 function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
   const numbered = drawn.map((figure, at) => ({ ...figure, number: at + 1 }));
   return [...group(numbered, ({ kind }) => kind)].flatMap(([kind, figures]) => {
-    const rows = figures.flatMap((each) => each.rows);
+    const rows = figures.flatMap((each) => each.rows());
     const numbers = figures.map(({ number }) => number);
     const behind = (what: string) =>
       `${what}, behind Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;

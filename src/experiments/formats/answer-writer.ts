@@ -6,7 +6,7 @@ import { tableMetadata, tableOf, type Table, type TableRequest, type TableEncode
 
 /**
  * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes. It holds in memory only one
- * condition, or a row group of Parquet.
+ * condition, or a row group of Parquet; of a figure all that it shows.
  */
 export interface AnswerWriter {
   /**
@@ -17,12 +17,13 @@ export interface AnswerWriter {
 }
 
 /**
- * Makes the writer of a format. The libraries of Arrow and Parquet are loaded on first use.
+ * Makes the writer of a format. The libraries of Arrow, Parquet and figures are loaded on first use.
  * @throws CodedError INVALID_PARAMETER if the experiment has no such table, or its columns cannot have the requested names
  */
 export async function answerWriter(format: Format, options: TableRequest): Promise<AnswerWriter> {
   if (format === 'json' || format === 'ndjson')
     return new JsonWriter(options.connectome, format === 'ndjson');
+  if (format === 'svg') return new (await import('./svg.js')).SvgWriter(options.connectome);
   const table = tableOf(options);
   // BMTK reads columns that are separated by spaces.
   const separator = options.names === 'sonata' ? ' ' : ',';

@@ -2,16 +2,22 @@
 import { joinedBytes } from '../../engine/bytes.js';
 import { answerWriter, type AnswerWriter } from './answer-writer.js';
 import { TABLE_FORMATS, type ColumnNames, type Format, type TableName } from './formats.js';
+import { eventsOfAnswer } from './stored-answer.js';
 import { tableOf, type Table } from './tables.js';
 import type { ConditionResult } from '../run/condition-result.js';
 import { Page, pageText, tooManyRows, type PageStart } from '../run/pages.js';
 import { invalid } from '../../engine/schema/json-path.js';
+import { CodedError } from '../../engine/errors.js';
+import { groupNumbersOf } from '../plan/plan-limits.js';
 import { addWork, type Work } from '../plan/prices.js';
 import type { ExperimentPlan } from '../plan/plan.js';
 import type { ExperimentEvent } from '../document/result.js';
 import type { RunOptions, RunTrial } from '../run/condition-run.js';
 import type { Turn } from '../run/turn.js';
 import { eventsOfResults, runExperiment, type AnswerExtent } from '../run/run-experiment.js';
+
+/** Numbers of groups, as the limit of an experiment counts them, from which a figure is drawn within a second or two. */
+const MAX_FIGURE_NUMBERS = 4_000_000;
 
 /** The requested form of an answer. It does not change the id of the experiment. */
 export interface AnswerRequest {
@@ -63,6 +69,7 @@ export interface Answer extends AnswerHead {
  */
 export function checkRequest(plan: ExperimentPlan, wanted: AnswerRequest, limitRows = plan.tableRows): void {
   checkPage(plan, wanted);
+  if (wanted.format === 'svg') checkFigure(plan);
   if (wanted.truncate) return;
   const samplesIn = plan.cost.samplesOf(writtenReports(plan, wanted));
   for (let condition = wanted.from; condition < plan.conditions; condition++) {
@@ -70,6 +77,18 @@ export function checkRequest(plan: ExperimentPlan, wanted: AnswerRequest, limitR
     const samples = samplesIn(plan.grid.cellOf(condition));
     if (samples > limitRows) throw tooManyRows(condition, 0, samples, limit);
   }
+}
+
+/** A figure is drawn of all numbers at once, in one turn of the thread. */
+function checkFigure(plan: ExperimentPlan): void {
+  const numbers = groupNumbersOf(plan.cost.work());
+  if (numbers <= MAX_FIGURE_NUMBERS) return;
+  throw new CodedError(
+    'TOO_EXPENSIVE',
+    `The figure would be drawn from ${numbers} numbers of groups; at most ${MAX_FIGURE_NUMBERS} are allowed. With fewer ` +
+      'conditions, groups or trials it would fit; --plot of the command line draws any number.',
+    { path: '/reports' },
+  );
 }
 
 function checkPage(plan: ExperimentPlan, wanted: AnswerRequest): void {
@@ -123,7 +142,21 @@ export async function answerOfResults(
   return answerOf(plan, wanted, events, making);
 }
 
-/** The table of an answer; undefined for JSON. */
+/**
+ * Draws an answer that was stored in another format.
+ * @returns undefined if it has not everything that the figure shows
+ */
+export async function answerOfStored(
+  plan: ExperimentPlan,
+  stored: Uint8Array,
+  wanted: AnswerRequest,
+  making: AnswerMaking,
+): Promise<Answer | undefined> {
+  const events = await making.turn(() => eventsOfAnswer(stored, plan.connectome));
+  return events && answerOf(plan, wanted, events, making);
+}
+
+/** The table of an answer; undefined for JSON and figures. */
 function tableIn(
   { connectome, head: { experiment } }: ExperimentPlan,
   { format, table, names }: AnswerRequest,
@@ -162,7 +195,7 @@ type Events = AsyncIterable<ExperimentEvent> | readonly ExperimentEvent[];
 async function answerOf(
   plan: ExperimentPlan,
   wanted: AnswerRequest,
-  events: AsyncGenerator<ExperimentEvent, void, void>,
+  events: Events,
   making: AnswerMaking,
 ): Promise<Answer> {
   const { connectome, head } = plan;

@@ -5,6 +5,7 @@ export const FORMATS = {
   csv: { mediaType: 'text/csv', parameters: '; charset=utf-8; header=present', extension: 'csv' },
   arrow: { mediaType: 'application/vnd.apache.arrow.stream', parameters: '', extension: 'arrow' },
   parquet: { mediaType: 'application/vnd.apache.parquet', parameters: '', extension: 'parquet' },
+  svg: { mediaType: 'image/svg+xml', parameters: '; charset=utf-8', extension: 'svg' },
 } as const;
 
 export type Format = keyof typeof FORMATS;

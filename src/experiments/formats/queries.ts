@@ -228,6 +228,10 @@ export function answerRequest(
       `${ofTable[0]} may be given only with one of the formats ${TABLE_FORMATS.join(', ')}, got ${format}.`,
     );
   }
+  const isFigure = format === 'svg';
+  if (isFigure && page !== undefined) {
+    throw invalid([], `page must not be given with the format svg, which has no pages, got ${page}.`);
+  }
   const start = page === undefined ? undefined : pageStartOf(page)!;
   if (start !== undefined && (from !== undefined || truncate === 'true')) {
     const other = from === undefined ? 'truncate=true' : 'from';
@@ -236,7 +240,8 @@ export function answerRequest(
   return {
     format,
     from: start?.condition ?? Number(from ?? first),
-    truncate: truncate === 'true',
+    // A figure of many events shows few of them, and says so.
+    truncate: truncate === 'true' || isFigure,
     ...(start && { page: start }),
     ...(table !== undefined && { table }),
     ...(names !== undefined && { names }),

@@ -15,6 +15,7 @@ export const WARNING = object('Something to bear in mind about the results.', {
     'MISSING_SKIPPED',
     'SUBSTITUTED',
     'SPIKES_TRUNCATED',
+    'RESUMED',
   ]),
   message: text('For people.'),
 });

@@ -191,6 +191,16 @@ export function truncatedWarning(conditions: readonly number[]): ExperimentWarni
   };
 }
 
+/** @param from the first condition of the answer */
+export function resumedWarning(from: number): ExperimentWarning {
+  return {
+    code: 'RESUMED',
+    message:
+      `The answer begins at condition ${from}. Its cost, and warnings about the results of certain conditions, do not cover ` +
+      'the conditions before it.',
+  };
+}
+
 /** @returns a sentence on the missing pairs, if the metadata shows that pairs or all connections are missing */
 function partialWiring(metadata: Connectome['metadata']): string | undefined {
   const { release, wiring, minimumSynapses, connectionCount } = metadata;

@@ -51,7 +51,7 @@ export class Page implements RowFilter {
   constructor(
     private readonly start: PageStart,
     private readonly limit: PageLimit,
-    private readonly hasEarlierPages: boolean,
+    readonly hasEarlierPages: boolean,
   ) {}
 
   /** The first trial that did not fit. If there is one, the page is full. */

@@ -3,7 +3,13 @@ import { CodedError } from '../../engine/errors.js';
 import type { ConditionExtent, ExperimentPlan } from '../plan/plan.js';
 import { MAX_Q } from '../kinds/controls.js';
 import { controlledReports } from '../plan/planned-reports.js';
-import { runawayWarning, truncatedWarning, widenedWarning, fewSetsWarning } from '../plan/warnings.js';
+import {
+  resumedWarning,
+  runawayWarning,
+  truncatedWarning,
+  widenedWarning,
+  fewSetsWarning,
+} from '../plan/warnings.js';
 import { Baselines } from './baselines.js';
 import { answeredCondition } from './answered-condition.js';
 import { ConditionRun, type RunOptions, type RunTrial } from './condition-run.js';
@@ -115,7 +121,8 @@ async function* eventsOf(
 ): AsyncGenerator<ExperimentEvent, void, void> {
   yield { kind: 'head', head: plan.head };
   const { grid } = plan;
-  const totals = new Totals(plan, page);
+  // A page after the first one goes on where another one ended, and clients add the two up.
+  const totals = new Totals(plan, page, page?.hasEarlierPages === true ? 0 : from);
   const controlled = controlledReports(reports);
   const controlsIn = (condition: number) => (controlled.length > 0 ? grid.controlsOf(condition) : 0);
   /** The last condition that was run and is not yet yielded, and its controls so far. */
@@ -183,6 +190,7 @@ class Totals {
   constructor(
     private readonly plan: ExperimentPlan,
     private readonly page: Page | undefined,
+    private readonly from: number,
   ) {
     const { matchedAxis, controls } = plan.grid;
     if (matchedAxis >= 0 && controls > 0) this.#screen = new Screen();
@@ -231,6 +239,7 @@ class Totals {
         ...(this.#few.length > 0 ? [fewSetsWarning(this.#few)] : []),
         ...(this.#runaways.length > 0 ? [runawayWarning(this.#runaways, plan.connectome.neuronCount)] : []),
         ...(this.#truncated.length > 0 ? [truncatedWarning(this.#truncated)] : []),
+        ...(this.from > 0 ? [resumedWarning(this.from)] : []),
       ],
       cite: plan.cite,
       ...(this.#screen && { screen: this.#screen.result() }),

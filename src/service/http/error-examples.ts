@@ -23,8 +23,8 @@ export const EXAMPLE_MESSAGES = {
     '/api/v2/sessions: with its duration_ms the new session begins where that one was.',
   METHOD_NOT_ALLOWED: 'The method at "/api/v1/run" must be one of OPTIONS, POST, got "GET".',
   NOT_ACCEPTABLE:
-    'Accept must allow application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream or ' +
-    'application/vnd.apache.parquet, got "image/png".',
+    'Accept must allow application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream, ' +
+    'application/vnd.apache.parquet or image/svg+xml, got "image/png".',
   STEP_OUT_OF_ORDER: 't_ms must be 60, where the session is, got 40.',
   BODY_TOO_LARGE: bodyTooLargeMessage(BODY_LIMIT_BYTES),
   REQUEST_TIMEOUT: ERRORS.REQUEST_TIMEOUT.meaning,

@@ -7,19 +7,14 @@ import { answerJson, dryRunJson } from '../../experiments/formats/answer-json.js
 import type { TableFormat } from '../../experiments/formats/formats.js';
 import { describeValue } from '../../engine/errors.js';
 import { figureOfFile } from '../../experiments/figures/experiment-figures.js';
+import { findingsOf } from '../../experiments/figures/findings.js';
 import { reportHtml } from '../../experiments/figures/report-html.js';
 import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
 import { writeAtomically } from './atomic-file.js';
 import { answerTable } from './experiment/answer-table.js';
-import {
-  computedAnswer,
-  conditionsText,
-  type FileOrder,
-  findingsOf,
-  Interrupted,
-} from './experiment/computed-answer.js';
+import { computedAnswer, conditionsText, type FileOrder, Interrupted } from './experiment/computed-answer.js';
 import { documentOf, documentText } from './experiment/document.js';
 import { readDriverLines } from './experiment/driver-lines-file.js';
 import { dryRunTable } from './experiment/dry-run-table.js';
@@ -91,7 +86,7 @@ export const command = defineCommand({
       progress.note(`Wrote ${file.path === spikes ? 'the spikes' : 'the table'} to ${file.path}.`);
     }
     if (draw !== undefined || html !== undefined) {
-      const findings = findingsOf(answer, await source.neurons(), driverLines);
+      const findings = { ...findingsOf(answer, await source.neurons()), driverLines };
       if (plot !== undefined && draw !== undefined) {
         await writeAtomically(
           plot,

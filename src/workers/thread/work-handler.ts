@@ -9,6 +9,7 @@ import { dryRunJson } from '../../experiments/formats/answer-json.js';
 import {
   answerOfResults,
   answerOfRun,
+  answerOfStored,
   checkRequest,
   writtenReports,
   type AnswerHead,
@@ -180,6 +181,18 @@ export class WorkHandler {
       ...plannedOf(plan, wanted.from, fromTrial, writtenReports(plan, wanted)),
       isExample: this.parts.examples.has(plan.head.id),
     }));
+  }
+
+  /**
+   * Plans to draw the planned answer from a stored one in another format, instead of running it.
+   * @returns false if the stored answer does not have everything
+   */
+  async planDrawing(stored: Uint8Array, wanted: AnswerRequest): Promise<boolean> {
+    const making = { turn: this.turn, pieceBytes: PIECE_BYTES };
+    const answer = await answerOfStored(this.#plan!, stored, wanted, making);
+    if (answer === undefined) return false;
+    this.#begin = async () => answer;
+    return true;
   }
 
   /** Plans a job; see dryRun. */

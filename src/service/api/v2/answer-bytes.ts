@@ -88,7 +88,7 @@ function failureLine(thrown: unknown): Uint8Array {
   return Buffer.from(`${JSON.stringify(errorBody(error))}\n`);
 }
 
-const TEXT_FORMATS: readonly Format[] = ['json', 'ndjson', 'csv'];
+const TEXT_FORMATS: readonly Format[] = ['json', 'ndjson', 'csv', 'svg'];
 const TABLE_FORMATS: readonly Format[] = TABLES;
 
 /** Header with the time until the answer begins. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerHead, AnswerRequest, AnswerPiece } from '../../../experiments/formats/answer.js';
 import { TABLE_FORMATS, type Format } from '../../../experiments/formats/formats.js';
+import { drawableForms } from '../../../experiments/formats/stored-answer.js';
 import type { SessionPlan } from '../../../experiments/plan/session-plan.js';
 import type { SilenceToPlan } from '../../../experiments/sessions/session.js';
 import { priceMs } from '../../../experiments/plan/prices.js';
@@ -77,12 +78,15 @@ export class ExperimentsService {
     const { work, planned } = prepared;
     whenEnded(request, () => work.end());
     const pending = await withoutIdleLimit(request, () => this.stored.findOrBegin(prepared));
-    if ('bytes' in pending) {
+    const answered = (stored: StoredAnswer) => {
       work.end();
       report.outcome = 'done';
       report.conditions = planned.conditions;
-      return pending;
-    }
+      return stored;
+    };
+    if ('bytes' in pending) return answered(pending);
+    const drawn = await this.#drawn(prepared, request, pending);
+    if (drawn !== undefined) return answered(drawn);
     let leave = (): void => undefined;
     let charge: Charge;
     try {
@@ -104,6 +108,32 @@ export class ExperimentsService {
     // The client may have disconnected during the charge.
     whenEnded(request, () => void run.end());
     return run;
+  }
+
+  /** The figure of an experiment whose answer is stored in another format; undefined if none is. */
+  async #drawn(
+    prepared: PreparedExperiment,
+    request: FastifyRequest,
+    pending: PendingAnswer,
+  ): Promise<StoredAnswer | undefined> {
+    const { work, wanted } = prepared;
+    const whole = this.stored.findForm(prepared, drawableForms(wanted));
+    if (whole === undefined) return undefined;
+    try {
+      const canDraw = work.call('planDrawing', whole.bytes, wanted);
+      if (!(await this.#awaited(request, work, canDraw))) return undefined;
+      const { pieces, ...head } = await this.#awaited(request, work, work.answer());
+      const drawn: Uint8Array[] = [];
+      for await (const piece of pending.storing(
+        head,
+        bytesOf(pieces, () => undefined),
+      ))
+        drawn.push(piece);
+      return { head, bytes: Buffer.concat(drawn) };
+    } catch (error) {
+      pending.end();
+      throw error;
+    }
   }
 
   /**

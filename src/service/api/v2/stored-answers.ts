@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { AnswerHead } from '../../../experiments/formats/answer.js';
+import type { AnswerHead, AnswerRequest } from '../../../experiments/formats/answer.js';
 import { withTimeout } from '../../../workers/pool/with-timeout.js';
 import type { Bytes } from './answer-bytes.js';
 import type { PreparedExperiment } from './experiments.service.js';
@@ -45,7 +45,7 @@ export class StoredAnswers {
    * @returns the stored answer; if there is none, the caller has to compute it and must call `end` in any case
    */
   async findOrBegin({ planned, wanted }: PreparedExperiment): Promise<StoredAnswer | PendingAnswer> {
-    const key = `${planned.id} ${planned.order} ${JSON.stringify(wanted)}`;
+    const key = keyOf(planned, wanted);
     const untilMs = performance.now() + MAX_WAIT_MS;
     for (let pending = this.#pending.get(key); pending !== undefined; pending = this.#pending.get(key)) {
       const leftMs = untilMs - performance.now();
@@ -53,6 +53,15 @@ export class StoredAnswers {
       await withTimeout(leftMs, pending, () => undefined);
     }
     return this.#stored.get(key) ?? this.#begin(key);
+  }
+
+  /** The stored answer in one of other forms; undefined if there is none. */
+  findForm({ planned }: PreparedExperiment, forms: readonly AnswerRequest[]): StoredAnswer | undefined {
+    for (const form of forms) {
+      const stored = this.#stored.get(keyOf(planned, form));
+      if (stored !== undefined) return stored;
+    }
+    return undefined;
   }
 
   #begin(key: string): PendingAnswer {
@@ -78,4 +87,8 @@ export class StoredAnswers {
     if (length <= MAX_ANSWER_BYTES) this.#stored.set(key, { head, bytes: Buffer.concat(pieces) });
     end();
   }
+}
+
+function keyOf({ id, order }: PreparedExperiment['planned'], wanted: AnswerRequest): string {
+  return `${id} ${order} ${JSON.stringify(wanted)}`;
 }

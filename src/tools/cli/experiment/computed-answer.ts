@@ -1,19 +1,16 @@
 import { constants } from 'node:os';
-import { SIDES } from '../../../engine/connectome/connectome.js';
 import { CodedError } from '../../../engine/errors.js';
-import type { DriverLines } from '../../../experiments/figures/driver-lines.js';
 import { counted } from '../../../experiments/figures/figure.js';
-import type { Findings, FoundCondition } from '../../../experiments/figures/figure-kind.js';
+import type { FoundCondition } from '../../../experiments/figures/figure-kind.js';
+import { CONDITIONS_WITH_TABLES, foundCondition } from '../../../experiments/figures/findings.js';
 import { answerWriter, type AnswerWriter } from '../../../experiments/formats/answer-writer.js';
 import type { TableFormat } from '../../../experiments/formats/formats.js';
-import type { LabelledNeurons, TableRequest } from '../../../experiments/formats/tables.js';
+import type { TableRequest } from '../../../experiments/formats/tables.js';
 import type {
-  AnsweredCondition,
   ExperimentEvent,
   ExperimentHead,
   ExperimentTotals,
 } from '../../../experiments/document/result.js';
-import type { EventTable, GroupResult } from '../../../experiments/kinds/result-rows.js';
 import { AtomicFile } from '../atomic-file.js';
 import type { ProgressLine } from '../progress.js';
 import type { ExperimentSource, TrialProgress } from './source.js';
@@ -46,8 +43,6 @@ interface OpenFile {
   readonly writer: AnswerWriter;
 }
 
-/** Tables of events may fill the memory, so only those of the first conditions are stored for the plot. */
-const CONDITIONS_WITH_TABLES = 4;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** The exit code of refusals; that of failures, after which the same may succeed, is another. */
 const REFUSED = 2;
@@ -192,7 +187,8 @@ function keptPart(next: number, files: readonly OpenFile[]): KeptPart {
 }
 
 /**
- * `12 conditions were complete; those before condition 12 are in a.partial.csv. --from 12 runs the rest.`
+ * `12 conditions were complete; those before condition 12 are in a.partial.csv. --from 12 runs the rest. Append
+ * the rows of its CSV file to the partial one.`
  * @param wantsFiles whether to say that there is no file if none was kept
  */
 export function conditionsText(done: number, kept: KeptPart | undefined, wantsFiles: boolean): string {
@@ -201,38 +197,12 @@ export function conditionsText(done: number, kept: KeptPart | undefined, wantsFi
     return `${complete}${wantsFiles ? '; no file was written' : ''}.`;
   }
   const { next, files } = kept;
-  return `${complete}; those before condition ${next} are in ${files.join(' and ')}. --from ${next} runs the rest.`;
-}
-
-function foundCondition({ reports, ...condition }: AnsweredCondition, keepsTables: boolean): FoundCondition {
-  const groups: Record<string, readonly GroupResult[]> = {};
-  const tables: Record<string, EventTable> = {};
-  for (const [name, report] of Object.entries(reports)) {
-    if (!('table' in report)) groups[name] = [...report];
-    else if (keepsTables) tables[name] = report;
-  }
-  return { ...condition, groups, tables };
-}
-
-/** The part of an answer that figures need. */
-export function findingsOf(
-  { head, conditions, totals }: CollectedAnswer,
-  neurons: LabelledNeurons,
-  driverLines?: DriverLines,
-): Findings {
-  const { metadata, typeIndices, sides } = neurons;
-  let indices: Map<string, number> | undefined;
-  const typeName = (neuron: number) => metadata.types[typeIndices[neuron]!]!.name;
-  return {
-    head,
-    conditions,
-    unchanged: totals.unchanged.length,
-    driverLines,
-    labelOf: (neuron) => `${typeName(neuron) || 'untyped'} ${SIDES[sides[neuron]!]!}`.trim(),
-    typeOf(rootId) {
-      indices ??= new Map(Array.from(typeIndices, (_, neuron) => [neurons.neuronId(neuron), neuron]));
-      const neuron = indices.get(rootId);
-      return neuron === undefined ? undefined : typeName(neuron);
-    },
-  };
+  const isCsv = (file: string) => file.endsWith('.csv');
+  return (
+    `${complete}; those before condition ${next} are in ${files.join(' and ')}. --from ${next} runs the rest.` +
+    (files.some(isCsv) ? ' Append the rows of its CSV file to the partial one.' : '') +
+    (files.every(isCsv)
+      ? ''
+      : ' Arrow and Parquet files cannot be appended: read both and join their tables.')
+  );
 }

@@ -1,0 +1,52 @@
+/** Collects from an answer what figures need. The command line and the service draw from it. */
+import { SIDES, type Connectome, type ConnectomeMetadata } from '../../engine/connectome/connectome.js';
+import type { AnsweredCondition, ExperimentHead, ExperimentTotals } from '../document/result.js';
+import type { EventTable, GroupResult } from '../kinds/result-rows.js';
+import type { Findings, FoundCondition } from './figure-kind.js';
+
+/** Tables of events may fill the memory, so only those of the first conditions are held. No figure of a file shows more. */
+export const CONDITIONS_WITH_TABLES = 4;
+
+/** The names of neurons in figures. */
+export interface NamedNeurons extends Pick<Connectome, 'typeIndices' | 'sides' | 'neuronId'> {
+  readonly metadata: Pick<ConnectomeMetadata, 'types'>;
+}
+
+/** The parts of an answer that figures need. */
+export interface AnswerToDraw {
+  readonly head: ExperimentHead;
+  /** Only the first conditions have their tables of events. */
+  readonly conditions: readonly FoundCondition[];
+  readonly totals: Pick<ExperimentTotals, 'unchanged' | 'partial'>;
+}
+
+export function foundCondition(
+  { reports, ...condition }: AnsweredCondition,
+  keepsTables: boolean,
+): FoundCondition {
+  const groups: Record<string, readonly GroupResult[]> = {};
+  const tables: Record<string, EventTable> = {};
+  for (const [name, report] of Object.entries(reports)) {
+    if (!('table' in report)) groups[name] = [...report];
+    else if (keepsTables) tables[name] = report;
+  }
+  return { ...condition, groups, tables };
+}
+
+export function findingsOf({ head, conditions, totals }: AnswerToDraw, neurons: NamedNeurons): Findings {
+  const { metadata, typeIndices, sides } = neurons;
+  let indices: Map<string, number> | undefined;
+  const typeName = (neuron: number) => metadata.types[typeIndices[neuron]!]!.name;
+  return {
+    head,
+    conditions,
+    unchanged: totals.unchanged.length,
+    isPartial: totals.partial === true,
+    labelOf: (neuron) => `${typeName(neuron) || 'untyped'} ${SIDES[sides[neuron]!]!}`.trim(),
+    typeOf(rootId) {
+      indices ??= new Map(Array.from(typeIndices, (_, neuron) => [neurons.neuronId(neuron), neuron]));
+      const neuron = indices.get(rootId);
+      return neuron === undefined ? undefined : typeName(neuron);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** Reads an answer in JSON or NDJSON back, to draw it. */
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import type {
+  AnsweredCondition,
+  ExperimentEvent,
+  ExperimentHead,
+  ExperimentTotals,
+} from '../document/result.js';
+import type { GroupResults } from '../kinds/result-rows.js';
+import type { AnswerRequest } from './answer.js';
+import { eventTableOf, type TableColumns } from './tables.js';
+
+type Condition = Omit<AnsweredCondition, 'reports'> & {
+  readonly reports: Readonly<Record<string, GroupResults | TableColumns>>;
+};
+type Whole = ExperimentHead & ExperimentTotals & { readonly conditions: readonly Condition[] };
+
+/** The other forms of an answer that has everything that the figure of an experiment shows. */
+export function drawableForms(wanted: AnswerRequest): readonly AnswerRequest[] {
+  if (wanted.format !== 'svg') return [];
+  return (['ndjson', 'json'] as const).map((format) => ({ ...wanted, format, truncate: false }));
+}
+
+/**
+ * The events of a whole answer.
+ * @returns undefined if it goes on on another page
+ */
+export function eventsOfAnswer(
+  bytes: Uint8Array,
+  neurons: Pick<Connectome, 'neuronCount' | 'neuronId'>,
+): readonly ExperimentEvent[] | undefined {
+  const { head, conditions, totals } = partsOf(new TextDecoder().decode(bytes));
+  if (totals.next_page !== undefined) return undefined;
+  const { experiment } = head;
+  const indices = new Map<string, number>();
+  const indexOf = (id: string): number => {
+    if (indices.size === 0)
+      for (let neuron = 0; neuron < neurons.neuronCount; neuron++)
+        indices.set(neurons.neuronId(neuron), neuron);
+    return indices.get(id)!;
+  };
+  const tableOrGroups = ([name, report]: [string, GroupResults | TableColumns]) =>
+    [
+      name,
+      Array.isArray(report) ? report : eventTableOf(report as TableColumns, experiment, name, indexOf),
+    ] as const;
+  return [
+    { kind: 'head', head },
+    ...conditions.map(({ reports, ...condition }): ExperimentEvent => {
+      const read = Object.fromEntries(
+        Object.entries(reports).map(tableOrGroups),
+      ) as AnsweredCondition['reports'];
+      return { kind: 'condition', condition: { ...condition, reports: read } };
+    }),
+    { kind: 'totals', totals },
+  ];
+}
+
+function partsOf(text: string) {
+  const lines = text.trimEnd().split('\n');
+  if (lines.length === 1) {
+    const whole = JSON.parse(text) as Whole;
+    return { head: whole, conditions: whole.conditions, totals: whole };
+  }
+  const [head, ...rest] = lines.map((line) => JSON.parse(line) as unknown);
+  const totals = rest.pop() as ExperimentTotals;
+  return { head: head as ExperimentHead, conditions: rest as Condition[], totals };
+}
