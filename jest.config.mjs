@@ -6,6 +6,8 @@ export default {
   testMatch: ['**/*.spec.ts'],
   // Their processes take a sixth of the time of all tests: npm run test:faults.
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/faults/'],
+  // Packages of their own, for programs that a test starts.
+  modulePathIgnorePatterns: ['<rootDir>/test/clients/generated/node_modules/'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^#platform$': '<rootDir>/src/engine/platform.node.ts',

@@ -1,6 +1,7 @@
 /**
  * The guide promises that its examples work, so they are taken out of its pages and run: each against a real
- * service that has the brain that ships; those in a browser by guide-browser.slow.spec.ts.
+ * service that has the brain that ships; those in a browser by guide-browser.slow.spec.ts, and that of generated types by
+ * test/clients/generated.slow.spec.ts.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -89,6 +90,9 @@ describe('docs/guide', () => {
     expect([...examples.keys()]).toEqual([
       'browser-page',
       'game-loop',
+      'typescript-client',
+      'python-client',
+      'r-client',
       'open-experiment-command',
       'lesion',
       'preset',
@@ -332,7 +336,29 @@ describe('docs/guide', () => {
   });
 });
 
+/** Id and rate of MN9, which the small clients of docs/guide/clients.md print. */
+async function idAndRate(): Promise<[string, number]> {
+  const document = { inputs: { sugar: { node_set: '@sugar' } }, reports: { mn9: { node_set: '@MN9' } } };
+  const { id, conditions } = await (await service.post(document, '/api/v2/experiments')).json();
+  return [id, conditions[0].reports.mn9[0].rate_hz.mean];
+}
+
+describeWith(['httr2'], 'docs/guide in R', () => {
+  it('asks with httr2', async () => {
+    const [id, rate] = (await outputOf('Rscript', ['-e', codeOf('r-client')])).split(' ');
+    const [expectedId, expectedRate] = await idAndRate();
+    expect(id).toBe(expectedId);
+    // R prints seven digits.
+    expect(Number(rate)).toBeCloseTo(expectedRate, 3);
+  });
+});
+
 describeWith(['python'], 'docs/guide in Python', () => {
+  it('is a client in five lines', async () => {
+    const [id, rate] = (await runPython('python-client')).split(' ');
+    expect([id, Number(rate)]).toEqual(await idAndRate());
+  });
+
   it('asks with nothing installed', async () => {
     const lines = (await runPython('python')).trimEnd().split('\n');
     const expected = await Promise.all(

@@ -41,6 +41,7 @@ const present = {
   chromium: () => onPath('chromium'),
   'other-nodes': () => OTHER_NODES.length > 0,
   python: () => onPath('python3'),
+  httr2: hasHttr2,
   ipv6: () =>
     Object.values(networkInterfaces()).some((addresses) =>
       addresses?.some(({ family }) => family === 'IPv6'),
@@ -103,6 +104,16 @@ function canMount(): boolean {
 function imports(python: string, module: string): boolean {
   try {
     execFileSync(python, ['-c', `import ${module}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** R with the package for HTTP that the guide uses. */
+function hasHttr2(): boolean {
+  try {
+    execFileSync('Rscript', ['-e', 'library(httr2)'], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
