@@ -615,7 +615,9 @@ describe('npm run experiment, interrupted', () => {
     const { stderr, status } = await running.ended;
     expect(status).toBe(130);
     const [, before, path, next] =
-      /; those before condition (\d+) are in (\S+)\. --from (\d+) runs the rest\. Append the rows of its CSV file to the partial one\.\n$/.exec(stderr) ?? [];
+      /; those before condition (\d+) are in (\S+)\. --from (\d+) runs the rest\. Append the rows of its CSV file to the partial one\.\n$/.exec(
+        stderr,
+      ) ?? [];
     expect([before, path]).toEqual([next, at('a.partial.csv')]);
     expect(readdirSync(folder)).toEqual(['a.partial.csv']);
     const done = Number(next);
