@@ -1,5 +1,7 @@
 import { readEnvironment } from '../config/environment.js';
 import { EventEmitter } from 'node:events';
+import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Admission, LeavingAnswers } from './admission.js';
 import { Limits } from './limits.js';
@@ -31,7 +33,8 @@ it('counts the bytes of answers that are not read, of a client and of all, a sha
   const answers = new LeavingAnswers();
   const begin = (ip: string, payload: unknown) => {
     const raw = Object.assign(new EventEmitter(), { closed: false });
-    void answers.admit({ ip } as FastifyRequest, { raw } as unknown as FastifyReply, payload);
+    const reply = { raw, header: () => undefined } as unknown as FastifyReply;
+    answers.admit({ ip } as FastifyRequest, reply, payload, () => undefined);
     return () => raw.emit('close');
   };
   const shared = new Uint8Array(2 ** 20);
@@ -50,4 +53,36 @@ it('counts the bytes of answers that are not read, of a client and of all, a sha
   expect(() => begin('192.0.2.9', new Uint8Array(2 ** 20))).toThrow('too many answers are not read');
   for (const leave of leaving) leave();
   for (let at = 0; at < 64; at++) begin('192.0.2.1', new Uint8Array(2 ** 20));
+});
+
+it('sends large answers in pieces with their length, and of one client 64 KiB in a turn of the event loop', async () => {
+  const answers = new LeavingAnswers();
+  const headers: unknown[] = [];
+  const pieces: Buffer[][] = [];
+  let ended = 0;
+  const text = 'abcdefghij'.repeat(15_000);
+  for (const answer of [0, 1]) {
+    const raw = Object.assign(new EventEmitter(), { closed: false });
+    const reply = { raw, header: (...header: unknown[]) => headers.push(header) } as unknown as FastifyReply;
+    answers.admit({ ip: '192.0.2.1' } as FastifyRequest, reply, text, (sent) => {
+      pieces[answer] = [];
+      (sent as Readable).on('data', (piece: Buffer) => pieces[answer]!.push(piece)).on('end', () => ended++);
+    });
+  }
+  expect(headers).toEqual([
+    ['content-length', text.length],
+    ['content-length', text.length],
+  ]);
+  await setImmediate();
+  const sentBytes = () => Buffer.concat(pieces.flat()).length;
+  for (let sent = sentBytes(); ended < 2;) {
+    await setImmediate();
+    const now = sentBytes();
+    expect(now - sent).toBeLessThanOrEqual(65_536);
+    sent = now;
+  }
+  for (const each of pieces) {
+    expect(each.map(({ length }) => length)).toEqual([65_536, 65_536, 18_928]);
+    expect(String(Buffer.concat(each))).toBe(text);
+  }
 });
