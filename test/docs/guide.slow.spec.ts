@@ -336,7 +336,7 @@ describe('docs/guide', () => {
   });
 });
 
-/** Id and rate of MN9, which the small clients of docs/guide/clients.md print. */
+/** Id and rate of MN9, which the small clients of docs/guide/client-of-your-own.md print. */
 async function idAndRate(): Promise<[string, number]> {
   const document = { inputs: { sugar: { node_set: '@sugar' } }, reports: { mn9: { node_set: '@MN9' } } };
   const { id, conditions } = await (await service.post(document, '/api/v2/experiments')).json();

@@ -17,7 +17,7 @@ import type { Turn } from '../run/turn.js';
 import { eventsOfResults, runExperiment, type AnswerExtent } from '../run/run-experiment.js';
 
 /** Numbers of groups, as the limit of an experiment counts them, from which a figure is drawn within a second or two. */
-const MAX_FIGURE_NUMBERS = 4_000_000;
+const MAX_FIGURE_NUMBERS = 2_000_000;
 
 /** The requested form of an answer. It does not change the id of the experiment. */
 export interface AnswerRequest {
