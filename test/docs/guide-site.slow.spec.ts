@@ -16,7 +16,7 @@ describe('the guide of the site', () => {
     const guide = pages.filter(({ source }) => source.startsWith('docs/guide/'));
     const [first, second] = guide;
     expect([first!.file, second!.file]).toEqual(['index.html', 'run.html']);
-    expect(new Set(guide.map(({ source }) => source)).size).toBe(17);
+    expect(new Set(guide.map(({ source }) => source)).size).toBe(19);
     expect(byFile.size).toBe(pages.length);
     expect(byFile.get('docs-science.html')!.title).toBe('The model, and what it can say');
   });
@@ -49,7 +49,7 @@ describe('the documents with a button', () => {
     // A session posts its document elsewhere.
     const expected = posted.map(({ page }) => `${page}.html`).filter((file) => file !== 'sessions.html');
     expect(documents.map(({ file }) => file).sort()).toEqual(expected.sort());
-    expect(documents).toHaveLength(11);
+    expect(documents).toHaveLength(12);
   });
 
   it.each(documents)('$file: is accepted, or refused as the page says', ({ file, text }) => {

@@ -88,11 +88,11 @@ describe('docs/guide', () => {
     const blocks = [...all.matchAll(/^```\S+$/gm)].length;
     const notRun = [...all.matchAll(/<!-- not run: .+ -->/g)].length;
     expect([...examples.keys()]).toEqual([
-      'browser-page',
-      'game-loop',
       'typescript-client',
       'python-client',
       'r-client',
+      'browser-page',
+      'game-loop',
       'open-experiment-command',
       'lesion',
       'preset',
@@ -101,6 +101,7 @@ describe('docs/guide', () => {
       'open-experiment',
       'spikes',
       'stream',
+      'figure',
       'odour',
       'job',
       'model',
@@ -169,6 +170,12 @@ describe('docs/guide', () => {
     expect(experiment.inputs.sugar.rate_hz).toBe(100);
     expect(experiment.silence).toEqual([{ node_set: '@MN9', start_ms: 120, end_ms: 220 }]);
     expect(conditions[0].spikes.mean).toBe(steps.reduce((sum, { spikes }) => sum + spikes, 0));
+  });
+
+  it('draws the figure of a dose curve', async () => {
+    expect(await runShell('figure')).toBe('<svg');
+    const svg = readFileSync(join(directory, 'dose.svg'), 'utf8');
+    expect(svg).toMatch(/^<svg[^]*MN9[^]*<\/svg>\n$/);
   });
 
   it('job: prints the table of the immediate answer, once it is done', async () => {
