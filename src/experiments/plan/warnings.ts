@@ -161,13 +161,18 @@ export function runawayWarning(conditions: readonly number[], neuronCount: numbe
   };
 }
 
-/** @param conditions those with a control for which too few neurons matched */
-export function widenedWarning(conditions: readonly number[]): ExperimentWarning {
+/**
+ * @param conditions those with a control for which too few neurons matched
+ * @param bins what too few neurons had
+ */
+export function widenedWarning(conditions: readonly number[], bins: readonly string[]): ExperimentWarning {
+  const listed = bins.slice(0, LISTED_AT_MOST).join('; ');
+  const more = bins.length > LISTED_AT_MOST ? ` and ${bins.length - LISTED_AT_MOST} more` : '';
   return {
     code: 'MATCH_WIDENED',
     message:
       `In controls of ${listedConditions(conditions)} too few neurons matched: others came from neighbouring bins of ` +
-      'activity or, if these had too few as well, with other labels.',
+      `activity or, if these had too few as well, with other labels. Too few had: ${listed}${more}.`,
   };
 }
 

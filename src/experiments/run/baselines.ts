@@ -129,23 +129,23 @@ export class Baselines {
     const { seed } = this.plan.settingsAt(cell);
     const condition = grid.conditionOf(cell);
     if (controls?.only !== undefined) {
-      const { neurons, isWidened } = sets.draw(group.neurons, seed, control, condition);
+      const { neurons, short } = sets.draw(group.neurons, seed, control, condition);
       const drawn = Array.from(neurons, (neuron) => connectome.neuronId(neuron)).join(' ');
       const labels = { ...group.labels, drawn };
       const values = sweptValues.with(at, { labels, neurons });
-      return { kind: 'run', values, matched: { isWidened } };
+      return { kind: 'run', values, matched: { short } };
     }
     const all = getOrInsert(this.#drawn, cell, () =>
       sets.drawAll(group.neurons, seed, grid.controls, condition),
     );
     if (this.#drawn.size > MAX_DRAWN) this.#drawn.delete(this.#drawn.keys().next().value!);
-    const { neurons, isWidened, name, isRepeated } = all[control - 1]!;
+    const { neurons, short, name, isRepeated } = all[control - 1]!;
     if (isRepeated) return { kind: 'absent' };
     const isIdle = sparesSilent(grid.axes[at]!) && neurons.every((neuron) => matching.spikes[neuron] === 0);
     return {
       kind: 'run',
       values: sweptValues.with(at, { labels: group.labels, neurons }),
-      matched: { isWidened, set: isIdle ? '' : name },
+      matched: { short, set: isIdle ? '' : name },
     };
   }
 

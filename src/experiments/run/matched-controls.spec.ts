@@ -298,7 +298,10 @@ describe('the draw of matched neurons', () => {
       const sorted = [...group].sort((a, b) => a - b);
       const byHand = drawnByHand(sorted, match, leftOut, spikes, [document.seed, only, 1]);
       expect(drawnIn(conditions[1]!)).toEqual(byHand.map((neuron) => model.neuronId(neuron)));
-      expect(totals.warnings.some(({ code }) => code === 'MATCH_WIDENED')).toBe(isWidened);
+      const warning = totals.warnings.find(({ code }) => code === 'MATCH_WIDENED');
+      const parts = match.map((label) => (label === 'activity' ? 'activity bin [0-5]' : '[^,;]+')).join(', ');
+      if (isWidened) expect(warning!.message).toMatch(new RegExp(`Too few had: ${parts}(; ${parts})*[.]$`));
+      else expect(warning).toBeUndefined();
     }
   });
 });

@@ -4,6 +4,7 @@
  */
 import { sha256Hex } from '#platform';
 import type { Connectome } from '../../engine/connectome/connectome.js';
+import { labelOf } from '../../engine/connectome/neuron-index.js';
 import { positionOf } from '../../engine/connectome/sorted-array.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../../engine/stimulus/philox.js';
@@ -20,8 +21,8 @@ const NAME_LENGTH = 16;
 export interface MatchedSet {
   /** Ascending. */
   readonly neurons: Uint32Array;
-  /** True if too few neurons matched, so that some are from neighbouring bins or have other labels. */
-  readonly isWidened: boolean;
+  /** Labels and bins that too few neurons had, so that some are from neighbouring bins or have other labels. */
+  readonly short: readonly string[];
 }
 
 export interface NamedSet extends MatchedSet {
@@ -37,6 +38,8 @@ export class MatchedSets {
   /** The bin of each neuron; all 0 if activity does not matter. */
   readonly #bins: Uint8Array;
   readonly #pools = new Map<string, Uint32Array>();
+  /** Text of what a neuron must match. */
+  readonly #textOf: (neuron: number) => string;
 
   /**
    * @param isLeftOut 1 for each neuron that is stimulated, silenced or read
@@ -52,6 +55,12 @@ export class MatchedSets {
       label === 'activity' ? [] : [ranksOf(connectome, label).ofNeurons],
     );
     this.#bins = match.includes('activity') ? binsOf(spikes) : new Uint8Array(spikes.length);
+    const texts = match.map((label) => {
+      if (label === 'activity') return (neuron: number) => `activity bin ${this.#bins[neuron]}`;
+      const textOf = labelOf(connectome, label);
+      return (neuron: number) => textOf(neuron) || `no ${label}`;
+    });
+    this.#textOf = (neuron) => texts.map((text) => text(neuron)).join(', ') || 'all neurons';
   }
 
   drawAll(group: Uint32Array, seed: number, controls: number, condition: number): NamedSet[] {
@@ -69,10 +78,10 @@ export class MatchedSets {
   draw(group: Uint32Array, seed: number, control: number, condition: number): MatchedSet {
     const random = new PhiloxSequence(seed, control, PHILOX_STREAM.matched, condition);
     const used = new Set(group);
-    let isWidened = false;
+    const short: string[] = [];
     for (const alike of this.#alikeIn(group)) {
-      const { pool, free, isWidened: isWider } = this.#poolFor(alike, used);
-      isWidened ||= isWider;
+      const { pool, free, isWidened } = this.#poolFor(alike, used);
+      if (isWidened) short.push(this.#textOf(alike[0]!));
       for (let left = Math.min(alike.length, free); left > 0; left--) {
         let neuron: number;
         do neuron = pool[random.nextBelow(pool.length)]!;
@@ -80,7 +89,7 @@ export class MatchedSets {
         used.add(neuron);
       }
     }
-    return { neurons: Uint32Array.from([...used].slice(group.length)).sort(), isWidened };
+    return { neurons: Uint32Array.from([...used].slice(group.length)).sort(), short };
   }
 
   /** Divides a group into neurons of equal labels and bins. */

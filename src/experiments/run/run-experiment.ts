@@ -151,7 +151,7 @@ async function* eventsOf(
     }
     if (result?.kind === 'run') {
       const { counts } = result;
-      if (result.matched?.isWidened && isAnswered) totals.widened.add(condition);
+      if (isAnswered) totals.addShort(condition, result.matched?.short);
       if (control === 0) {
         const controls = new Array<undefined>(controlsIn(condition));
         pending = isAnswered
@@ -177,8 +177,8 @@ async function* eventsOf(
 /** The totals of an answer, which grow with its cells. */
 class Totals {
   readonly unchanged: ConditionParameters[] = [];
-  /** Conditions with controls for which too few neurons matched. */
-  readonly widened = new Set<number>();
+  /** Conditions with controls for which too few neurons matched, and what too few had. */
+  readonly #short = { conditions: new Set<number>(), bins: new Set<string>() };
   /** Conditions with few different sets of matched neurons. */
   readonly #few: number[] = [];
   readonly #screen: Screen | undefined;
@@ -207,6 +207,12 @@ class Totals {
     if (cost.isRunaway && isAnswered && grid.controlOf(cell) === 0) this.#runaways.push(condition);
   }
 
+  /** @param bins labels and bins that too few neurons had; results of an earlier version have none */
+  addShort(condition: number, bins: readonly string[] = []): void {
+    if (bins.length > 0) this.#short.conditions.add(condition);
+    for (const bin of bins) this.#short.bins.add(bin);
+  }
+
   /** @param controls of the condition  @param controlled the reports that are compared with them */
   addAnswered(
     answered: AnsweredCondition,
@@ -221,7 +227,8 @@ class Totals {
   }
 
   answer(isPartial: boolean): ExperimentTotals {
-    const { plan, page, widened } = this;
+    const { plan, page } = this;
+    const { conditions, bins } = this.#short;
     const { brainMs, inputEvents, synapticEvents } = this.#cost;
     return {
       // Later pages list the conditions after this one.
@@ -235,7 +242,7 @@ class Totals {
       },
       warnings: [
         ...plan.warnings,
-        ...(widened.size > 0 ? [widenedWarning([...widened])] : []),
+        ...(bins.size > 0 ? [widenedWarning([...conditions], [...bins])] : []),
         ...(this.#few.length > 0 ? [fewSetsWarning(this.#few)] : []),
         ...(this.#runaways.length > 0 ? [runawayWarning(this.#runaways, plan.connectome.neuronCount)] : []),
         ...(this.#truncated.length > 0 ? [truncatedWarning(this.#truncated)] : []),
