@@ -15,6 +15,7 @@ class DriverLines:
 
     def __init__(self, path: str | Path) -> None:
         self._types: dict[str, set[str]] = {}
+        self._texts: dict[str, str] = {}
         content = Path(path).read_bytes()
         text = (gzip.decompress(content) if str(path).endswith(".gz") else content).decode("utf-8-sig")
         with io.StringIO(text, newline="") as file:
@@ -33,7 +34,10 @@ class DriverLines:
 
     def text_for(self, types: list[str]) -> str:
         """`SS1, SS2 (+3) and 4 more`; `none`; empty without a type."""
-        return "; ".join(self._text_for_one(name) for name in types)
+        for name in types:
+            if name not in self._texts:
+                self._texts[name] = self._text_for_one(name)
+        return "; ".join(self._texts[name] for name in types)
 
     def _text_for_one(self, name: str) -> str:
         others = {line: len(types) - 1 for line, types in self._types.items() if name in types}

@@ -61,5 +61,8 @@ export function svgText(node: SvgNode | string): string {
 /** Escapes text for XML and HTML. Removes control characters, except line ends: neither format allows them, even escaped. */
 export function escaped(content: string): string {
   const named: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-  return content.replace(/[&<>"]|(?!\n)[\p{Cc}\p{Cs}]/gu, (character) => named[character] ?? '\ufffd');
+  return content.replace(
+    /[&<>"]|(?!\n)[\p{Cc}\p{Cs}\ufffe\uffff]/gu,
+    (character) => named[character] ?? '\ufffd',
+  );
 }

@@ -201,7 +201,7 @@ export function resumedWarning(from: number): ExperimentWarning {
   return {
     code: 'RESUMED',
     message:
-      `The answer begins at condition ${from}. Its cost, and warnings about the results of certain conditions, do not cover ` +
+      `This part of the answer begins at condition ${from}. Its cost, and warnings about the results of certain conditions, do not cover ` +
       'the conditions before it.',
   };
 }

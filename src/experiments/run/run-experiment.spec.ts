@@ -115,7 +115,7 @@ describe('runExperiment', () => {
     const { conditions } = await answerOf(plan, runTrial, { from: 9 });
     expect(totals.cost.brain_seconds).toBeCloseTo((conditions.length + 1) * 3 * 0.06, 10);
     expect(totals.warnings.find(({ code }) => code === 'RESUMED')!.message).toBe(
-      'The answer begins at condition 9. Its cost, and warnings about the results of certain conditions, do not cover ' +
+      'This part of the answer begins at condition 9. Its cost, and warnings about the results of certain conditions, do not cover ' +
         'the conditions before it.',
     );
     expect((await answerOf(plan, runTrial)).totals.warnings.map(({ code }) => code)).not.toContain('RESUMED');

@@ -19,7 +19,7 @@ import { CodedError } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { clientKey } from '../limits/client-address.js';
 import { ClientTurns } from '../limits/client-turns.js';
-import { RAW_CORS_HEADERS } from './response-headers.js';
+import { HEADERS_OF_BODY, RAW_CORS_HEADERS } from './response-headers.js';
 import { errorBody } from '../../engine/errors.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import { RAW_ANSWER_TIMEOUT_MS, UNANSWERED_REQUESTS_LIMIT } from '../limits/limits.js';
@@ -187,6 +187,8 @@ export class Connections {
       return;
     }
     const { headers, body } = refusal(error, reply?.request.id ?? randomUUID());
+    for (const header of HEADERS_OF_BODY) response.removeHeader(header);
+    for (const header of HEADERS_OF_BODY) reply?.removeHeader(header);
     const all = { ...reply?.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
     response.writeHead(error.status, all).end(body);
   }

@@ -65,3 +65,6 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-permitted-cross-domain-policies': 'none',
   'x-xss-protection': '0',
 };
+
+/** Headers of a body; they do not fit the error that replaces it. */
+export const HEADERS_OF_BODY = ['content-type', 'content-encoding', 'content-length', 'etag', 'link'];

@@ -14,7 +14,7 @@ import { getOrInsert } from '../../engine/get-or-insert.js';
 import { ArrivingDocuments, LeavingAnswers } from '../limits/admission.js';
 import { siteKey } from '../limits/client-address.js';
 import { refusal, type Connections } from './connections.js';
-import { CORS, SECURITY_HEADERS } from './response-headers.js';
+import { CORS, HEADERS_OF_BODY, SECURITY_HEADERS } from './response-headers.js';
 import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import * as limits from '../limits/limits.js';
@@ -135,9 +135,6 @@ export function configureServer(
   );
   connections.watch(server);
 }
-
-/** Headers of a body; they do not fit the error that replaces it. */
-const HEADERS_OF_BODY = ['content-type', 'content-encoding', 'content-length', 'etag', 'link'];
 
 /**
  * Reads and drops the rest of a body that is too large. Otherwise a client that sends all of it before it reads would

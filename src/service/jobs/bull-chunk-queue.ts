@@ -83,7 +83,10 @@ export class BullChunkQueue implements ChunkQueue {
     return waiting + prioritized + delayed;
   }
 
-  /** @returns ids of the jobs that have chunks here, waiting or under way */
+  /**
+   * @returns ids of the jobs that have chunks here, waiting or under way
+   * @throws Error if the queue is closed meanwhile, since some would be missing
+   */
   async jobs(model: string): Promise<ReadonlySet<string>> {
     const prefix = `${PREFIX}:${nameOf(model)}:`;
     const jobs = new Set<string>();
@@ -93,6 +96,7 @@ export class BullChunkQueue implements ChunkQueue {
         if (job !== undefined) jobs.add(job);
       }
     }
+    if (this.#isClosed) throw new Error('The queue of chunks is closed.');
     return jobs;
   }
 

@@ -92,13 +92,15 @@ describeWith(['redis'], 'a job whose chunks Redis has lost', () => {
     const queue = new BullChunkQueue(redis, connect, DISK_JOB_LIMITS.storedForMs);
     const worker = new ChunkWorker(hostWith(), store, queue);
     try {
-      const clients = ['laboratory', 'waiting', 'recent', 'elsewhere'];
+      const clients = ['laboratory', 'waiting', 'recent', 'elsewhere', 'earlier'];
       for (const id of clients) {
         await store.create({ ...RECORD, id, client: id, model: id === 'elsewhere' ? 'other' : 'model' });
         if (id === 'laboratory') await store.begin(id);
         // The last write of a job, by the clock of Redis.
         await redis.hset(`nes:job:${id}`, 'updated', id === 'recent' ? Date.now() : 0);
       }
+      // A job of another version belongs to its processes.
+      await redis.hset('nes:job:earlier', 'version', '0.1');
       await queue.add([{ ...chunkOf(0), job: 'waiting' }]);
       await worker.recover(store, queue, 30_000);
       await worker.recover(store, queue, 30_000);

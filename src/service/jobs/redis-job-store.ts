@@ -162,14 +162,21 @@ export class RedisJobStore implements JobStore {
     }
   }
 
-  /** @returns ids of the unfinished jobs of a model that nothing has changed for this long */
+  /** @returns ids of the unfinished jobs of a model and of this version that nothing has changed for this long */
   async standing(model: string, forMs: number): Promise<string[]> {
     const [seconds, microseconds] = (await this.redis.time()).map(Number) as [number, number];
     const beforeMs = seconds * 1000 + microseconds / 1000 - forMs;
-    const states = await Promise.all((await this.redis.hkeys(OPEN)).map((id) => this.state(id)));
-    return states
-      .filter((state) => state?.record.model === model && state.progress.updatedMs <= beforeMs)
-      .map((state) => state!.record.id);
+    const ids = await this.redis.hkeys(OPEN);
+    const areStanding = await Promise.all(
+      ids.map(async (id) => {
+        const [version, ...fields] = await this.redis.hmget(keyOf(id), VERSION_FIELD, ...STATE_FIELDS);
+        const state = stateOf(fields);
+        return (
+          version === JOB_VERSION && state?.record.model === model && state.progress.updatedMs <= beforeMs
+        );
+      }),
+    );
+    return ids.filter((_, at) => areStanding[at]);
   }
 
   async #isServed(id: string): Promise<boolean> {

@@ -130,9 +130,15 @@ export class LeavingAnswers {
       ofClient.delete(held);
       if (ofClient.size === 0) this.#answers.delete(client);
     });
-    if (payload instanceof Readable) send(payload);
-    else if (bytes <= PIECE_BYTES) this.#turns.begin(client, bytes, () => send(payload));
-    else send(this.#inPieces(client, reply, payload as string | Uint8Array));
+    if (payload instanceof Readable || bytes <= PIECE_BYTES) {
+      this.#turns.begin(client, Math.min(bytes, PIECE_BYTES), () => {
+        // Meanwhile the request may have been answered, because the rest of its body was broken.
+        if (!reply.raw.headersSent) send(payload);
+        else if (payload instanceof Readable) payload.destroy();
+      });
+    } else {
+      send(this.#inPieces(client, reply, payload as string | Uint8Array));
+    }
   }
 
   #inPieces(client: string, reply: FastifyReply, payload: string | Uint8Array): Readable {

@@ -17,6 +17,7 @@ import { MemoryChunkQueue } from '../../jobs/memory-chunk-queue.js';
 import { ANNOUNCE_EVERY_MS, RedisJobStore } from '../../jobs/redis-job-store.js';
 
 const MS_PER_SECOND = 1000;
+const log = new Logger('jobs');
 
 interface Parts {
   readonly service: JobsService;
@@ -54,7 +55,7 @@ export class JobParts implements OnApplicationBootstrap, OnApplicationShutdown {
   async onApplicationBootstrap(): Promise<void> {
     const { REDIS_URL, REDIS_JOBS_URL } = this.environment;
     if (REDIS_URL !== '' && REDIS_JOBS_URL === '') {
-      new Logger('jobs').warn(
+      log.warn(
         'REDIS_URL is set and REDIS_JOBS_URL is not: jobs are on the disk of this process, and other replicas answer ' +
           '404 for them. Set REDIS_JOBS_URL to a Redis that evicts nothing, or send all requests for a job to one replica.',
       );
@@ -137,7 +138,10 @@ function sharedJobs(
   const service = new JobsService(store, queueOfRequests, worker, redis.reach);
   const closing = new AbortController();
   // Not awaited: Redis may come later.
-  const open = async () => void watchJobs(worker, computedStore, queue, closing.signal);
+  const open = async () => {
+    void everyMinute(() => computedStore.announceVersion(), closing.signal);
+    void everyMinute(() => worker.recover(computedStore, queue), closing.signal);
+  };
   const close = async () => {
     closing.abort();
     await queue.close();
@@ -147,16 +151,10 @@ function sharedJobs(
   return { service, worker, queue, open, close };
 }
 
-/** Looks after shared jobs until the signal aborts. */
-async function watchJobs(
-  worker: ChunkWorker,
-  store: RedisJobStore,
-  queue: BullChunkQueue,
-  signal: AbortSignal,
-): Promise<void> {
+/** Does it once a minute until the signal aborts. Redis may be away, so a failure is only noted. */
+async function everyMinute(task: () => Promise<void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await store.announceVersion().catch(() => undefined);
-    await worker.recover(store, queue).catch(() => undefined);
+    await task().catch((error: unknown) => log.debug(`Looking after jobs: ${(error as Error).name}`));
     await sleep(ANNOUNCE_EVERY_MS, undefined, { ref: false, signal }).catch(() => undefined);
   }
 }
