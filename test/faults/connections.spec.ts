@@ -124,7 +124,7 @@ describe('clients that take without end', () => {
         expect(answer).toMatch(/^HTTP\/1\.1 (200 OK|400 Bad Request)\r\n/);
         expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
         // The error is not described by the headers of the answer that it replaces.
-        if (answer.startsWith('HTTP/1.1 400')) expect(answer).not.toMatch(/content-encoding|etag/i);
+        if (answer.startsWith('HTTP/1.1 400')) expect(answer).not.toMatch(/^(content-encoding|etag):/im);
       }
     }
     await latencies();
