@@ -69,7 +69,7 @@ export interface Answer extends AnswerHead {
  */
 export function checkRequest(plan: ExperimentPlan, wanted: AnswerRequest, limitRows = plan.tableRows): void {
   checkPage(plan, wanted);
-  if (wanted.format === 'svg') checkFigure(plan);
+  if (wanted.format === 'svg') checkFigure(plan, wanted.from);
   if (wanted.truncate) return;
   const samplesIn = plan.cost.samplesOf(writtenReports(plan, wanted));
   for (let condition = wanted.from; condition < plan.conditions; condition++) {
@@ -80,8 +80,8 @@ export function checkRequest(plan: ExperimentPlan, wanted: AnswerRequest, limitR
 }
 
 /** A figure is drawn of all numbers at once, in one turn of the thread. */
-function checkFigure(plan: ExperimentPlan): void {
-  const numbers = groupNumbersOf(plan.cost.work());
+function checkFigure(plan: ExperimentPlan, from: number): void {
+  const numbers = groupNumbersOf(plan.cost.work(from));
   if (numbers <= MAX_FIGURE_NUMBERS) return;
   throw new CodedError(
     'TOO_EXPENSIVE',

@@ -29,7 +29,7 @@ const RELEASE = { release: 783, minimumSynapses: 5, pairs: 2_700_513 };
 const RUNAWAY_SHARE = 0.02;
 const RUNAWAY_SHARE_OF_CIRCUIT = 0.5;
 const MAX_CIRCUIT_NEURONS = 10_000;
-const LISTED_AT_MOST = 10;
+export const LISTED_AT_MOST = 10;
 
 /** The warnings that need no trial, in the order of their codes in kinds/warning.ts. */
 export function warningsBefore(
@@ -163,11 +163,11 @@ export function runawayWarning(conditions: readonly number[], neuronCount: numbe
 
 /**
  * @param conditions those with a control for which too few neurons matched
- * @param bins what too few neurons had
+ * @param bins what too few neurons had, or at least one more than are listed
  */
 export function widenedWarning(conditions: readonly number[], bins: readonly string[]): ExperimentWarning {
   const listed = bins.slice(0, LISTED_AT_MOST).join('; ');
-  const more = bins.length > LISTED_AT_MOST ? ` and ${bins.length - LISTED_AT_MOST} more` : '';
+  const more = bins.length > LISTED_AT_MOST ? '; and others' : '';
   return {
     code: 'MATCH_WIDENED',
     message:

@@ -9,6 +9,7 @@ import { positionOf } from '../../engine/connectome/sorted-array.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../../engine/stimulus/philox.js';
 import type { Controls } from '../kinds/controls.js';
+import { LISTED_AT_MOST } from '../plan/warnings.js';
 import { ranksOf } from '../kinds/groups.js';
 
 /** Shares of the neurons that spiked, in percent: each begins a bin of activity. */
@@ -21,7 +22,10 @@ const NAME_LENGTH = 16;
 export interface MatchedSet {
   /** Ascending. */
   readonly neurons: Uint32Array;
-  /** Labels and bins that too few neurons had, so that some are from neighbouring bins or have other labels. */
+  /**
+   * Labels and bins that too few neurons had: some neurons are from neighbouring bins or have other labels. At most one
+   * more than a warning lists, because each control has its own.
+   */
   readonly short: readonly string[];
 }
 
@@ -81,7 +85,7 @@ export class MatchedSets {
     const short: string[] = [];
     for (const alike of this.#alikeIn(group)) {
       const { pool, free, isWidened } = this.#poolFor(alike, used);
-      if (isWidened) short.push(this.#textOf(alike[0]!));
+      if (isWidened && short.length <= LISTED_AT_MOST) short.push(this.#textOf(alike[0]!));
       for (let left = Math.min(alike.length, free); left > 0; left--) {
         let neuron: number;
         do neuron = pool[random.nextBelow(pool.length)]!;

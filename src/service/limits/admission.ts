@@ -108,7 +108,7 @@ export class LeavingAnswers {
     send: (payload: unknown) => void,
   ): void {
     const bytes = bytesHeld(payload);
-    if (bytes < COUNTED_FROM_BYTES || reply.raw.closed) {
+    if (bytes < COUNTED_FROM_BYTES || reply.raw.closed || request.method === 'HEAD') {
       send(payload);
       return;
     }

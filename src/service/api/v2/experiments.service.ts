@@ -110,7 +110,7 @@ export class ExperimentsService {
     return run;
   }
 
-  /** The figure of an experiment whose answer is stored in another format; undefined if none is. */
+  /** The figure of an experiment whose answer is stored in another format, free of charge; undefined if none is. */
   async #drawn(
     prepared: PreparedExperiment,
     request: FastifyRequest,
@@ -119,7 +119,9 @@ export class ExperimentsService {
     const { work, wanted } = prepared;
     const whole = this.stored.findForm(prepared, drawableForms(wanted));
     if (whole === undefined) return undefined;
+    let leave = (): void => undefined;
     try {
+      leave = this.admission.admit(siteOf(request));
       const canDraw = work.call('planDrawing', whole.bytes, wanted);
       if (!(await this.#awaited(request, work, canDraw))) return undefined;
       const { pieces, ...head } = await this.#awaited(request, work, work.answer());
@@ -133,6 +135,8 @@ export class ExperimentsService {
     } catch (error) {
       pending.end();
       throw error;
+    } finally {
+      leave();
     }
   }
 

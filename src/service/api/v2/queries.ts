@@ -15,6 +15,8 @@ export class ExperimentQuery extends dtoOf(EXPERIMENT_QUERY) {}
 export class NeuronQuery extends dtoOf(NEURON_QUERY) {}
 export class ConnectionQuery extends dtoOf(CONNECTION_QUERY) {}
 
+const PAGE = 'text/html';
+
 /**
  * Chooses the format of an answer: by `?format=`, otherwise by Accept, otherwise the first possible one.
  * @param possible formats in order of preference
@@ -37,7 +39,10 @@ export function answerFormat<F extends Format>(
   const { accept } = headers;
   if (accept === undefined) return possible[0]!;
   const types = possible.map((format) => FORMATS[format].mediaType);
-  const [best] = new Negotiator({ headers }).mediaTypes(types);
+  const negotiator = new Negotiator({ headers });
+  // Browsers that open an address want a page, and accept pictures as much, because one may stand there.
+  const isVisit = negotiator.mediaTypes([PAGE, ...types])[0] === PAGE && accept.includes(PAGE);
+  const [best] = negotiator.mediaTypes(isVisit ? types.filter((type) => type !== FORMATS.svg.mediaType) : types);
   const format = possible.find((each) => FORMATS[each].mediaType === best);
   if (format !== undefined) return format;
   const [last, ...others] = types.reverse();
