@@ -188,6 +188,11 @@ describe('docker/nginx.conf', () => {
     expect(secondsOf('proxy_read_timeout') * 1000).toBeGreaterThan(DEFAULTS.RUN_TIMEOUT_MS);
     expect(secondsOf('proxy_next_upstream_timeout') * 1000).toBeLessThan(DEFAULTS.RUN_TIMEOUT_MS);
   });
+
+  it.each(['experiments', 'sessions'])('waits for %s, which send nothing for minutes', (route) => {
+    const location = new RegExp(`location /api/v2/${route} {[^}]*proxy_read_timeout (\\d+)s;`).exec(conf);
+    expect(Number(location![1])).toBeGreaterThanOrEqual(900);
+  });
 });
 
 interface Variable {

@@ -35,6 +35,26 @@ describe('a service', () => {
     expect((await answer.json()).code).toBe('BODY_TOO_LARGE');
   });
 
+  it('answers 503 to a document that is sent in one go while others of its client arrive', async () => {
+    const stalled = Array.from({ length: 8 }, () => {
+      const socket = connect(service.port, '127.0.0.1').on('error', () => undefined);
+      const head = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 1048576';
+      socket.write(`POST ${EXPERIMENTS} HTTP/1.1\r\n${head}\r\n\r\n{`);
+      return socket;
+    });
+    try {
+      const body = JSON.stringify({ name: 'x'.repeat(1_000_000) });
+      await until(async () => {
+        const answer = await service.post(body, EXPERIMENTS, { ...JSON_TYPE, connection: 'close' });
+        const { code } = await answer.json();
+        expect([400, 503]).toContain(answer.status);
+        return code === 'QUEUE_FULL';
+      });
+    } finally {
+      for (const socket of stalled) socket.destroy();
+    }
+  });
+
   it('has no name of a job or a session in its log', async () => {
     for (const kind of ['experiments', 'sessions']) {
       for (const tail of ['', '/results', '/steps', '/resultz']) {

@@ -89,6 +89,20 @@ describe('a session', () => {
     }
   });
 
+  it('knows a long silence that a step repeats', async () => {
+    const silence = [{ type: Array.from({ length: 100 }, (_, at) => `Unknown${at}`) }, 'S_sugar'];
+    const client = await SteppedSession.open(service, { ...DOCUMENT, on_missing: 'skip', silence });
+    await client.step(50);
+    await client.step(50, { silence });
+    expect((await client.document()).silence).toEqual(silence);
+    await client.step(50, { silence: ['S_loom'] });
+    await client.step(50, { silence });
+    await client.step(50, { silence });
+    expect((await client.document()).silence.at(-1)).toEqual({ node_set: silence, start_ms: 150 });
+    expect(await client.replay()).toEqual(client.rows);
+    await client.end();
+  });
+
   it.each(Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__'))(
     'may have inputs and reports named like members of every object: %s',
     async (name) => {

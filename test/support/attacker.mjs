@@ -62,6 +62,8 @@ const LONG_SESSION = {
   reports: Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`r${i}`, { node_set: '@all' }])),
 };
 
+const SMALL_SESSION = { inputs: { a: { node_set: '@stimulus/sugar', rate_hz: 100 } }, reports: {} };
+
 /** A job of 60,000 rates in time and 256 conditions: it takes long to plan, and is refused if others are under way. */
 const LONG_JOB = {
   ...LONG_SESSION,
@@ -144,6 +146,14 @@ const ATTACKS = {
     const path = wideSession();
     return repeat(40, async () =>
       only([200], (await asked('POST', `${await path}/steps`, WIDE_STEP)).status),
+    );
+  },
+  /** Branches of a session with a long silence, which are refused after they were planned. */
+  silences: () => {
+    const silence = [{ type: Array.from({ length: 9000 }, (_, i) => `${i}${'x'.repeat(85)}`) }];
+    const path = sessionOf({ ...SMALL_SESSION, on_missing: 'skip', silence });
+    return repeat(4, async () =>
+      only([422, 429], (await asked('POST', `${await path}/branches`, { silence: ['Nobody'] })).status),
     );
   },
   branches: () => {

@@ -5,10 +5,12 @@
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { CodedError } from '../../engine/errors.js';
 import type { ExperimentDocument } from '../document/document.js';
+import { packed, packedJson } from '../document/packed.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
 import { expectedEvents } from '../plan/prices.js';
 import type { SessionPlan } from '../plan/session-plan.js';
 import type { ConditionProtocol } from '../plan/trial.js';
+import { withoutPauses } from '../../engine/parts.js';
 import { refused } from '../../engine/schema/json-path.js';
 import { isObject } from '../../engine/schema/forms.js';
 import {
@@ -40,6 +42,7 @@ export interface TimelineLimits {
 
 /** Neurons that are silenced for a period. */
 interface Silence {
+  /** Packed, because they cross threads with each document. */
   readonly items: readonly SetSelector[];
   readonly neurons: Uint32Array;
   readonly startMs: number;
@@ -121,7 +124,7 @@ export class Timeline {
   /** True if exactly these selectors are silenced now. */
   isSilencing(items: readonly SetSelector[]): boolean {
     const now = this.#silences.filter(({ endMs }) => endMs === undefined).flatMap((silence) => silence.items);
-    return JSON.stringify(now) === JSON.stringify(items);
+    return now.length === items.length && withoutPauses(packedJson(now)) === JSON.stringify(items);
   }
 
   /** @throws CodedError INVALID_PARAMETER */
@@ -264,7 +267,7 @@ export class Timeline {
       .filter(({ startMs, endMs }) => startMs < endMs!);
     return items.length === 0
       ? before
-      : [...before, { items, neurons, startMs: this.#tMs, endMs: undefined }];
+      : [...before, { items: packed(items) as SetSelector[], neurons, startMs: this.#tMs, endMs: undefined }];
   }
 
   /** The document's form of silences. */

@@ -109,7 +109,7 @@ export function configureServer(
     next();
   });
   fastify.addHook('onSend', (request, reply, payload, next) => {
-    if (reply.statusCode === ERRORS.BODY_TOO_LARGE.status) dropBody(request, reply);
+    if (LEAVES_BODY.includes(reply.statusCode)) dropBody(request, reply);
     const send = (sent: unknown) => {
       // Closes the connection, so that the client's next request goes elsewhere. Requests that already arrived on it
       // are answered first.
@@ -136,9 +136,12 @@ export function configureServer(
   connections.watch(server);
 }
 
+/** Refusals that may come before the body was read. */
+const LEAVES_BODY: readonly number[] = [ERRORS.BODY_TOO_LARGE.status, ERRORS.QUEUE_FULL.status];
+
 /**
- * Reads and drops the rest of a body that is too large. Otherwise a client that sends all of it before it reads would
- * see a broken connection and no answer.
+ * Reads and drops the rest of a refused body. Otherwise a client that sends all of it before it reads would see a broken
+ * connection and no answer.
  */
 function dropBody({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { raw: response } = reply;

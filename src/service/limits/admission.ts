@@ -68,8 +68,6 @@ export class ArrivingDocuments {
     const client = siteOf(request);
     const isOwn = this.#shares.of(client) + bytes > ARRIVING_DOCUMENTS_PER_CLIENT * DOCUMENT_LIMIT_BYTES;
     if (isOwn || this.#shares.ofAll + bytes > ARRIVING_DOCUMENTS * DOCUMENT_LIMIT_BYTES) {
-      // The body stays unread, so the connection cannot be used again.
-      reply.header('connection', 'close');
       const whose = isOwn ? ' of this client' : '';
       throw queueFull(`too many documents${whose} are arriving`, RETRY_AFTER_S);
     }

@@ -1,3 +1,5 @@
+import { finite } from '../../engine/finite.js';
+
 interface Waiting {
   readonly amount: number;
   readonly begin: () => void;
@@ -29,6 +31,7 @@ export class ClientTurns {
 
   /** Begins the work now if it fits into this turn, else in a later one, after earlier work of the client. */
   begin(client: string, amount: number, begin: () => void): void {
+    finite(amount);
     const turn = this.#turns.get(client) ?? { begun: 0, waiting: [] };
     this.#turns.set(client, turn);
     this.#schedule();

@@ -78,6 +78,9 @@ const OTHER_FORMATS: readonly (readonly [magic: string, what: string])[] = [
   ['\xd0\xcf\x11\xe0', 'an Excel file: save the sheet as CSV'],
   ['PAR1', 'a Parquet file: its name has to end with .parquet'],
   ['ARROW1', 'a Feather file: its name has to end with .feather'],
+  ['BZh', 'a bzip2 file: unpack it, or compress it with gzip'],
+  ['\xfd7zXZ', 'an xz file: unpack it, or compress it with gzip'],
+  ['\x28\xb5\x2f\xfd', 'a Zstandard file: unpack it, or compress it with gzip'],
   ['\xff\xfe', 'UTF-16: save the table as UTF-8'],
   ['\xfe\xff', 'UTF-16: save the table as UTF-8'],
 ];

@@ -184,6 +184,14 @@ describe('a file whose fault is plain', () => {
       'e.csv.zip: expected CSV, found a zip archive or an Excel file: unpack it, or save the sheet as CSV.',
     ],
     ['Excel', 'e.xlsx', Buffer.from('PK\x03\x04\x14\x00'), 'found a zip archive or an Excel file: unpack it'],
+    [
+      'bzip2',
+      'e.csv.bz2',
+      Buffer.from('BZh91AY&SY'),
+      'found a bzip2 file: unpack it, or compress it with gzip.',
+    ],
+    ['xz', 'e.csv.xz', Buffer.from('fd377a585a00', 'hex'), 'found an xz file: unpack it'],
+    ['Zstandard', 'e.csv.zst', Buffer.from('28b52ffd0458', 'hex'), 'found a Zstandard file: unpack it'],
     ['old Excel', 'e.xls', Buffer.from('d0cf11e0a1b1', 'hex'), 'found an Excel file: save the sheet as CSV.'],
     [
       'Parquet',

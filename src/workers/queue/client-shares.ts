@@ -1,3 +1,5 @@
+import { finite } from '../../engine/finite.js';
+
 /** How much of a limited resource is in use, by each client and in total. */
 export class ClientShares {
   readonly #ofClients = new Map<string, number>();
@@ -13,7 +15,7 @@ export class ClientShares {
 
   /** @returns a function that gives the amount back; further calls of it do nothing */
   take(client: string, amount: number): () => void {
-    this.#add(client, amount);
+    this.#add(client, finite(amount));
     let isTaken = true;
     return () => {
       if (isTaken) this.#add(client, -amount);

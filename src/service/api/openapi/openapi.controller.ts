@@ -25,8 +25,8 @@ class OpenApiQuery extends dtoOf(OPENAPI_QUERY) {}
 export class OpenApiController {
   /** By path. */
   readonly #describe = new Map<string, (channels: readonly string[]) => object>();
-  /** By path, model, and version of OpenAPI. */
-  readonly #descriptions = new Map<string, object>();
+  /** JSON without its servers, by path, model, and version of OpenAPI. */
+  readonly #descriptions = new Map<string, readonly [before: string, after: string]>();
   /** By path, model, version of OpenAPI, and the server URL in the description. */
   readonly #bodies = new LRUCache<string, Promise<StaticBody>>({ max: ADDRESSES * OPENAPI_VERSIONS.length });
 
@@ -56,16 +56,23 @@ export class OpenApiController {
     const model = state.name === 'ready' ? state.model : undefined;
     const channels = model?.connectome.metadata.channels.map(({ id }) => id) ?? [];
     const key = `${path} ${model?.id} ${version}`;
-    const describe = () => inVersion(this.#describe.get(path)!(channels), version);
-    const document = getOrInsert(this.#descriptions, key, describe);
+    const describe = () => aroundServers(inVersion(this.#describe.get(path)!(channels), version));
+    const [before, after] = getOrInsert(this.#descriptions, key, describe);
     // Created once for all concurrent requests.
-    const make = () => bodyOf({ ...document, servers: [{ url }] });
+    const make = () => bodyOf(`${before}${JSON.stringify([{ url }])}${after}`);
     (await getOrInsert(this.#bodies, `${key} ${url}`, make)).send(reply);
   }
 }
 
+/** Writes the description once, because clients may invent any number of addresses. */
+function aroundServers(document: object): [before: string, after: string] {
+  const member = '"servers":';
+  const [before, after] = JSON.stringify({ ...document, servers: null }).split(`${member}null`);
+  return [before! + member, after!];
+}
+
 /** Compresses off the main thread, because clients may invent any number of addresses. */
-async function bodyOf(document: object): Promise<StaticBody> {
-  const json = Buffer.from(JSON.stringify(document));
+async function bodyOf(text: string): Promise<StaticBody> {
+  const json = Buffer.from(text);
   return new StaticBody(json, await gzip(json), JSON_TYPE, REVALIDATE);
 }
