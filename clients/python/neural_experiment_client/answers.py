@@ -143,7 +143,7 @@ def _flag(value: bool) -> str | None:
 
 
 def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> Lines:
-    """The lines of one answer from all of its pages, parsed, and as bytes where the service wrote them so.
+    """The lines of one answer from all of its pages, parsed, and as bytes if the service wrote them so.
 
     A condition at the border of two pages stands in both of them, with the rows of other trials in each.
     """

@@ -129,7 +129,7 @@ class Lab:
             checkout: a checkout of the project that is built (`npm run build`); by default that of the environment
                 variable NEURAL_EXPERIMENT_CHECKOUT, or else the one that this module or the working directory lies in.
             image: a container image of the service (docker/README.md), run by podman or docker. It is not downloaded.
-                A checkout is then needed only where `brain` is a name.
+                A checkout is then needed only if `brain` is a name.
             variables: of the service's environment (docs/operations.md), such as `{"WORKERS": 4}`.
 
         Raises:
@@ -327,7 +327,7 @@ class Lab:
             reports = {"all": {"node_set": "@all", "type": "spikes"}}
             spikes = lab.table("spikes", inputs={"sugar": "@sugar"}, reports=reports)
 
-        It comes as Arrow where pyarrow is there, and else as CSV, with the same rows.
+        It comes as Arrow if pyarrow is there, otherwise as CSV, with the same rows.
 
         Args:
             table: as for `download`; spikes, input events and samples have types and sides of their neurons.
@@ -414,7 +414,7 @@ class Lab:
         Returns:
             A DataFrame with a row for each pair of types, or of neurons, that is connected: `source_type`,
             `target_type`, by neuron also root ids and sides; `pairs` of neurons, `synapses`, and `sign` of the sources:
-            `excitatory`, `inhibitory`, `mixed`, or `none` where they have no fast effect; `excitatory_pairs` and
+            `excitatory`, `inhibitory`, `mixed`, or `none` if they have no fast effect; `excitatory_pairs` and
             `inhibitory_pairs`. Without pandas a list of dicts.
         """
         ends = {"source": source, "target": target}

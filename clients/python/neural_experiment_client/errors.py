@@ -9,11 +9,11 @@ class LabError(Exception):
     """The service refused a request, or an experiment failed.
 
     Attributes:
-        status: HTTP status; None where an experiment failed after its answer had begun.
+        status: HTTP status; None if an experiment failed after its answer had begun.
         code: the error in one word, for programs; docs/errors.md lists them.
         path: JSON Pointer to the fault in the document; "" for the document as a whole; None if it is elsewhere.
         suggestions: values that may have been meant, nearest first.
-        retry_after_s: seconds after which to try again, where the service says so.
+        retry_after_s: seconds after which to try again, if the service says so.
     """
 
     def __init__(

@@ -130,7 +130,7 @@ class Result:
     def controls(self) -> DataFrame:
         """A DataFrame with a row for each condition, report of rates, group and control.
 
-        As `rates`, with `control`, its number from 1 on, and `rate_hz_mean` in it (None where a trial was stopped).
+        As `rates`, with `control`, its number from 1 on, and `rate_hz_mean` in it (None if a trial was stopped).
         """
         rows = [
             {**head, "control": number, "rate_hz_mean": rate_hz, "trials": self.document["trials"]}
@@ -337,7 +337,7 @@ class Result:
     def _conditions(self) -> list[tuple[Json, bool]]:
         """The conditions that were run, then the unchanged ones (True): their own parameters, else their baseline.
 
-        An unchanged condition is left out where the answer does not have its baseline, or where two axes take groups
+        An unchanged condition is left out if the answer does not have its baseline, or if two axes take groups
         and the answer does not say which of two baselines it is.
         """
         run = self.json["conditions"]

@@ -5,7 +5,7 @@ import { DriverLines, type LabelledType, typesOfRow } from './driver-lines.js';
 
 const SEED = 41;
 
-/** Written from "The lines of a row" of the guide alone. */
+/** Written only from "The lines of a row" of the guide. */
 function textByHand(rows: readonly LabelledType[], type: string): string {
   const typesOf = (line: string) => new Set(rows.filter((row) => row.line === line).map((row) => row.type));
   const lines = rows.filter((row) => row.type === type).map((row) => row.line);

@@ -187,7 +187,7 @@ describe('matched controls', () => {
 });
 
 describe('the draw of matched neurons', () => {
-  /** Written from "Matched neurons" of docs/wiring.md alone. */
+  /** Written only from "Matched neurons" of docs/wiring.md. */
   function drawnByHand(
     group: readonly number[],
     match: readonly string[],

@@ -14,7 +14,7 @@ export function addressSpaceAdvice(limits: string): string {
   );
 }
 
-/** Limits of this process; empty where the system does not tell. */
+/** Limits of this process; empty if the system does not tell. */
 export function limitsOfProcess(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');

@@ -79,7 +79,7 @@ const OPTIONS = {
   ),
   'sign-probabilities': flag(
     'Keep the probability of each sign, from the probabilities of transmitters, for experiments that sample signs. The ' +
-      'model then has another digest. Not where the tables lack these columns, or the source contains the signs.',
+      'model then has another digest. Not if the tables lack these columns, or the source contains the signs.',
   ),
   'minimum-synapses': integer(
     `Omit connections with fewer synapses; default ${MIN_SYNAPSES}, with --edges 1. Not for --statistics.`,
