@@ -40,7 +40,8 @@ export type FromWorker =
 /** To and from a helper. */
 export interface AskedTrial {
   readonly id: number;
-  readonly task: TrialTask;
+  /** Absent if the trial of this number is to stop. */
+  readonly task?: TrialTask;
 }
 export interface AnsweredTrial {
   readonly id: number;
