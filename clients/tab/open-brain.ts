@@ -69,7 +69,8 @@ export const openBrain: OpenBrain = async (
         ),
       ),
     );
-    return new Brain('', { fetch: calls.fetch }, end);
+    // An answer always comes unless the worker fails. After a sleep, a timer would run out before the answer is read.
+    return new Brain('', { fetch: calls.fetch, timeoutMs: Infinity }, end);
   } catch (error) {
     end();
     throw error;

@@ -1,6 +1,6 @@
 /** The rest of openBrain, wherever it computes: workers, progress, ends, and files that cannot be opened. */
 import { ENDLESS, expectSame, SHORT, SUGAR } from './brain-contract.js';
-import { abortOf, answersOf, closingOf, eventsOf, runsOf } from './brain-deeds.js';
+import { abortOf, answersOf, askedBySleeper, closingOf, eventsOf, runsOf } from './brain-deeds.js';
 import type { OpenedBrain, OpenOptions, Place } from './brain-places.js';
 
 const LONG_TRIALS = { ...SUGAR, trials: 4, duration_ms: 600_000 };
@@ -65,6 +65,12 @@ export function describeLocal(place: Place, source: () => string | undefined, fa
       expect(await brain.use(abortOf, LONG_TRIALS)).toEqual(['enough', 50]);
       const short = [{ ...SHORT, trials: 4 }];
       expect(await brain.use(answersOf, short)).toEqual([expect.any(String)]);
+    });
+
+    it('answer a caller that slept', async () => {
+      const brain = await open();
+      const document = { ...SUGAR, trials: 50 };
+      expect(await brain.use(askedBySleeper, document)).toEqual(Array(4).fill('answered'));
     });
 
     it('reject all that is pending if they are closed', async () => {
