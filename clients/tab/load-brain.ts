@@ -16,7 +16,10 @@ interface SiteBrain {
   readonly file: string;
 }
 
-/** Name of the browser's cache of brains. It holds one, because others are older. */
+/**
+ * Name of the browser's cache of brains. It holds one of each folder, because others there are older. Sites of one origin
+ * share it.
+ */
 const CACHE = 'brain';
 /** The name of a file that holds a digest, so another file has another name. Others are loaded each time. */
 const NAMED_BY_CONTENT = /[0-9a-f]{16,}\.connectome(\.gz)?$/;
@@ -50,10 +53,16 @@ export async function loadBrain(
     return { bytes: await unpacked(await stored.arrayBuffer(), url), keep: doNothing };
   const loaded = await download(url, options);
   const keep = async (): Promise<void> => {
-    for (const old of (await cache?.keys()) ?? []) await cache!.delete(old);
-    await cache?.put(url, new Response(loaded));
+    const own = new Request(url);
+    for (const other of (await cache?.keys()) ?? [])
+      if (folderOf(other) === folderOf(own)) await cache!.delete(other);
+    await cache?.put(own, new Response(loaded));
   };
   return { bytes: await unpacked(loaded, url), keep };
+}
+
+function folderOf({ url }: Request): string {
+  return new URL('.', url).href;
 }
 
 async function doNothing(): Promise<undefined> {}
