@@ -1,7 +1,7 @@
 /** The module of the worker that holds the brain, in a browser and in Node. */
 import type * as NodeThreads from 'node:worker_threads';
-import './platform.js';
-import { openConnectome } from '../../src/engine/connectome/format.js';
+import { sha256Aside } from './platform.js';
+import { openConnectomeWith } from '../../src/engine/connectome/format.js';
 import { viewConnectome } from '../../src/engine/connectome/sections.js';
 import { failureOf } from '../../src/engine/errors.js';
 import { Computer } from './computer.js';
@@ -26,16 +26,17 @@ class BrainWorker {
   constructor(private readonly port: Port) {}
 
   receive(message: ToWorker): void {
-    if (message.kind === 'open') this.#open(message);
+    if (message.kind === 'open') void this.#open(message);
     else if (message.kind === 'ask') void this.#answer(message);
     else if (message.kind === 'next') void this.#next(message.id);
     else this.#stop(message.id);
   }
 
-  #open({ connectome: buffer, kernels, helpers, trials }: Opening): void {
+  async #open({ connectome: buffer, kernels, helpers, trials }: Opening): Promise<void> {
     try {
       // The first worker has checked the bytes before the helpers get them.
-      const connectome = trials === undefined ? openConnectome(buffer) : viewConnectome(buffer);
+      const connectome =
+        trials === undefined ? await openConnectomeWith(sha256Aside, buffer) : viewConnectome(buffer);
       const computer = new Computer(connectome, kernels);
       if (trials === undefined)
         this.#service = new LocalService(connectome, computer, trialsIn(computer, helpers));
