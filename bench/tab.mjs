@@ -34,6 +34,15 @@ const IN_PAGE = `
     const { openBrain } = await import('/fly/brain.js');
     globalThis.brain = await openBrain(options);
   });
+  const untilStored = async () => {
+    const cache = await caches.open('brain');
+    while ((await cache.keys()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const firstStep = (document) => timed(async () => {
+    await open();
+    const session = await brain.session(document);
+    await session.step({ t_ms: 0, duration_ms: 20 }, { drive: true });
+  });
   const runs = async (stimulus, count, first) => {
     const times = [];
     for (let at = 0; at < count; at++)
@@ -49,13 +58,23 @@ const IN_PAGE = `
     return times;
   };
   const experiment = (document) => timed(() => brain.experiment(document));
-  Object.assign(globalThis, { open, runs, steps, experiment });
+  const abort = async (document) => {
+    const stop = new AbortController();
+    await new Promise((resolve) => {
+      const onEvent = (line) => 'progress' in line && resolve();
+      brain.experiment(document, { signal: stop.signal, onEvent }).catch(() => undefined);
+    });
+    stop.abort();
+    return timed(() => brain.run({ stimulus: 'none', duration_ms: 50 }));
+  };
+  Object.assign(globalThis, { open, untilStored, firstStep, runs, steps, experiment, abort });
 `;
 
 const exampleOf = (name) =>
   JSON.parse(readFileSync(new URL(`../examples/${name}.json`, import.meta.url), 'utf8'));
 const SHUFFLED = { ...exampleOf('shiu2024-shuffled'), controls: { shuffle: 'weights', count: 20 } };
 const LIVE = { inputs: { sugar: { node_set: '@sugar', rate_hz: 100 } } };
+const LONG = { ...LIVE, trials: 4, duration_ms: 600_000 };
 
 await runCommand({
   name: 'bench:tab',
@@ -74,7 +93,7 @@ async function measureTab({ connectome, rounds, json = false }) {
   const server = await serve(folder);
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox'],
+    args: ['--no-sandbox', '--js-flags=--expose-gc'],
   });
   try {
     const site = ['scripts/site.mjs', '--out', folder, '--connectome', connectome];
@@ -103,8 +122,8 @@ async function measureTab({ connectome, rounds, json = false }) {
 
 /** @returns pairs of a name and a median */
 async function measurePage(browser, url, slowdown, rounds) {
-  const opened = { cold: [], stored: [] };
-  const memory = [];
+  const opened = { cold: [], stored: [], stepped: [] };
+  const memory = { before: [], after: [] };
   let page;
   let before;
   for (let round = 0; round < rounds; round++) {
@@ -113,12 +132,17 @@ async function measurePage(browser, url, slowdown, rounds) {
     page = await pageOf(context, url, slowdown);
     before = await memoryMb(browser);
     opened.cold.push(await page.evaluate('open()'));
+    await page.evaluate('untilStored()');
     opened.stored.push(await page.evaluate('open()'));
-    memory.push((await memoryMb(browser)) - before);
+    memory.before.push((await memoryMb(browser)) - before);
+    await collectGarbage(page);
+    memory.after.push((await memoryMb(browser)) - before);
+    opened.stepped.push(await page.evaluate(`firstStep(${JSON.stringify(LIVE)})`));
   }
   const pairs = [
     ['open, from the host (ms)', median(opened.cold)],
     ['open, stored (ms)', median(opened.stored)],
+    ['open, stored, and a first step (ms)', median(opened.stepped)],
   ];
   const stimuli = await page.evaluate('brain.model().then(({ stimuli }) => stimuli.map(({ id }) => id))');
   for (const stimulus of stimuli) await page.evaluate(`runs('${stimulus}', 5, 1)`);
@@ -145,9 +169,23 @@ async function measurePage(browser, url, slowdown, rounds) {
       pairs.push([`${name}, ${workers === 1 ? 'one worker' : 'two workers'} (ms)`, median(times)]);
     }
     if (workers === 1) pairs.push(['memory after experiments (MB)', (await memoryMb(browser)) - before]);
+    const aborts = [];
+    for (let round = 0; round < rounds; round++)
+      aborts.push(await page.evaluate(`abort(${JSON.stringify(LONG)})`));
+    pairs.push([`abort, then a run, ${workers === 1 ? 'one worker' : 'two workers'} (ms)`, median(aborts)]);
   }
   await page.context().close();
-  return [...pairs, ['memory after opening (MB)', median(memory)]];
+  return [
+    ...pairs,
+    ['memory after opening (MB)', median(memory.before)],
+    ['memory after opening, without garbage (MB)', median(memory.after)],
+  ];
+}
+
+async function collectGarbage(page) {
+  for (const thread of [page, ...page.workers()]) await thread.evaluate('gc()');
+  // Memory of buffers is freed beside the thread.
+  await page.waitForTimeout(500);
 }
 
 async function pageOf(context, url, slowdown) {

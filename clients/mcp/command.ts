@@ -49,7 +49,8 @@ const command = defineCommand({
       opening.then((opened) => opened.close()).catch(() => undefined);
     };
     // Programs wait only some seconds for the first answer. So requests wait for the brain, and not the protocol.
-    const brain = new tab.Brain('', { fetch: async (...args) => (await opening).fetch(...args) }, end);
+    const fetchHere: typeof fetch = async (...args) => (await opening).fetch(...args);
+    const brain = new tab.Brain('', { fetch: fetchHere, timeoutMs: Infinity }, end);
     return serve(brain, 'The brain', opening);
   },
 });

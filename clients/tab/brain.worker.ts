@@ -1,13 +1,14 @@
 /** The module of the worker that holds the brain, in a browser and in Node. */
 import type * as NodeThreads from 'node:worker_threads';
-import './platform.js';
-import { openConnectome } from '../../src/engine/connectome/format.js';
+import { sha256Aside } from './platform.js';
+import { openConnectomeWith } from '../../src/engine/connectome/format.js';
 import { viewConnectome } from '../../src/engine/connectome/sections.js';
 import { failureOf } from '../../src/engine/errors.js';
 import { Computer } from './computer.js';
 import { type LocalAnswer, LocalService } from './local-service.js';
-import type { FromWorker, Opening, ToWorker } from './messages.js';
+import type { FromWorker, Helping, OpenedBrain, Opening, ToWorker } from './messages.js';
 import { serveTrials, trialsIn } from './trials.js';
+import { unpacked } from './unpack.js';
 
 /** The page's end of a connection, as both platforms have it. */
 interface Port {
@@ -26,20 +27,33 @@ class BrainWorker {
   constructor(private readonly port: Port) {}
 
   receive(message: ToWorker): void {
-    if (message.kind === 'open') this.#open(message);
+    if (message.kind === 'open') void this.#open(message);
+    else if (message.kind === 'help') this.#help(message);
     else if (message.kind === 'ask') void this.#answer(message);
     else if (message.kind === 'next') void this.#next(message.id);
     else this.#stop(message.id);
   }
 
-  #open({ connectome: buffer, kernels, helpers, trials }: Opening): void {
-    try {
-      // The first worker has checked the bytes before the helpers get them.
-      const connectome = trials === undefined ? openConnectome(buffer) : viewConnectome(buffer);
+  #open({ file, source, kernels, helpers }: Opening): Promise<void> {
+    return this.#tell(async () => {
+      const buffer = await unpacked(file, source);
+      const connectome = await openConnectomeWith(sha256Aside, buffer);
+      for (const port of helpers)
+        port.postMessage({ connectome: buffer, kernels } satisfies OpenedBrain);
       const computer = new Computer(connectome, kernels);
-      if (trials === undefined)
-        this.#service = new LocalService(connectome, computer, trialsIn(computer, helpers));
-      else serveTrials(computer, trials);
+      this.#service = new LocalService(connectome, computer, trialsIn(computer, helpers));
+    });
+  }
+
+  #help({ trials }: Helping): void {
+    trials.onmessage = ({ data: { connectome, kernels } }: MessageEvent<OpenedBrain>) =>
+      void this.#tell(() => serveTrials(new Computer(viewConnectome(connectome), kernels), trials));
+  }
+
+  /** Tells the page whether the brain is open. */
+  async #tell(open: () => void | Promise<void>): Promise<void> {
+    try {
+      await open();
       this.port.postMessage({ kind: 'ready' });
     } catch (error) {
       this.port.postMessage({ kind: 'failed', failure: failureOf(error) });

@@ -16,15 +16,19 @@ interface SiteBrain {
   readonly file: string;
 }
 
-/** Name of the browser's cache of brains. It holds one, because others are older. */
+/**
+ * Name of the browser's cache of brains. It holds one of each folder, because others there are older. Sites of one origin
+ * share it.
+ */
 const CACHE = 'brain';
 /** The name of a file that holds a digest, so another file has another name. Others are loaded each time. */
 const NAMED_BY_CONTENT = /[0-9a-f]{16,}\.connectome(\.gz)?$/;
-const GZIP_MAGIC = [0x1f, 0x8b];
 
-/** The bytes of a connectome file, which are not checked yet. */
+/** The bytes of a connectome file as it is stored: a site holds its brain compressed. They are not checked yet. */
 export interface LoadedBrain {
   readonly bytes: ArrayBuffer;
+  /** Names the file in errors. */
+  readonly source: string;
   /** Stores the file in the browser, if it has a cache. Call it when the bytes are known to be right. */
   readonly keep: () => Promise<void>;
 }
@@ -38,22 +42,28 @@ export async function loadBrain(
   options: LoadOptions,
 ): Promise<LoadedBrain> {
   const from = source === undefined ? await brainOfSite(options) : source;
-  if (isFile(from))
-    return { bytes: await unpacked(await loadFile(from, options.signal), from), keep: doNothing };
   const url = String(from);
+  if (isFile(from)) return { bytes: await loadFile(from, options.signal), source: url, keep: doNothing };
   // A browser offers its cache only on pages with TLS, and may refuse to store.
   const cache = NAMED_BY_CONTENT.test(url)
     ? await globalThis.caches?.open(CACHE).catch(doNothing)
     : undefined;
   const stored = await cache?.match(url);
-  if (stored !== undefined)
-    return { bytes: await unpacked(await stored.arrayBuffer(), url), keep: doNothing };
-  const loaded = await download(url, options);
+  if (stored !== undefined) return { bytes: await stored.arrayBuffer(), source: url, keep: doNothing };
+  const response = await responseOf(url, options.signal);
+  // The browser holds the bytes of this copy outside the page's heap, and frees them as soon as they are stored.
+  const copy = cache && response.clone();
   const keep = async (): Promise<void> => {
-    for (const old of (await cache?.keys()) ?? []) await cache!.delete(old);
-    await cache?.put(url, new Response(loaded));
+    const own = new Request(url);
+    for (const other of (await cache?.keys()) ?? [])
+      if (folderOf(other) === folderOf(own)) await cache!.delete(other);
+    if (copy !== undefined) await cache!.put(own, copy);
   };
-  return { bytes: await unpacked(loaded, url), keep };
+  return { bytes: await bytesOf(response, options), source: url, keep };
+}
+
+function folderOf({ url }: Request): string {
+  return new URL('.', url).href;
 }
 
 async function doNothing(): Promise<undefined> {}
@@ -75,7 +85,7 @@ function isFile(source: string | URL): boolean {
 
 /** @throws CodedError CONNECTOME_MISSING */
 export async function loadFile(source: string | URL, signal: AbortSignal | undefined): Promise<ArrayBuffer> {
-  if (!isFile(source)) return download(String(source), { signal });
+  if (!isFile(source)) return (await responseOf(String(source), signal)).arrayBuffer();
   const module = 'node:fs/promises';
   const { readFile } = (await import(/* @vite-ignore */ module)) as typeof NodeFiles;
   const path = String(source).startsWith('file:') ? new URL(source) : source;
@@ -87,7 +97,7 @@ export async function loadFile(source: string | URL, signal: AbortSignal | undef
   }
 }
 
-async function download(url: string, { onProgress, signal }: LoadOptions): Promise<ArrayBuffer> {
+async function responseOf(url: string, signal: AbortSignal | undefined): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(url, signal ? { signal } : {});
@@ -96,6 +106,10 @@ async function download(url: string, { onProgress, signal }: LoadOptions): Promi
     throw missing(url, error);
   }
   if (!response.ok) throw missing(url, new Error(`the server answered ${response.status}`));
+  return response;
+}
+
+function bytesOf(response: Response, { onProgress }: LoadOptions): Promise<ArrayBuffer> {
   if (onProgress === undefined) return response.arrayBuffer();
   const isEncoded = response.headers.has('content-encoding');
   const length = Number(response.headers.get('content-length'));
@@ -109,19 +123,6 @@ async function download(url: string, { onProgress, signal }: LoadOptions): Promi
     },
   });
   return new Response(response.body!.pipeThrough(counting)).arrayBuffer();
-}
-
-/** A site holds its brain compressed. Some servers tell the browser so, and it is then unpacked already. */
-async function unpacked(bytes: ArrayBuffer, source: string | URL): Promise<ArrayBuffer> {
-  const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
-  if (first !== GZIP_MAGIC[0] || second !== GZIP_MAGIC[1]) return bytes;
-  const unzipped = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  try {
-    return await new Response(unzipped).arrayBuffer();
-  } catch (cause) {
-    const message = `The connectome file ${String(source)} is damaged: gzip cannot unpack it.`;
-    throw new CodedError('CONNECTOME_INVALID', message, { cause });
-  }
 }
 
 function missing(source: string | URL, cause: unknown): CodedError {

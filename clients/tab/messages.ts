@@ -4,21 +4,34 @@ import type { TrialResult, TrialTask } from '../../src/experiments/plan/trial.js
 import type { Kernels } from './computer.js';
 import type { LocalRequest } from './local-service.js';
 
-/** The first message to a worker. */
+/** The first message to the worker that answers requests. */
 export interface Opening {
   readonly kind: 'open';
-  /** The bytes of a connectome file. */
+  /** The bytes of a connectome file, also compressed with gzip. */
+  readonly file: ArrayBuffer;
+  /** Names the file in errors. */
+  readonly source: string;
+  readonly kernels: Kernels;
+  /** Ports to the helpers, which only compute trials. */
+  readonly helpers: readonly MessagePort[];
+}
+
+/** The first message to a helper: its end of such a port. */
+export interface Helping {
+  readonly kind: 'help';
+  readonly trials: MessagePort;
+}
+
+/** The first message through such a port. The bytes are checked. */
+export interface OpenedBrain {
   readonly connectome: ArrayBuffer;
   readonly kernels: Kernels;
-  /** The worker that answers requests has a port to each other worker, which only computes trials. */
-  readonly helpers: readonly MessagePort[];
-  /** For a helper: its end of such a port. */
-  readonly trials?: MessagePort;
 }
 
 /** To a worker. A request is answered once; its further pieces are sent on demand. */
 export type ToWorker =
   | Opening
+  | Helping
   | ({ readonly kind: 'ask'; readonly id: number } & LocalRequest)
   | { readonly kind: 'next' | 'stop'; readonly id: number };
 
@@ -40,7 +53,8 @@ export type FromWorker =
 /** To and from a helper. */
 export interface AskedTrial {
   readonly id: number;
-  readonly task: TrialTask;
+  /** Absent if the trial of this number is to stop. */
+  readonly task?: TrialTask;
 }
 export interface AnsweredTrial {
   readonly id: number;

@@ -32,7 +32,7 @@ export const openBrain: OpenBrain = async (
     name,
     await loadFile(new URL(`./${file}`, HERE), signal),
   ]);
-  const [{ bytes: connectome, keep }, kernels] = await Promise.all([
+  const [{ bytes: file, source, keep }, kernels] = await Promise.all([
     loadBrain(isSource ? first : undefined, { onProgress, signal }),
     Promise.all(files).then(
       (loaded) => Object.fromEntries(loaded) as Record<keyof typeof KERNELS, ArrayBuffer>,
@@ -46,30 +46,20 @@ export const openBrain: OpenBrain = async (
   };
   try {
     const channels = Array.from({ length: workers - 1 }, () => new MessageChannel());
-    const ports = channels.map(({ port1 }) => port1);
-    const answering = await start(
-      { kind: 'open', connectome, kernels, helpers: ports },
-      ports,
-      calls.receive,
-      signal,
-      threads,
-    );
+    const helpers = channels.map(({ port1 }) => port1);
+    const begin = (message: ToWorker, memory: Transferable[]) =>
+      start(message, memory, calls.receive, signal, threads);
+    // The file moves to the worker, so the page holds no copy. The worker hands the brain on to the helpers.
+    const [answering] = await Promise.all([
+      begin({ kind: 'open', file, source, kernels, helpers }, [file, ...helpers]),
+      // A helper that dies leaves trials unanswered, so all calls fail.
+      ...channels.map(({ port2 }) => begin({ kind: 'help', trials: port2 }, [port2])),
+    ]);
     calls.connect(answering);
     // The worker has opened the bytes, so they are right. A browser that refuses to store them loads them again.
     void keep().catch(() => undefined);
-    await Promise.all(
-      channels.map(({ port2 }) =>
-        start(
-          { kind: 'open', connectome, kernels, helpers: [], trials: port2 },
-          [port2],
-          // A helper that dies leaves trials unanswered, so all calls fail.
-          calls.receive,
-          signal,
-          threads,
-        ),
-      ),
-    );
-    return new Brain('', { fetch: calls.fetch }, end);
+    // An answer always comes unless the worker fails. After a sleep, a timer would run out before the answer is read.
+    return new Brain('', { fetch: calls.fetch, timeoutMs: Infinity }, end);
   } catch (error) {
     end();
     throw error;

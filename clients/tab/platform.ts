@@ -2,7 +2,7 @@
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
 import nodeSets from '../../data/node-sets.json' with { type: 'json' };
 import synonyms from '../../data/synonyms.json' with { type: 'json' };
-import { hexOf } from '../../src/engine/bytes.js';
+import { hexOf, joinedBytes } from '../../src/engine/bytes.js';
 
 const ENCODER = new TextEncoder();
 const bytesOf = (data: string | Uint8Array) => (typeof data === 'string' ? ENCODER.encode(data) : data);
@@ -11,6 +11,17 @@ export function sha256(...parts: readonly (string | Uint8Array)[]): Uint8Array {
   const hash = sha256Of.create();
   for (const part of parts) hash.update(bytesOf(part));
   return hash.digest();
+}
+
+/** The same in another thread, and several times as fast. A page without TLS has no such hash. */
+export async function sha256Aside(...parts: readonly (string | Uint8Array)[]): Promise<Uint8Array> {
+  const subtle = globalThis.crypto.subtle as SubtleCrypto | undefined;
+  if (subtle === undefined) return sha256(...parts);
+  const joined = joinedBytes(parts.map(bytesOf));
+  const digest = await subtle.digest('SHA-256', joined);
+  // Free the copy, which is as large as a brain; the garbage collector would keep it for long. Old browsers cannot.
+  (joined.buffer as Partial<ArrayBuffer>).transfer?.(0);
+  return new Uint8Array(digest);
 }
 
 export function sha256Hex(data: string | Uint8Array): string {

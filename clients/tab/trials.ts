@@ -27,34 +27,44 @@ export function trialsIn(computer: Computer, helpers: readonly MessagePort[]): T
 }
 
 function trialsOf(port: MessagePort): RunTrial {
-  const waiting = new Map<number, { resolve(result: TrialResult): void; reject(error: unknown): void }>();
+  const waiting = new Map<number, (answer: AnsweredTrial) => void>();
   let asked = 0;
-  port.onmessage = ({ data }: MessageEvent<AnsweredTrial>) => {
-    const { id, result, failure } = data;
-    const { resolve, reject } = waiting.get(id)!;
-    waiting.delete(id);
-    if (result === undefined) reject(CodedError.fromFailure(failure!));
-    else resolve(result);
-  };
+  port.onmessage = ({ data }: MessageEvent<AnsweredTrial>) => waiting.get(data.id)!(data);
   return (task, signal) =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const id = ++asked;
-      waiting.set(id, { resolve, reject });
+      // The helper stops between two segments and then answers with a failure.
+      const stop = (): void => port.postMessage({ id } satisfies AskedTrial);
+      signal.addEventListener('abort', stop, { once: true });
+      waiting.set(id, ({ result, failure }) => {
+        waiting.delete(id);
+        signal.removeEventListener('abort', stop);
+        if (result !== undefined) resolve(result);
+        else reject(signal.aborted ? signal.reason : CodedError.fromFailure(failure!));
+      });
       port.postMessage({ id, task } satisfies AskedTrial);
     });
 }
 
-/** Serves the trials of another thread. */
+/** Serves the trials of another thread. Messages are read between two segments, so a long trial can be stopped. */
 export function serveTrials(computer: Computer, port: MessagePort): void {
-  const { signal } = new AbortController();
+  const underWay = new Map<number, AbortController>();
   port.onmessage = async ({ data: { id, task } }: MessageEvent<AskedTrial>) => {
+    if (task === undefined) {
+      underWay.get(id)?.abort();
+      return;
+    }
+    const stop = new AbortController();
+    underWay.set(id, stop);
     try {
-      const result = await computer.runTrial(task, signal);
+      const result = await computer.runTrial(task, stop.signal);
       const memory = arraysOfResult(result).map(({ buffer }) => buffer);
       port.postMessage({ id, result } satisfies AnsweredTrial, [...new Set(memory)]);
     } catch (error) {
       port.postMessage({ id, failure: failureOf(error) } satisfies AnsweredTrial);
+    } finally {
+      underWay.delete(id);
     }
   };
 }

@@ -4,23 +4,20 @@ import type { Turn } from '../../src/experiments/run/turn.js';
 /** An abort is noticed after this time and the trial under way. */
 const TURN_MS = 20;
 
-const channel = new MessageChannel();
-const waiting: (() => void)[] = [];
-channel.port1.onmessage = () => waiting.shift()!();
-
 /**
  * A browser's timer would wait 4 ms, so this sends a message. Node handles up to 1,000 messages of a port before timers
  * and other ports, so there it is setImmediate.
  */
-function nextMessages(): Promise<void> {
-  return new Promise((resolve) => {
-    if ('setImmediate' in globalThis) {
-      setImmediate(resolve);
-      return;
-    }
+const afterMessages = 'setImmediate' in globalThis ? setImmediate : afterOwnMessage();
+
+function afterOwnMessage(): (resolve: () => void) => void {
+  const { port1, port2 } = new MessageChannel();
+  const waiting: (() => void)[] = [];
+  port1.onmessage = () => waiting.shift()!();
+  return (resolve) => {
     waiting.push(resolve);
-    channel.port2.postMessage(undefined);
-  });
+    port2.postMessage(undefined);
+  };
 }
 
 let untilMs = 0;
@@ -28,7 +25,7 @@ let untilMs = 0;
 /** Returns at once during a turn; otherwise after the messages that wait were read. */
 export async function pauseIfDue(signal: AbortSignal): Promise<void> {
   if (performance.now() >= untilMs) {
-    await nextMessages();
+    await new Promise<void>((resolve) => void afterMessages(resolve));
     untilMs = performance.now() + TURN_MS;
   }
   signal.throwIfAborted();

@@ -88,6 +88,17 @@ describeWith(['chromium'], 'the brain of a static site', () => {
       await page.page.context().close();
     });
 
+    /** Waits until the cache of the page holds brains as a test wants them; returns their addresses. */
+    async function storedBrains(isDone: (urls: string[]) => boolean): Promise<string[]> {
+      for (;;) {
+        const urls = await page.page.evaluate(async () =>
+          (await (await caches.open('brain')).keys()).map(({ url }) => url),
+        );
+        if (isDone(urls)) return urls;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+
     const loads = () => site.asked.filter((path) => path === brainFile).length;
 
     it('is loaded once, and works without the host', async () => {
@@ -98,6 +109,18 @@ describeWith(['chromium'], 'the brain of a static site', () => {
       const again = await fresh.open();
       expect(await again.use(runsOf, RUN)).toEqual(answers);
       expect(loads()).toBe(1);
+    });
+
+    it('is stored beside those of other folders, and replaces those of its own', async () => {
+      const nameOf = (digit: string) => `other/brain/${digit.repeat(64)}.connectome.gz`;
+      const opened = [brainFile, nameOf('0'), nameOf('1')];
+      for (const path of opened) {
+        if (path !== brainFile) site.files.set(path, bytesOfBrain());
+        await (await fresh.open(`./${path}`)).close();
+        await storedBrains((urls) => urls.includes(site.url + path));
+      }
+      const stored = await storedBrains((urls) => urls.length < 3);
+      expect(stored.toSorted()).toEqual([brainFile, nameOf('1')].map((path) => site.url + path).toSorted());
     });
 
     it.each([

@@ -36,6 +36,14 @@ async function openHere(path: string) {
   return { page, problems, computed };
 }
 
+/** In a page: limits of time run out at once, as after a sleep of the computer. */
+function runOutOfTime(): void {
+  const { setTimeout: usual } = globalThis;
+  const late = (run: () => void, ms?: number) => usual(run, ms! >= 10_000 ? 0 : ms);
+  globalThis.setTimeout = late as typeof setTimeout;
+  AbortSignal.timeout = () => AbortSignal.abort(new DOMException('Time is up.', 'TimeoutError'));
+}
+
 async function runOf(page: Page, experiment: object): Promise<string> {
   await page.evaluate((hash) => (location.hash = hash), hashOf(experiment));
   await expectText(page, '#place', /Computed in this tab/);
@@ -49,6 +57,7 @@ it('computes runs in the tab, with the numbers of the service', async () => {
     spikes: { total: number };
     channels: Record<string, number>;
   };
+  await page.evaluate(runOutOfTime);
   expect(await runOf(page, LOOM)).toContain(id);
   const summary = await page.locator('#summary').innerText();
   expect(summary.replace(/\D/g, '')).toContain(String(spikes.total));

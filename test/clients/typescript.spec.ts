@@ -169,9 +169,26 @@ describe('the typed client before other servers', () => {
       };
       await new NeuralExperimentClient('http://x', { timeoutMs: 1_200_000 }).model();
       await new NeuralExperimentClient('http://x').model();
+      await new NeuralExperimentClient('http://x', { timeoutMs: Infinity }).model();
       console.log(JSON.stringify(seen));`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-    expect(JSON.parse(stdout)).toEqual(['Agent', null]);
+    expect(JSON.parse(stdout)).toEqual(['Agent', null, 'Agent']);
+  });
+
+  it('has no limit of time if it is told so', async () => {
+    const events = await answeredBy(
+      (_, response) => {
+        setTimeout(() => response.write('{"progress":{}}\n'), 20);
+        setTimeout(() => response.end('{"cost":{}}\n'), 40);
+      },
+      async (url) => {
+        const lines = [];
+        const client = new NeuralExperimentClient(url, { timeoutMs: Infinity });
+        for await (const line of client.runExperiment({})) lines.push(line);
+        return lines;
+      },
+    );
+    expect(events).toEqual([{ progress: {} }, { cost: {} }]);
   });
 
   it('gives up after its own time, and is plain about proxies that speak HTML', async () => {

@@ -173,6 +173,29 @@ export async function abortOfSlowReader(brain: Brain, document: ExperimentDocume
   return 'done';
 }
 
+/** Asks while all timers of the caller run out at once, as after a sleep of the computer. */
+export async function askedBySleeper(brain: Brain, document: object): Promise<Outcome[]> {
+  const { setTimeout: usual } = globalThis;
+  const { timeout } = AbortSignal;
+  globalThis.setTimeout = ((run: () => void) => usual(run, 0)) as unknown as typeof setTimeout;
+  AbortSignal.timeout = () => AbortSignal.abort(new DOMException('Time is up.', 'TimeoutError'));
+  try {
+    const session = await brain.session({});
+    const answers = await Promise.allSettled([
+      brain.experiment(document),
+      brain.client.bytes('/api/v1/model'),
+      brain.run({ stimulus: 'loom', duration_ms: 200 }),
+      session.step({ t_ms: 0, duration_ms: 200 }),
+    ]);
+    return answers.map((each) =>
+      each.status === 'fulfilled' ? 'answered' : { message: String(each.reason) },
+    );
+  } finally {
+    globalThis.setTimeout = usual;
+    AbortSignal.timeout = timeout;
+  }
+}
+
 /** Closes a brain during a run of an experiment, a session and a search. */
 export async function closingOf(brain: Brain, document: object): Promise<(string | undefined)[]> {
   const session = await brain.session({});

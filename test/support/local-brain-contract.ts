@@ -1,9 +1,9 @@
 /** The rest of openBrain, wherever it computes: workers, progress, ends, and files that cannot be opened. */
 import { ENDLESS, expectSame, SHORT, SUGAR } from './brain-contract.js';
-import { abortOf, answersOf, closingOf, eventsOf, runsOf } from './brain-deeds.js';
+import { abortOf, answersOf, askedBySleeper, closingOf, eventsOf, runsOf } from './brain-deeds.js';
 import type { OpenedBrain, OpenOptions, Place } from './brain-places.js';
 
-const ONE_LONG_TRIAL = { ...SUGAR, trials: 1, duration_ms: 600_000 };
+const LONG_TRIALS = { ...SUGAR, trials: 4, duration_ms: 600_000 };
 
 /** Files that cannot be opened. */
 interface Faulty {
@@ -60,9 +60,17 @@ export function describeLocal(place: Place, source: () => string | undefined, fa
       expect(progress.every(([, conditions, , all]) => conditions === 1 && all === 100)).toBe(true);
     });
 
-    it('end a long trial soon after an abort', async () => {
+    it.each([1, 2])('end long trials soon after an abort, with workers: %i', async (workers) => {
+      const brain = await open({ workers });
+      expect(await brain.use(abortOf, LONG_TRIALS)).toEqual(['enough', 50]);
+      const short = [{ ...SHORT, trials: 4 }];
+      expect(await brain.use(answersOf, short)).toEqual([expect.any(String)]);
+    });
+
+    it('answer a caller that slept', async () => {
       const brain = await open();
-      expect(await brain.use(abortOf, ONE_LONG_TRIAL)).toEqual(['enough', 50]);
+      const document = { ...SUGAR, trials: 50 };
+      expect(await brain.use(askedBySleeper, document)).toEqual(Array(4).fill('answered'));
     });
 
     it('reject all that is pending if they are closed', async () => {

@@ -16,7 +16,7 @@ import type {
 } from '../../../src/experiments/document/result.js';
 import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import { service, ServiceFailure } from './client.js';
-import { transport } from './transport.js';
+import { patienceMs, transport } from './transport.js';
 
 /** The service sends a line at least every 5 s. Without one for this time, the connection is dead. */
 const TIMEOUT_MS = 30_000;
@@ -27,7 +27,12 @@ const TIMEOUT_MS = 30_000;
 const JOB_PAUSE_MS = 1500;
 const JOB_PAUSE_LOOKS = 4;
 
-const experiments = new NeuralExperimentClient('', { timeoutMs: TIMEOUT_MS, fetch: transport });
+const experiments = new NeuralExperimentClient('', {
+  fetch: transport,
+  get timeoutMs() {
+    return patienceMs(TIMEOUT_MS);
+  },
+});
 
 /** A condition in the form of JSON, in which tables of spikes are columns. */
 export type ConditionLine = Omit<AnsweredCondition, 'reports'> & {

@@ -51,6 +51,15 @@ export function isHere(): boolean {
 }
 
 /**
+ * The longest wait for an answer in ms. A brain in this tab always answers, but after a sleep a timer would run out before
+ * the answer is read.
+ * @param ofServiceMs the longest wait for the service
+ */
+export function patienceMs(ofServiceMs: number): number {
+  return IS_SITE || here !== undefined ? Infinity : ofServiceMs;
+}
+
+/**
  * Loads the brain into this tab, unless the device should not. Further calls wait for the first.
  * @param digest of the connectome that the service has
  * @returns undefined if it cannot be opened here; the service then goes on answering

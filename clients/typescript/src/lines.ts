@@ -37,20 +37,27 @@ export async function* linesOf(response: Response, timeoutMs: number): AsyncGene
   }
 }
 
-/** Error with which AbortSignal.timeout aborts. */
-export function timeoutError(timeoutMs: number): DOMException {
+function timeoutError(timeoutMs: number): DOMException {
   return new DOMException(`Nothing came for ${timeoutMs} ms.`, 'TimeoutError');
+}
+
+/**
+ * Calls back after a time. Infinity starts no timer: a platform's timers are too short for it.
+ * @returns a function that stops the timer
+ */
+export function startTimer(timeoutMs: number, onTimeout: (error: DOMException) => void): () => void {
+  if (timeoutMs === Infinity) return () => undefined;
+  const timer = setTimeout(() => onTimeout(timeoutError(timeoutMs)), timeoutMs);
+  return () => clearTimeout(timer);
 }
 
 /** Limits the time of one read. The time between reads does not count, because the reader may be slow. */
 async function withTimeout<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(timeoutError(timeoutMs)), timeoutMs);
-  });
+  let stop = (): void => undefined;
+  const late = new Promise<never>((_, reject) => (stop = startTimer(timeoutMs, reject)));
   try {
     return await Promise.race([promise, late]);
   } finally {
-    clearTimeout(timer);
+    stop();
   }
 }

@@ -1,8 +1,11 @@
-import { piecesOf, timeoutError } from './lines.js';
+import { piecesOf, startTimer } from './lines.js';
 import { errorOf, notOfService, ServiceError } from './service-error.js';
 
 export interface ClientOptions {
-  /** Longest wait in ms for an answer, or for the next line of an experiment. */
+  /**
+   * Longest wait in ms for an answer, or for the next line of an experiment; Infinity for no limit. It is read before each
+   * request.
+   */
   readonly timeoutMs?: number;
   /** Replaces the platform's fetch. */
   readonly fetch?: typeof fetch;
@@ -33,21 +36,27 @@ const MAX_PAUSE_MS = 2000;
 
 /** Sends requests to one service, each with a timeout. It repeats requests if the service says when. */
 export class Requests {
-  readonly timeoutMs: number;
   /** Without user and password. */
   readonly baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch;
   readonly #dispatcher: object | undefined;
 
-  constructor(baseUrl: string, { timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions) {
+  constructor(
+    baseUrl: string,
+    private readonly options: ClientOptions,
+  ) {
     const { address, authorization } = withoutPassword(baseUrl);
+    const { fetch: given } = options;
     this.baseUrl = address.replace(/\/+$/, '');
     this.#headers = authorization === undefined ? {} : { Authorization: authorization };
-    this.timeoutMs = timeoutMs;
-    this.#dispatcher = given === undefined ? dispatcherFor(timeoutMs) : undefined;
+    this.#dispatcher = given === undefined ? dispatcherFor(this.timeoutMs) : undefined;
     // A browser's fetch can be called only as a method of the window.
     this.#fetch = given ?? ((...args) => fetch(...args));
+  }
+
+  get timeoutMs(): number {
+    return this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
   /**
@@ -61,14 +70,15 @@ export class Requests {
     members: readonly (keyof T & string)[] = [],
   ): Promise<T> {
     return this.#patiently(options, async () => {
-      const timeout = AbortSignal.timeout(this.timeoutMs);
       const signal = options.mustFinish === true ? undefined : options.signal;
-      const response = await this.#send(path, init, signal ? AbortSignal.any([signal, timeout]) : timeout);
-      const text = await response.text();
+      const [status, text] = await this.#inTime(signal, async (ends): Promise<[number, string]> => {
+        const response = await this.#send(path, init, ends);
+        return [response.status, await response.text()];
+      });
       const value = parsed(text);
       if (typeof value === 'object' && value !== null && members.every((name) => Object.hasOwn(value, name)))
         return value as T;
-      throw notOfService(response.status, path, members.join(', ') || 'JSON', text);
+      throw notOfService(status, path, members.join(', ') || 'JSON', text);
     });
   }
 
@@ -84,15 +94,18 @@ export class Requests {
   /** Resolves when the response begins. The timeout ends then; `signal` can still abort the body. */
   async begun(path: string, init: RequestInit, options: RequestOptions): Promise<Response> {
     const { signal } = options;
-    return this.#patiently(options, async () => {
-      const late = new AbortController();
-      const timer = setTimeout(() => late.abort(timeoutError(this.timeoutMs)), this.timeoutMs);
-      try {
-        return await this.#send(path, init, signal ? AbortSignal.any([signal, late.signal]) : late.signal);
-      } finally {
-        clearTimeout(timer);
-      }
-    });
+    return this.#patiently(options, () => this.#inTime(signal, (ends) => this.#send(path, init, ends)));
+  }
+
+  /** @param ask gets a signal that aborts with the given one, or when time is up */
+  async #inTime<T>(signal: AbortSignal | undefined, ask: (ends: AbortSignal) => Promise<T>): Promise<T> {
+    const late = new AbortController();
+    const stop = startTimer(this.timeoutMs, (error) => late.abort(error));
+    try {
+      return await ask(signal ? AbortSignal.any([signal, late.signal]) : late.signal);
+    } finally {
+      stop();
+    }
   }
 
   /**
@@ -180,7 +193,9 @@ function dispatcherFor(timeoutMs: number): object | undefined {
   const usual = (globalThis as { readonly [key: symbol]: unknown })[Symbol.for('undici.globalDispatcher.1')];
   if (typeof usual !== 'object' || usual === null) return undefined;
   const { constructor } = usual as { readonly constructor: new (options: object) => object };
-  return new constructor({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  // It takes 0 for no limit.
+  const waitMs = timeoutMs === Infinity ? 0 : timeoutMs;
+  return new constructor({ headersTimeout: waitMs, bodyTimeout: waitMs });
 }
 
 /** A POST of a body in JSON. */

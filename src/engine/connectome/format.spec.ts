@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { CodedError } from '../errors.js';
 import type { ConnectomeMetadata } from './connectome.js';
-import { type ConnectomeContent, encodeConnectome, openConnectome } from './format.js';
+import { type ConnectomeContent, encodeConnectome, openConnectome, openConnectomeWith } from './format.js';
 import { FORMAT_VERSION, viewConnectome } from './sections.js';
 
 const content = smallConnectome();
@@ -118,6 +118,35 @@ describe('a connectome file', () => {
   it('has a digest over every byte but the digest itself', () => {
     const opened = openConnectome(copy().buffer);
     expect(opened.digest).toBe(Buffer.from(sealed(copy()).subarray(32, 64)).toString('hex'));
+  });
+});
+
+describe('a file that is hashed in another thread', () => {
+  const hash = async (...parts: readonly (string | Uint8Array)[]) => {
+    const joined = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+    return new Uint8Array(await crypto.subtle.digest('SHA-256', joined));
+  };
+  const named = encodeConnectome({ ...content, hasContentDigest: true });
+
+  it('opens as without it', async () => {
+    for (const bytes of [copy(), named]) {
+      const opened = await openConnectomeWith(hash, bytes.buffer);
+      expect(opened.digest).toBe(openConnectome(bytes.buffer).digest);
+      expect(opened.targets).toEqual(content.targets);
+    }
+  });
+
+  it.each([
+    ['damaged', copy().with(100, file[100]! ^ 1)],
+    ['cut off', copy().slice(0, -64)],
+    ['named wrongly', encodeConnectome({ ...content, ...metadataWith({ contentDigest: '0'.repeat(64) }) })],
+  ])('is refused if it is %s, in the same words', async (_, bytes) => {
+    const message = refusal(bytes);
+    expect(message).toMatch(/digest|length/);
+    await expect(openConnectomeWith(hash, bytes.buffer)).rejects.toMatchObject({
+      code: 'CONNECTOME_INVALID',
+      message,
+    });
   });
 });
 

@@ -55,12 +55,15 @@ export function encodeConnectome(content: ConnectomeContent): Uint8Array<ArrayBu
     populationNeurons: lists.values,
   };
   const named = hasContentDigest
-    ? { ...metadata, contentDigest: contentDigestOf(sections, metadata) }
+    ? { ...metadata, contentDigest: hexOf(sha256(...contentParts(sections, metadata))) }
     : metadata;
   const file = encodeSections({ ...sections, metadata: encoder.encode(JSON.stringify(named)) });
-  file.set(digestOf(file), DIGEST_OFFSET);
+  file.set(sha256(...digestedParts(file)), DIGEST_OFFSET);
   return file;
 }
+
+/** Parts of a digest, in order. */
+type Parts = Parameters<typeof sha256>;
 
 /**
  * Checks all bytes of a connectome file and opens it without a copy.
@@ -68,6 +71,28 @@ export function encodeConnectome(content: ConnectomeContent): Uint8Array<ArrayBu
  * @throws CodedError CONNECTOME_INVALID with the expected value and the value found
  */
 export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connectome {
+  const opening = openingOf(buffer);
+  let next = opening.next();
+  while (next.done !== true) next = opening.next(sha256(...next.value));
+  return next.value;
+}
+
+/**
+ * The same, for a platform that hashes faster in another thread.
+ * @param hash SHA-256 of all parts
+ */
+export async function openConnectomeWith(
+  hash: (...parts: Parts) => Promise<Uint8Array>,
+  buffer: ArrayBuffer,
+): Promise<Connectome> {
+  const opening = openingOf(buffer);
+  let next = opening.next();
+  while (next.done !== true) next = opening.next(await hash(...next.value));
+  return next.value;
+}
+
+/** Yields what it needs the SHA-256 of. */
+function* openingOf(buffer: ArrayBuffer | SharedArrayBuffer): Generator<Parts, Connectome, Uint8Array> {
   const bytes = new Uint8Array(buffer);
   if (bytes.length < HEADER_BYTES) {
     throw invalid(`expected at least ${HEADER_BYTES} bytes, found ${bytes.length}`);
@@ -91,7 +116,7 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
     throw invalid(`its header gives a length of ${length} bytes, found ${bytes.length}`);
   }
   const promised = storedDigest(buffer);
-  const actual = hexOf(digestOf(bytes));
+  const actual = hexOf(yield digestedParts(bytes));
   if (actual !== promised) {
     throw invalid(`its header gives the digest ${promised}, its content has ${actual}`);
   }
@@ -100,7 +125,12 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
   const fault = metadataFault(metadata);
   if (fault !== null) throw invalid(fault);
   checkContent(sections, metadata as ConnectomeMetadata);
-  checkContentDigest(sections, metadata as ConnectomeMetadata);
+  const { contentDigest } = metadata as ConnectomeMetadata;
+  if (contentDigest !== undefined) {
+    const found = hexOf(yield contentParts(sections, metadata as ConnectomeMetadata));
+    if (found !== contentDigest)
+      throw invalid(`its metadata gives the content digest ${contentDigest}, found ${found}`);
+  }
   return connectomeOf(buffer, sections, metadata as ConnectomeMetadata);
 }
 
@@ -199,10 +229,10 @@ function joined(lists: readonly ArrayLike<number>[]): { start: Uint32Array; valu
 }
 
 /**
- * The digest of all data that a run can depend on. It leaves out the files that the connectome was compiled from,
- * because their line ends, compression and order of columns do not matter.
+ * The content digest covers all data that a run can depend on. It leaves out the files that the connectome was compiled
+ * from, because their line ends, compression and order of columns do not matter.
  */
-function contentDigestOf(sections: Omit<Sections, 'metadata'>, metadata: ConnectomeMetadata): string {
+function contentParts(sections: Omit<Sections, 'metadata'>, metadata: ConnectomeMetadata): Parts {
   const { provenance: _, sources: __, contentDigest: ___, ...content } = metadata;
   const parts: (string | Uint8Array)[] = [JSON.stringify(content)];
   for (const name of sectionNames({ ...sections, metadata: new Uint8Array(0) })) {
@@ -210,16 +240,10 @@ function contentDigestOf(sections: Omit<Sections, 'metadata'>, metadata: Connect
     const { buffer, byteOffset, byteLength } = sections[name]!;
     parts.push(`\n${name} ${byteLength}\n`, new Uint8Array(buffer, byteOffset, byteLength));
   }
-  return hexOf(sha256(...parts));
+  return parts;
 }
 
-function checkContentDigest(sections: Sections, metadata: ConnectomeMetadata): void {
-  const { contentDigest: promised } = metadata;
-  if (promised === undefined) return;
-  const found = contentDigestOf(sections, metadata);
-  if (found !== promised) throw invalid(`its metadata gives the content digest ${promised}, found ${found}`);
-}
-
-function digestOf(file: Uint8Array): Uint8Array {
-  return sha256(file.subarray(0, DIGEST_OFFSET), file.subarray(DIGEST_OFFSET + DIGEST_BYTES));
+/** The digest of a file covers every byte except itself. */
+function digestedParts(file: Uint8Array): Parts {
+  return [file.subarray(0, DIGEST_OFFSET), file.subarray(DIGEST_OFFSET + DIGEST_BYTES)];
 }
