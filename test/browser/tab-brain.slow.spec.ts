@@ -164,6 +164,19 @@ describeWith(['chromium'], 'the brain of a static site', () => {
       host.files.set('guide/index.html', Buffer.from('<!doctype html><title>Newer</title>'));
       await page.reload();
       expect(await page.title()).toBe('Newer');
+
+      // The files of another build replace those of this one, and those that are the same are not loaded again.
+      const script = readFileSync(join(folder, 'offline.js'), 'utf8');
+      host.files.set('offline.js', Buffer.from(script.replace(/(?<=["'`])[0-9a-f]{16}(?=["'`])/, 'next')));
+      host.asked.length = 0;
+      await page.evaluate('navigator.serviceWorker.getRegistration().then((each) => each.update())');
+      await page.waitForFunction('navigator.serviceWorker.getRegistration().then((each) => each.waiting)');
+      await page.goto('about:blank');
+      await page.goto(`${host.url}guide/run.html`);
+      const cached = `caches.keys().then((names) => names.filter((name) => name.startsWith('site ')).join())`;
+      await page.waitForFunction(`${cached}.then((names) => names === 'site ${host.url} next')`);
+      expect(host.asked).toContain('brain.json');
+      expect(host.asked.filter((path) => /^assets\/.*\.js$/.test(path))).toEqual([]);
     } finally {
       await context.close();
       await host.stop();
