@@ -6,14 +6,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
+import type { DriveRun } from '../../clients/typescript/src/client.js';
 import { launchChromium, openPage, type WatchedPage } from '../support/browser.js';
 import { describeContract, describeGoldens, serveBrain } from '../support/brain-contract.js';
-import { runsOf } from '../support/brain-deeds.js';
+import { type Outcome, runsOf } from '../support/brain-deeds.js';
 import { chromiumPlace } from '../support/brain-places.js';
 import { connectomeFile } from '../support/connectomes.js';
+import { codeAt } from '../support/guide-examples.js';
 import { describeLocal } from '../support/local-brain-contract.js';
 import { describeWith } from '../support/requirements.js';
 import { serveFolder, type StaticSite } from '../support/static-site.js';
+import { expectText, follow } from './page-reading.js';
+import { hashOf, LOOM } from './served-page.js';
 
 jest.setTimeout(300_000);
 
@@ -37,7 +41,7 @@ describeWith(['chromium'], 'the brain of a static site', () => {
     brainFile = (JSON.parse(readFileSync(join(folder, 'brain.json'), 'utf8')) as { file: string }).file;
     site = await serveFolder(folder);
     site.files.set(EMPTY, Buffer.from('<!doctype html><title>Empty</title>'));
-    browser = await launchChromium();
+    browser = await launchChromium({ computesHere: true });
     watched = await openPage(browser, site, EMPTY);
   }, 600_000);
   afterAll(async () => {
@@ -155,6 +159,104 @@ describeWith(['chromium'], 'the brain of a static site', () => {
       await expect(fresh.open()).rejects.toMatchObject(missing);
       site.files.set('brain.json', undefined);
       await expect(fresh.open()).rejects.toMatchObject(missing);
+    });
+  });
+
+  it('works without its host after a visit, and shows what the host has when it is back', async () => {
+    let host = await serveFolder(folder);
+    const context = await browser.newContext();
+    try {
+      const { page, problems } = await openPage(context as unknown as Browser, host, '');
+      const untilHere = () => page.locator('html[data-brain=here]').waitFor({ state: 'attached' });
+      await untilHere();
+      await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
+      await page.waitForFunction(
+        "caches.open('brain').then((cache) => cache.keys()).then(({ length }) => length === 1)",
+      );
+      await host.stop();
+
+      await page.reload();
+      await untilHere();
+      await follow(page, hashOf(LOOM));
+      await expectText(page, '#place', /Computed in this tab/);
+      await page.goto(`${host.url}guide/`);
+      expect(await page.locator('h1').innerText()).toBe('Guide');
+      expect(problems).toEqual([]);
+
+      host = await serveFolder(folder, Number(new URL(host.url).port));
+      host.files.set('guide/index.html', Buffer.from('<!doctype html><title>Newer</title>'));
+      await page.reload();
+      expect(await page.title()).toBe('Newer');
+
+      // The files of another build replace those of this one, and those that are the same are not loaded again.
+      const script = readFileSync(join(folder, 'offline.js'), 'utf8');
+      host.files.set('offline.js', Buffer.from(script.replace(/(?<=["'`])[0-9a-f]{16}(?=["'`])/, 'next')));
+      host.asked.length = 0;
+      await page.evaluate('navigator.serviceWorker.getRegistration().then((each) => each.update())');
+      await page.waitForFunction('navigator.serviceWorker.getRegistration().then((each) => each.waiting)');
+      await page.goto('about:blank');
+      await page.goto(`${host.url}guide/run.html`);
+      const cached = `caches.keys().then((names) => names.filter((name) => name.startsWith('site ')).join())`;
+      await page.waitForFunction(`${cached}.then((names) => names === 'site ${host.url} next')`);
+      expect(host.asked).toContain('brain.json');
+      expect(host.asked.filter((path) => /^assets\/.*\.js$/.test(path))).toEqual([]);
+    } finally {
+      await context.close();
+      await host.stop();
+    }
+  });
+
+  describe('a page of the guide beside it', () => {
+    const open = async (name: string) => {
+      site.files.set(`${name}.html`, Buffer.from(codeAt(site.url, name)));
+      return openPage(browser, site, `${name}.html`);
+    };
+    const asked = async (answers: Promise<Outcome[]>) => JSON.parse((await answers)[0] as string) as unknown;
+
+    it('own-page: runs by click', async () => {
+      const { page, problems } = await open('own-page');
+      await page.locator('#run:enabled').click();
+      const { spikes, channels } = (await asked(
+        http().runs([{ request: { stimulus: 'loom', seed: 1 }, view: 'drive' }]),
+      )) as DriveRun;
+      await page
+        .getByText(`${spikes.responding_neurons} neurons answer; escape ${channels.escape} Hz`)
+        .waitFor();
+      expect(problems).toEqual([]);
+      await page.close();
+    });
+
+    it('own-experiment: prints the rates of the service', async () => {
+      const { page, problems } = await open('own-experiment');
+      const document = {
+        inputs: { sugar: { node_set: '@sugar' } },
+        reports: { mn9: { node_set: '@MN9' } },
+        sweep: [{ set: 'inputs.sugar.rate_hz', values: [50, 100, 150] }],
+        trials: 5,
+      };
+      const { conditions } = (await asked(http().answers([document]))) as {
+        readonly conditions: readonly {
+          readonly reports: { readonly mn9: readonly [{ readonly rate_hz: { readonly mean: number } }] };
+        }[];
+      };
+      const rates = conditions.map(({ reports }) => reports.mn9[0].rate_hz.mean.toFixed(1));
+      await page
+        .getByText(`50 Hz: ${rates[0]} Hz, 100 Hz: ${rates[1]} Hz, 150 Hz: ${rates[2]} Hz`)
+        .waitFor();
+      expect(problems).toEqual([]);
+      await page.close();
+    });
+
+    it('own-session: moves the proboscis while sugar is given', async () => {
+      const { page, problems } = await open('own-session');
+      const value = "document.getElementById('proboscis').value";
+      await page.locator('#sugar').hover();
+      await page.mouse.down();
+      await page.waitForFunction(`${value} > 30`);
+      await page.mouse.up();
+      await page.waitForFunction(`${value} < 5`);
+      expect(problems).toEqual([]);
+      await page.close();
     });
   });
 });
