@@ -10,6 +10,7 @@ import { runCommand, UsageError } from '../dist/tools/cli/command.js';
 
 const ROUNDS = 5;
 const PLAYED_MS = 3000;
+const FIRST_FRAMES = 10;
 const KBIT_PER_S = 1400;
 const SLOW = {
   network: {
@@ -70,12 +71,13 @@ async function measurePage({ slow = false }, [url]) {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     const page = await context.newPage();
     if (slow) await slowDown(page);
+    await page.addInitScript({ path: 'test/support/watched-page.js' });
     await page.addInitScript(NOTE_MOMENTS);
     await page.goto(url, { waitUntil: 'commit' });
     await page.locator('html[data-moments]').waitFor();
     const moments = JSON.parse(await page.locator('html').getAttribute('data-moments'));
-    await page.locator('#brain[data-frame-script-ms]').waitFor();
-    // The first frames compile shaders and fill buffers; these are of a run that plays.
+    // The first frames compile shaders and fill buffers; those after them are of a run that plays.
+    await page.waitForFunction(`document.querySelector('#brain').dataset.frames > ${FIRST_FRAMES}`);
     await browser.startTracing(page, { categories: ['devtools.timeline'] });
     await page.waitForTimeout(PLAYED_MS);
     const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());

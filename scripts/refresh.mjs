@@ -28,6 +28,8 @@ await withDefaultService((url) => {
 npm('run', '-s', 'openapi');
 npm('run', '-s', 'errors');
 npm('--prefix', 'clients/typescript', 'run', '-s', 'generate');
+// The page of the API shows the descriptions, and the client is built in.
+npm('run', '-s', 'build');
 
 function npm(...args) {
   console.log(`npm ${args.join(' ')}`);

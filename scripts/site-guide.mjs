@@ -168,7 +168,7 @@ ${offlineScript('../')}
 <body>
 <header>
 <div><p>Fly brain experiments</p></div>
-<nav aria-label="Pages"><a href="../index.html">The brain</a><a href="../lesson.html">Lesson</a><a href="../laboratory.html">Laboratory</a><a href="index.html"${current('index.html')}>Guide</a></nav>
+<nav aria-label="Pages"><a href="../index.html">The brain</a><a href="../lesson.html">Lesson</a><a href="../laboratory.html">Laboratory</a><a href="../docs.html">API</a><a href="index.html"${current('index.html')}>Guide</a></nav>
 </header>
 <main class="guide">
 <article>
@@ -185,7 +185,7 @@ ${contents.join('\n')}
 `;
 }
 
-function escaped(text) {
+export function escaped(text) {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

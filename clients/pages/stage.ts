@@ -11,7 +11,6 @@ import {
   subtractShared,
 } from './brain/glow.js';
 import { byId, element, grouped } from './dom.js';
-import { FrameTimes } from './frame-times.js';
 import type { Notices } from './notices.js';
 import type { Moment, Playback } from './playback.js';
 import { labelOfType, neuronsOf, type Selection, spoken } from './selection.js';
@@ -33,13 +32,11 @@ export class Stage {
   readonly #turning = byId<HTMLButtonElement>('turning');
   readonly #difference = byId<HTMLButtonElement>('difference');
   readonly #view: BrainView;
-  readonly #times = new FrameTimes(this.#canvas);
   #run: Run | undefined;
   #kept: Run | undefined;
   /** Neurons that spike in either run. */
   #spiking: ReadonlySet<number> = new Set();
   #pointer: { x: number; y: number } | undefined;
-  #litMs = 0;
   #isLive = false;
   /** Time for which the brain has turned at rest. It stops after all periods, on a drag, or by its button. */
   #turnedMs = 0;
@@ -97,9 +94,7 @@ export class Stage {
 
   /** @param write writes the light of this frame; returns true if it changed */
   lightLive(write: (light: Uint8Array) => boolean): void {
-    const started = performance.now();
     if (this.#isLive && write(this.#view.light)) this.#view.show();
-    this.#litMs = performance.now() - started;
   }
 
   mark(selection: Selection | undefined): void {
@@ -157,7 +152,6 @@ export class Stage {
 
   #lightUp({ timeMs, isWhole }: Moment): void {
     if (this.#isLive) return;
-    const started = performance.now();
     const { light } = this.#view;
     const [run, kept] = [this.#run, this.#kept];
     light.fill(0);
@@ -173,7 +167,6 @@ export class Stage {
       if (ofDifference) subtractShared(light, this.#spiking);
     }
     this.#view.show();
-    this.#litMs = performance.now() - started;
   }
 
   /** Turns the brain slowly while nothing plays, to show its depth. */
@@ -197,13 +190,8 @@ export class Stage {
   }
 
   #paint(): void {
-    const started = performance.now();
-    this.#turn(started);
-    if (this.#view.render()) {
-      this.#frame.classList.add('drawn');
-      this.#times.note(performance.now() - started + this.#litMs, this.#view.drawCalls);
-    }
-    this.#litMs = 0;
+    this.#turn(performance.now());
+    if (this.#view.render()) this.#frame.classList.add('drawn');
     if (this.#pointer !== undefined && !this.playback.playing && this.atlas.isWhole) {
       this.#showTooltip(this.#pointer.x, this.#pointer.y);
       this.#pointer = undefined;

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defaultClientConditions, defineConfig } from 'vite';
+import { apiPage } from '../../scripts/api-page.mjs';
 
 /** Modules that the brain's page shares with other pages, or with code that it loads later. */
 const SHARED =
@@ -12,7 +13,7 @@ const asFiles = {
     return html
       .replaceAll('href="laboratory"', 'href="laboratory.html"')
       .replaceAll('href="lesson"', 'href="lesson.html"')
-      .replaceAll('href="docs"', 'href="guide/index.html"')
+      .replaceAll('href="docs"', 'href="docs.html"')
       .replaceAll('href="./"', 'href="index.html"');
   },
 };
@@ -23,7 +24,7 @@ export default defineConfig(({ mode }) => ({
   // Relative addresses, so that a proxy may serve the pages below any path.
   base: './',
   logLevel: 'warn',
-  plugins: mode === 'site' ? [asFiles] : [],
+  plugins: mode === 'site' ? [asFiles, apiPage({ isSite: true })] : [apiPage()],
   // clients/fly may have its own copy of three.
   resolve: { dedupe: ['three'], conditions: ['source', ...defaultClientConditions] },
   build: {
@@ -35,7 +36,7 @@ export default defineConfig(({ mode }) => ({
     chunkSizeWarningLimit: 2000,
     rollupOptions: {
       // Separate documents, so that the brain's page loads no code of the others.
-      input: ['index', 'laboratory', 'lesson', ...(mode === 'site' ? [] : ['docs'])].map((page) =>
+      input: ['index', 'laboratory', 'lesson', 'docs'].map((page) =>
         fileURLToPath(new URL(`${page}.html`, import.meta.url)),
       ),
       output: {

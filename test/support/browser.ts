@@ -63,6 +63,9 @@ const FEW_PIXELS = `{
   };
 }`;
 
+/** Notes draw calls, frames, and a brain in the tab as attributes, for which tests wait. */
+const WATCH = 'test/support/watched-page.js';
+
 /** Pages then ask the service for runs, and load no brain into the tab. */
 const SAVE_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })";
 
@@ -77,6 +80,7 @@ export async function launchChromium({ computesHere = false, isSharp = false } =
   // Pages without a context of their own come from here too.
   browser.newContext = async (options) => {
     const context = await newContext(options);
+    await context.addInitScript({ path: WATCH });
     await context.addInitScript(FEW_FRAMES);
     if (!isSharp) await context.addInitScript(FEW_PIXELS);
     if (!computesHere) await context.addInitScript(SAVE_DATA);

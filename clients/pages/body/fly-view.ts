@@ -17,7 +17,6 @@ import type { Model } from '../service/client.js';
 import type { FullRun } from '../service/client.js';
 import { createFly, type Drives, type Fly, type Stimuli, StimulusScene } from '../../fly/src/fly.js';
 import { byId } from '../dom.js';
-import { FrameTimes } from '../frame-times.js';
 import type { Moment, Playback } from '../playback.js';
 import { onThemeChange, readTheme } from '../theme.js';
 import { DEFAULT_SLOW_DOWN } from '../../fly/src/choreography.js';
@@ -57,8 +56,6 @@ export class FlyView {
   readonly #stimuli = new StimulusScene();
   readonly #ground: Points<BufferGeometry, PointsMaterial>;
   readonly #sky = new HemisphereLight('#dfe8ff', '#6a5238');
-  readonly #times = new FrameTimes(this.#canvas);
-  #actedMs = 0;
   #run: FullRun | undefined;
   #isLive = false;
   /** Direction of a live stimulus, and time since the fly became live. */
@@ -127,24 +124,22 @@ export class FlyView {
    * @param elapsedMs since the last call
    */
   actLive(drive: Drives, elapsedMs: number, stimuli: Stimuli): void {
-    const started = performance.now();
     this.#fly.act(drive, elapsedMs);
     this.#liveMs += withLessMotion.matches ? 0 : elapsedMs;
     if (Object.keys(stimuli).length === 0) this.#facing = this.#fly.place.heading;
-    this.#showFly(stimuli, this.#liveMs, this.#facing, started);
+    this.#showFly(stimuli, this.#liveMs, this.#facing);
   }
 
   #act({ timeMs }: Moment): void {
     if (this.#run === undefined || this.#isLive) return;
-    const started = performance.now();
     this.#fly.showAt(timeMs);
     const { stimulus, duration_ms: durationMs } = this.#run;
     // An object approaches during the whole run; any other stimulus is there at once.
     const strength = stimulus === 'loom' ? timeMs / durationMs : Math.min(1, timeMs / ARRIVES_IN_MS);
-    this.#showFly({ [stimulus]: strength }, timeMs * DEFAULT_SLOW_DOWN, 0, started);
+    this.#showFly({ [stimulus]: strength }, timeMs * DEFAULT_SLOW_DOWN, 0);
   }
 
-  #showFly(stimuli: Stimuli, timeMs: number, facing: number, started: number): void {
+  #showFly(stimuli: Stimuli, timeMs: number, facing: number): void {
     const { x, z, heading, height } = this.#fly.place;
     this.#stimuli.show(stimuli, timeMs, { x: 0, z: 0, heading, height }, facing);
     // The fly stays in the centre and turns; the ground moves below it.
@@ -156,7 +151,6 @@ export class FlyView {
       this.#caption.textContent = behaviour;
       this.#canvas.ariaLabel = `A drawn fly that acts out the drives: it ${behaviour}. Left and right arrow keys turn the view.`;
     }
-    this.#actedMs = performance.now() - started;
     this.#changed = true;
   }
 
@@ -165,10 +159,7 @@ export class FlyView {
     if (this.#isTurned) this.#follow();
     this.#changed = false;
     this.#isTurned = false;
-    const started = performance.now();
     this.#renderer.render(this.#scene, this.#camera);
-    this.#times.note(performance.now() - started + this.#actedMs, this.#renderer.info.render.calls);
-    this.#actedMs = 0;
   }
 
   #paintIn(): void {

@@ -64,7 +64,6 @@ export class BrainView {
   /** Neurons of the second pass. They are few, and a frame sends only their light to the GPU. */
   readonly #lit: PointPass;
   #litLight = new Uint8Array();
-  #drawCalls = 0;
   #halfExtent: Vec3 = [1, 1, 1];
   #sideCentres: readonly Vec3[] = [];
   /** The neurons of the second pass, the last on top. */
@@ -260,15 +259,9 @@ export class BrainView {
     };
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    const passes = [this.#resting, this.#lit].filter(({ count }) => count > 0);
-    for (const pass of passes) pass.draw(uniforms);
-    this.#drawCalls = passes.length;
+    for (const pass of [this.#resting, this.#lit]) if (pass.count > 0) pass.draw(uniforms);
     this.#placeLabels();
     return true;
-  }
-
-  get drawCalls(): number {
-    return this.#drawCalls;
   }
 
   /** The neuron under a point of the canvas. Of close neurons, a lit one comes first, then the nearest. */

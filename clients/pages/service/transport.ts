@@ -83,8 +83,6 @@ async function open(digest: string): Promise<Brain | undefined> {
   here = await (IS_SITE
     ? module.openBrain()
     : module.openBrain(new URL(`brain/${digest}.connectome`, FOLDER)));
-  // For those who watch the page from outside.
-  document.documentElement.dataset['brain'] = 'here';
   return here;
 }
 
@@ -122,7 +120,6 @@ async function askHere(path: string, init: RequestInit): Promise<Response> {
     if ((error as { code?: unknown }).code === 'WORKER_LOST' && here === brain) {
       brain.close();
       here = undefined;
-      delete document.documentElement.dataset['brain'];
       // A site has no service, so its next request opens the brain again.
       if (IS_SITE) opening = undefined;
     }
