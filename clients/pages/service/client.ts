@@ -12,7 +12,7 @@ import { type CompactAtlas, decodeAtlas } from '../../../src/engine/connectome/a
 import type { CellCard } from '../../../src/engine/connectome/cell-card.js';
 import type { Selection } from '../selection.js';
 import type { Experiment } from './experiment.js';
-import { isHere, placeOfRuns, transport } from './transport.js';
+import { placeFromNow, SITE_TIMEOUT, transport } from './transport.js';
 
 export type { DriveRun, FullRun, Model };
 export type Channel = Model['channels'][number];
@@ -26,7 +26,7 @@ const DEFAULT_RETRY_S = 5;
 const REFUSALS: readonly unknown[] = [400, 406, 413, 415, 422];
 
 /** The service that serves the page. */
-export const service = new NeuralExperimentClient('', { fetch: transport });
+export const service = new NeuralExperimentClient('', { fetch: transport, ...SITE_TIMEOUT });
 
 /** Error of the service: its code, its path in the document, and suggestions. */
 export interface Fault {
@@ -105,10 +105,9 @@ export function placeOf(run: FullRun): string {
 }
 
 export async function postRun(experiment: Experiment): Promise<FullRun> {
-  const before = placeOfRuns();
+  const place = placeFromNow();
   const run = await service.run(experiment as Parameters<typeof service.run>[0]);
-  // The worker may have failed meanwhile; then the service has answered.
-  places.set(run, isHere() ? before : placeOfRuns());
+  places.set(run, place());
   return run;
 }
 

@@ -16,7 +16,7 @@ import type {
 } from '../../../src/experiments/document/result.js';
 import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import { service, ServiceFailure } from './client.js';
-import { transport } from './transport.js';
+import { placeFromNow, SITE_TIMEOUT, transport } from './transport.js';
 
 /** The service sends a line at least every 5 s. Without one for this time, the connection is dead. */
 const TIMEOUT_MS = 30_000;
@@ -27,7 +27,11 @@ const TIMEOUT_MS = 30_000;
 const JOB_PAUSE_MS = 1500;
 const JOB_PAUSE_LOOKS = 4;
 
-const experiments = new NeuralExperimentClient('', { timeoutMs: TIMEOUT_MS, fetch: transport });
+const experiments = new NeuralExperimentClient('', {
+  timeoutMs: TIMEOUT_MS,
+  fetch: transport,
+  ...SITE_TIMEOUT,
+});
 
 /** A condition in the form of JSON, in which tables of spikes are columns. */
 export type ConditionLine = Omit<AnsweredCondition, 'reports'> & {
@@ -45,12 +49,12 @@ export interface Progress {
   readonly secondsLeft?: number;
 }
 
-/** Lines of an experiment, in this order: one head, conditions and progress, the totals. */
+/** Lines of an experiment, in this order: one head, conditions and progress, the totals with the place of computation. */
 export type AnswerLine =
   | { readonly kind: 'head'; readonly head: ExperimentHead }
   | { readonly kind: 'condition'; readonly condition: ConditionLine }
   | { readonly kind: 'progress'; readonly progress: Progress }
-  | { readonly kind: 'totals'; readonly totals: ExperimentTotals };
+  | { readonly kind: 'totals'; readonly totals: ExperimentTotals; readonly place: string };
 
 /**
  * Source of the lines of an experiment. It hides from the panel whether the lines come from one request or
@@ -62,8 +66,9 @@ export type AnswerSource = (from: number, signal: AbortSignal) => AsyncIterable<
 /** Lines from one request for each page of the answer. Leaving the loop ends the experiment. */
 export function requestLines(document: ExperimentDocument): AnswerSource {
   return async function* (from, signal) {
+    const place = placeFromNow();
     for await (const line of experiments.runExperiment(document, { from, signal }))
-      yield answerLine(line, from);
+      yield answerLine(line, from, place);
   };
 }
 
@@ -89,7 +94,7 @@ export function jobLines(id: string): AnswerSource {
           given.add(line.index);
         }
         // Totals of an unfinished job are not those of the experiment.
-        if (!('cost' in line) || isDone) yield answerLine(line, 0);
+        if (!('cost' in line) || isDone) yield answerLine(line, 0, () => 'Computed by the service.');
       }
       if (!isDone) await pause(JOB_PAUSE_LOOKS * (performance.now() - startedMs), signal);
     }
@@ -107,7 +112,7 @@ async function* statesOf(job: ExperimentJob, signal: AbortSignal): AsyncGenerato
 }
 
 /** @param from first condition of the lines */
-function answerLine(line: ExperimentLine, from: number): AnswerLine {
+function answerLine(line: ExperimentLine, from: number, place: () => string): AnswerLine {
   if ('progress' in line) {
     const { conditions, trials_done: done, trials: all } = line.progress;
     const share = all === 0 ? 0 : done / all;
@@ -119,5 +124,5 @@ function answerLine(line: ExperimentLine, from: number): AnswerLine {
   }
   if ('index' in line) return { kind: 'condition', condition: line as ConditionLine };
   if ('id' in line) return { kind: 'head', head: line as ExperimentHead };
-  return { kind: 'totals', totals: line };
+  return { kind: 'totals', totals: line, place: place() };
 }
