@@ -19,7 +19,7 @@ import type { Model } from './service/client.js';
 import { type Run, runOf } from './service/run-result.js';
 import { RunStore } from './service/run-store.js';
 import { StoredRuns } from './service/stored-runs.js';
-import { openHere } from './service/transport.js';
+import { onLoading, openWhenIdle } from './service/transport.js';
 import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
 
@@ -62,6 +62,7 @@ const furtherSeeds = new WeakMap<Run, Run[]>();
 let lastRequest = 0;
 
 byId('unstarted').remove();
+onLoading((sentence) => notices.loading(sentence));
 byId<HTMLDetailsElement>('colours').open = ROOM_FOR_ALL.matches;
 await start();
 
@@ -85,13 +86,7 @@ async function start(): Promise<void> {
   store = await RunStore.open(model);
   await Promise.all([opened ?? runFromAddress(), drawn]);
   endArrival();
-  whenIdle(() => void openHere(model.connectome_digest).catch(() => undefined));
-}
-
-function whenIdle(work: () => void): void {
-  // Safari has no idle callbacks.
-  if ('requestIdleCallback' in window) requestIdleCallback(work);
-  else setTimeout(work, MAX_WAIT_MS);
+  openWhenIdle(model.connectome_digest);
 }
 
 /** Shows the content below the run. Earlier, the arriving run would move it down. */

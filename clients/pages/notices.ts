@@ -9,7 +9,7 @@ const TITLES: Readonly<Record<FailureKind, string>> = {
   limited: 'Too many runs in a minute.',
   unavailable: 'The model is currently unavailable.',
   failed: 'Unexpected answer from the service.',
-  refused: 'The service refused this experiment.',
+  refused: 'This experiment was refused.',
   ended: 'This job has no results.',
 };
 
@@ -17,6 +17,8 @@ export class Notices {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Aborted when the visible failure goes. */
   #shown = new AbortController();
+  #text = '';
+  #loading = '';
   readonly #status: HTMLElement;
   readonly #alert: HTMLElement;
 
@@ -35,7 +37,14 @@ export class Notices {
 
   /** @param text empty clears the message */
   status(text: string): void {
-    this.#status.textContent = text;
+    this.#text = text;
+    this.#status.textContent = this.#loading || text;
+  }
+
+  /** @param sentence progress that replaces the status; empty if it is over */
+  loading(sentence: string): void {
+    this.#loading = sentence;
+    this.#status.textContent = sentence || this.#text;
   }
 
   clear(): void {

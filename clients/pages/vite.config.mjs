@@ -11,6 +11,7 @@ const asFiles = {
   name: 'site',
   transformIndexHtml(html) {
     return html
+      .replace('<html ', '<html class="site" ')
       .replaceAll('href="laboratory"', 'href="laboratory.html"')
       .replaceAll('href="lesson"', 'href="lesson.html"')
       .replaceAll('href="docs"', 'href="docs.html"')

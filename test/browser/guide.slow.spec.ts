@@ -1,63 +1,91 @@
-/** The guide of a static site in Chromium, below a path: its examples run in the tab. */
+/** The pages of a static site in Chromium, below a path: all of them compute in the tab. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium, openPage } from '../support/browser.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { guidePages } from '../support/guide-site.js';
 import { describeWith } from '../support/requirements.js';
-import { expectText } from './page-reading.js';
-import { axeFindings } from './served-page.js';
+import { serveFolder, type StaticSite } from '../support/static-site.js';
+import { expectText, follow } from './page-reading.js';
+import { axeFindings, hashOf, LOOM } from './served-page.js';
 
-const BELOW = '/courses/fly';
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html',
-  '.css': 'text/css',
-  '.js': 'text/javascript',
-  '.wasm': 'application/wasm',
-};
 const COMPUTED = /^Computed in this tab; the service gives the same answer\.$/;
 const WAIT_MS = 120_000;
 /** Pages with examples that the service accepts. */
 const PAGES = guidePages().filter(({ file, documents }) => documents.length > 0 && file !== 'errors.html');
 
-describeWith(['chromium'], 'the guide of a static site', () => {
+describeWith(['chromium'], 'the pages of a static site', () => {
   const folder = mkdtempSync(join(tmpdir(), 'site-'));
-  let server: Server;
-  let site: { readonly url: string };
+  let site: StaticSite;
   let browser: Browser;
 
   beforeAll(async () => {
     const args = ['scripts/site.mjs', '--out', folder, '--connectome', await connectomeFile('default')];
     await promisify(execFile)(process.execPath, args);
-    server = createServer((request, response) => {
-      const path = join(folder, new URL(request.url!, 'http://host').pathname.slice(BELOW.length));
-      if (!request.url!.startsWith(BELOW) || !existsSync(path)) return response.writeHead(404).end();
-      response.setHeader('content-type', TYPES[extname(path)] ?? 'application/octet-stream');
-      return response.end(readFileSync(path));
-    });
-    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-    site = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${BELOW}` };
+    site = await serveFolder(folder);
     browser = await launchChromium();
   }, 600_000);
   afterAll(async () => {
     await browser?.close();
-    server?.close();
+    await site?.stop();
     rmSync(folder, { recursive: true });
   });
 
   const open = async (file: string, options = {}) => {
-    const watched = await openPage(browser, site, `/guide/${file}`, options);
+    const watched = await openPage(browser, site, `guide/${file}`, options);
     watched.page.setDefaultTimeout(WAIT_MS);
     return watched;
   };
   const fits = (page: Page) =>
     page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+
+  it('plays and computes runs without a service, and opens another worker for a lost one', async () => {
+    site.asked.length = 0;
+    const { page, problems } = await open('../index.html');
+    await expectText(page, '#key', /^Looming object/);
+    await expectText(page, '#recorded', /^A recorded run\.$/);
+    // The browser saves data, so the brain waits for an act.
+    expect(site.asked.filter((path) => path.startsWith('brain'))).toEqual([]);
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/*.connectome.gz', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await follow(page, `#${hashOf(LOOM)}`);
+    await expectText(page, '#status', /^Loading the brain/);
+    release();
+    await expectText(page, '#place', COMPUTED);
+    await expectText(page, '#key', /seed 7/);
+    await expectText(page, '#status', /^$/);
+    await page.getByRole('button', { name: 'Give sugar' }).hover();
+    await page.mouse.down();
+    await expectText(page, '#live-panel', /0\.[1-9] s of brain time, computed in this tab/);
+    await page.mouse.up();
+    expect(problems.splice(0)).toEqual([]);
+
+    await page.workers()[0]!.evaluate(
+      () =>
+        void setTimeout(() => {
+          throw new Error('out of memory');
+        }),
+    );
+    await follow(page, `#${hashOf({ ...LOOM, seed: 11 })}`);
+    await expectText(page, '#key', /seed 11/);
+    await expectText(page, '#place', COMPUTED);
+    expect(problems.splice(0)).toEqual([expect.stringContaining('out of memory')]);
+
+    await page.getByRole('link', { name: 'Lesson' }).click();
+    await expectText(page, '[data-figure=sugar]', /Computed in this tab/);
+    expect(await page.locator('[data-figure=sugar] svg').count()).toBe(1);
+    expect(await page.context().cookies()).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
 
   it.each(PAGES)('$file: each button draws a figure', async ({ file, documents }) => {
     const { page, problems } = await open(file, { width: 360, colorScheme: 'light' });
@@ -98,8 +126,8 @@ describeWith(['chromium'], 'the guide of a static site', () => {
     await page.close();
   });
 
-  it('is found from the other pages, and opens a document in the laboratory', async () => {
-    const { page } = await open('../laboratory.html');
+  it('is found from the other pages, and runs a document in the laboratory', async () => {
+    const { page, problems } = await open('../laboratory.html');
     await page.getByRole('link', { name: 'Guide' }).click();
     await page.getByRole('link', { name: 'Sweeps' }).first().click();
     const link = page.getByRole('link', { name: 'Open in the laboratory' });
@@ -110,6 +138,11 @@ describeWith(['chromium'], 'the guide of a static site', () => {
     await page.waitForURL(/laboratory\.html#document=/);
     const text = await page.locator('#document').inputValue();
     expect(JSON.parse(text)).toEqual(JSON.parse(printed!));
+    await page.locator('#run:enabled').click();
+    await expectText(page, '#progress-text', /conditions of .* Computed in this tab/);
+    expect(await page.locator('#figure svg').count()).toBe(1);
+    expect(await page.context().cookies()).toEqual([]);
+    expect(problems).toEqual([]);
     await page.close();
   });
 });

@@ -22,9 +22,9 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Opens a page and waits until its brain is in the tab. */
-async function openHere(path: string) {
-  const { page, problems } = await openPage(browser, service, 'about:blank');
+/** Opens a page and waits until its brain is in the tab. @param from a context that tests of two tabs share */
+async function openHere(path: string, from: Pick<Browser, 'newPage'> = browser) {
+  const { page, problems } = await openPage(from as Browser, service, 'about:blank');
   const computed: string[] = [];
   page.on('request', (request) => {
     if (request.method() !== 'GET') computed.push(request.url());
@@ -32,7 +32,7 @@ async function openHere(path: string) {
   const brain = page.waitForResponse(/\/brain\/\w+\.connectome$/);
   await page.goto(service.url + path);
   expect((await brain).status()).toBe(200);
-  await page.locator('html[data-brain=here]').waitFor({ state: 'attached' });
+  await untilHere(page);
   return { page, problems, computed };
 }
 
@@ -44,6 +44,10 @@ function runOutOfTime(): void {
   AbortSignal.timeout = () => AbortSignal.abort(new DOMException('Time is up.', 'TimeoutError'));
 }
 
+async function untilHere(page: Page): Promise<void> {
+  await page.locator('html[data-brain=here]').waitFor({ state: 'attached' });
+}
+
 async function runOf(page: Page, experiment: object): Promise<string> {
   await page.evaluate((hash) => (location.hash = hash), hashOf(experiment));
   await expectText(page, '#place', /Computed in this tab/);
@@ -52,6 +56,7 @@ async function runOf(page: Page, experiment: object): Promise<string> {
 
 it('computes runs in the tab, with the numbers of the service', async () => {
   const { page, problems, computed } = await openHere('/');
+  await expectText(page, '#recorded', /^A recorded run\.$/);
   const { id, spikes, channels } = (await (await service.post(LOOM)).json()) as {
     id: string;
     spikes: { total: number };
@@ -70,26 +75,83 @@ it('computes runs in the tab, with the numbers of the service', async () => {
   await page.close();
 });
 
-it('steps the live fly in the tab', async () => {
-  const { page, problems, computed } = await openHere('/');
-  await runOf(page, { ...LOOM, seed: 8 });
-  await page.getByRole('button', { name: 'Give sugar' }).hover();
+it('steps the live fly in the tab, but not a session that the service has opened', async () => {
+  const { page, problems } = await openPage(browser, service, 'about:blank');
+  const opened: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/v2/sessions')) opened.push(request.url());
+  });
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/brain\/\w+\.connectome$/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto(service.url);
+  const sugar = page.getByRole('button', { name: 'Give sugar' });
+  await sugar.hover();
   await page.mouse.down();
-  await expectText(page, '#live-panel', /0\.[1-9] s of brain time/);
+  await expectText(page, '#live-panel', /s of brain time, computed by the service/);
+  release();
+  await untilHere(page);
+  const stepped = /([\d.]+ s) of brain time/.exec(await page.locator('#live-panel').innerText())![1]!;
+  await expectText(page, '#live-panel', new RegExp(`(?<!${stepped}) of brain time, computed by the service`));
   await page.mouse.up();
-  expect(computed).toEqual([]);
+  await page.getByRole('button', { name: 'Back to recorded runs' }).click();
+  await sugar.hover();
+  await page.mouse.down();
+  await expectText(page, '#live-panel', /0\.[1-9] s of brain time, computed in this tab/);
+  await page.mouse.up();
+  expect(opened).toHaveLength(1);
   expect(problems).toEqual([]);
   await page.close();
 });
 
-it('runs an experiment of the laboratory in the tab', async () => {
-  const document = { inputs: { sugar: { node_set: '@sugar', rate_hz: 100 } }, duration_ms: 100, trials: 2 };
-  const { page, problems, computed } = await openHere(
-    `/laboratory#document=${encodeURIComponent(JSON.stringify(document))}`,
-  );
-  await page.locator('#run:enabled').click();
-  await expectText(page, '#result-column', /1 condition of 2 trials/);
+it('runs an experiment of the laboratory in two tabs, after one was reloaded or closed in mid run', async () => {
+  const document = { inputs: { sugar: { node_set: '@sugar', rate_hz: 100 } }, trials: 400 };
+  const path = `/laboratory#document=${encodeURIComponent(JSON.stringify(document))}`;
+  const context = await browser.newContext();
+  const { page, problems, computed } = await openHere(path, context);
+  const other = await context.newPage();
+  const loaded: string[] = [];
+  other.on('request', (request) => loaded.push(new URL(request.url()).pathname));
+  const begin = async (tab: Page) => {
+    await tab.locator('#run:enabled').click();
+    await expectText(tab, '#progress-text', /^Running/);
+  };
+  const ratesOf = async (tab: Page) => {
+    await expectText(tab, '#progress-text', /^1 condition of 400 trials: .* Computed in this tab/);
+    return tab.locator('#rates').innerText();
+  };
+  await begin(page);
+  await Promise.all([page.reload(), other.goto(service.url + path)]);
+  await Promise.all([page, other].map(untilHere));
+  await Promise.all([page, other].map(begin));
+  const [rates, same] = [await ratesOf(page), await ratesOf(other)];
+  expect(rates).toMatch(/\d/);
+  expect(same).toBe(rates);
+  await begin(page);
+  await page.close();
+  await begin(other);
+  expect(await ratesOf(other)).toBe(rates);
+  // The browser has stored the brain for all its tabs.
+  expect(loaded.filter((asked) => asked.startsWith('/brain/'))).toEqual([]);
   expect(computed.filter((url) => !url.includes('dry_run'))).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+it.each(['/lesson', '/laboratory'])('shows the first figure of %s before it loads the brain', async (path) => {
+  const { page, problems } = await openPage(browser, service, 'about:blank');
+  let see!: (figures: number) => void;
+  const seenFirst = new Promise<number>((resolve) => (see = resolve));
+  await page.route(/\/(tab|brain)\/[^/]+$/, async (route) => {
+    see(await page.locator('[data-figure=sugar] svg, #figure svg').count());
+    await route.abort();
+  });
+  await page.goto(service.url + path);
+  expect(await seenFirst).toBe(1);
+  await expectText(page, 'main', /Computed by the service\./);
   expect(problems).toEqual([]);
   await page.close();
 });
@@ -108,16 +170,18 @@ it('goes on with the service if the worker fails', async () => {
   await page.close();
 });
 
-it('asks the service, and says why, if the browser saves data', async () => {
+it.each([
+  ['this browser saves data', "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"],
+  ['this device has little memory', "Object.defineProperty(navigator, 'deviceMemory', { value: 1 })"],
+  ['this browser has no WebAssembly with SIMD', 'WebAssembly.validate = () => false'],
+])('asks the service, and says why, because %s', async (reason, device) => {
   const context = await browser.newContext();
-  await context.addInitScript(
-    "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })",
-  );
+  await context.addInitScript(device);
   const page = await context.newPage();
   const loaded: string[] = [];
   page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
   await page.goto(`${service.url}/#${hashOf({ ...LOOM, seed: 9 })}`);
-  await expectText(page, '#place', /Computed by the service, because this browser saves data/);
+  await expectText(page, '#place', new RegExp(`Computed by the service, because ${reason}`));
   expect(loaded.filter((path) => path.startsWith('/brain/') || path.startsWith('/tab/'))).toEqual([]);
   await context.close();
 });

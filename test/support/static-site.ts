@@ -12,6 +12,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.json': 'application/json',
   '.wasm': 'application/wasm',
+  '.svg': 'image/svg+xml',
+  '.jpg': 'image/jpeg',
 };
 
 export interface StaticSite {

@@ -10,6 +10,7 @@ import type * as Tab from '../../tab/open-brain.js';
 import { grouped } from '../dom.js';
 import { screenPalette, svgElement } from '../laboratory/figure.js';
 import { findingsOf } from '../laboratory/findings.js';
+import { loadingSentence } from '../service/loading.js';
 import { type NeuronIndex, neuronIndexOfBrain } from '../service/neuron-index.js';
 import type { ConditionLine } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
@@ -24,8 +25,6 @@ interface Drawn {
   readonly figure: Figure;
   readonly idPrefix: string;
 }
-
-const BYTES_PER_MB = 1e6;
 
 let brain: Brain | undefined;
 let neurons: NeuronIndex | undefined;
@@ -75,12 +74,9 @@ async function openHere(signal: AbortSignal, report: Report): Promise<Brain> {
   const { openBrain } = (await import(/* @vite-ignore */ href)) as typeof Tab;
   return openBrain({
     signal,
-    onProgress({ loadedBytes, totalBytes }) {
-      const [loaded, all] = [loadedBytes, totalBytes].map((bytes) =>
-        ((bytes ?? 0) / BYTES_PER_MB).toFixed(1),
-      );
-      if (totalBytes === undefined) report(`Loading the brain: ${loaded} MB …`);
-      else report(`Loading the brain: ${loaded} of ${all} MB …`, loadedBytes / totalBytes);
+    onProgress(progress) {
+      const share = progress.totalBytes && progress.loadedBytes / progress.totalBytes;
+      report(loadingSentence(progress), share);
     },
   });
 }

@@ -7,7 +7,7 @@ import { preregistration } from '../../../src/experiments/figures/provenance.js'
 import { randomKey, type ExperimentDocument } from '#client';
 import { asFailure, service, type ServiceFailure } from '../service/client.js';
 import { jobLines, requestLines } from '../service/open-experiments.js';
-import { IS_SITE, openHere, SERVICE_URL } from '../service/transport.js';
+import { IS_SITE, onLoading, openWhenIdle, SERVICE_URL } from '../service/transport.js';
 import { documentHash } from '../document-link.js';
 import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
 import { BrainMap } from './brain-map.js';
@@ -37,12 +37,9 @@ const DRY_RUN_PAUSE_MS = 350;
 /** Lines of the text field; a longer document scrolls. */
 const MAX_LINES = 36;
 const FEWEST_LINES = 12;
-/** The first figure waits this long for the brain in this tab. Then the service computes it. */
-const PATIENCE_MS = 4000;
 
 const notices = new Notices('page', {
   limited: 'The brain seconds of this minute are spent.',
-  refused: 'The service refused this experiment.',
 });
 const run = byId<HTMLButtonElement>('run');
 const stop = byId<HTMLButtonElement>('stop');
@@ -78,12 +75,15 @@ let isRefused = false;
 let wantsJob = false;
 /** Id of the job whose results are shown. */
 let job: string | undefined;
+/** Of the connectome; undefined until the model is known. */
+let digest: string | undefined;
 let asked = new AbortController();
 let pause: ReturnType<typeof setTimeout> | undefined;
 
 // A tab computes no jobs.
 asJob.closest('label')!.hidden = byId('as-job-hint').hidden = IS_SITE;
 byId('unstarted').remove();
+onLoading((sentence) => notices.loading(sentence));
 new NeuronSearch((place, selector) => {
   // A button must not overwrite text that the user edited.
   if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
@@ -105,11 +105,8 @@ async function describe(): Promise<void> {
     const gainMv = model.network.find(({ name }) => name === 'synapse_mv')!.value;
     form.setGain(gainMv);
     opening.setGain(gainMv);
-    // Its answers are those of the service, so only the first figure waits for it.
-    const brain = openHere(model.connectome_digest).catch(() => undefined);
+    digest = model.connectome_digest;
     if (opening.isOpen) {
-      await Promise.race([brain, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
-      if (!opening.isOpen) return;
       runsWhenChecked = 'live';
       return checkSoon(0);
     }
@@ -118,6 +115,7 @@ async function describe(): Promise<void> {
     return;
   }
   if (priced === undefined && !isRefused) checkSoon(0);
+  else openWhenIdle(digest);
 }
 
 function offerExamples(): void {
@@ -326,10 +324,15 @@ function checkSoon(afterMs: number): void {
   allowRun();
 }
 
+/** Checks the document, and shows its figure if that is wanted. Only after that, the brain is loaded into this tab. */
 async function check(): Promise<void> {
-  if (shown === undefined) return;
-  const document = shown as unknown as ExperimentDocument;
   const { signal } = (asked = new AbortController());
+  if (shown !== undefined) await checkShown(shown, signal);
+  if (digest !== undefined && !signal.aborted) openWhenIdle(digest);
+}
+
+async function checkShown(checked: Members, signal: AbortSignal): Promise<void> {
+  const document = checked as unknown as ExperimentDocument;
   try {
     const { answer, tooLarge } = await priceOf(document, signal);
     forgetCheck();
@@ -337,7 +340,7 @@ async function check(): Promise<void> {
     compareOutcome(answer.id);
     setTooLarge(tooLarge !== undefined);
     form.showResolved(answer.resolved);
-    brainMap.show(shown, answer.resolved);
+    brainMap.show(checked, answer.resolved);
     byId('cost').textContent = describeCost(answer);
     byId('preregister').hidden = false;
     byId('preregistration').textContent = preregistration(answer);
@@ -361,8 +364,8 @@ async function check(): Promise<void> {
   runsWhenChecked = undefined;
   if (wanted === undefined || priced === undefined || isRefused) return;
   if (wanted === 'pressed') await start();
-  else if (opening.isOpen) await finish(shown);
-  else if (!asJob.checked) previews.whole(shown, priced);
+  else if (opening.isOpen) await finish(checked);
+  else if (!asJob.checked) previews.whole(checked, priced);
 }
 
 /** Computes the figure of the opening. */

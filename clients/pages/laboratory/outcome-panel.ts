@@ -43,6 +43,8 @@ export class OutcomePanel {
   #head: ExperimentHead | undefined;
   #conditions: ConditionLine[] = [];
   #totals: ExperimentTotals | undefined;
+  /** The place of computation, as a sentence. */
+  #place = '';
   #findings: Findings | undefined;
   #latest: Progress | undefined;
   #expected = 0;
@@ -198,6 +200,7 @@ export class OutcomePanel {
         break;
       default:
         this.#totals = line.totals;
+        this.#place = line.place;
     }
   }
 
@@ -276,7 +279,8 @@ export class OutcomePanel {
     const { trials } = this.#head.experiment;
     return (
       `${grouped(conditions)} ${conditions === 1 ? 'condition' : 'conditions'} of ${trials} ${trials === 1 ? 'trial' : 'trials'}: ` +
-      `${brain_seconds} brain seconds, ${grouped(synaptic_events)} synaptic events.${this.#liveNote && ` ${this.#liveNote}`}`
+      `${brain_seconds} brain seconds, ${grouped(synaptic_events)} synaptic events. ` +
+      [this.#liveNote, this.#place].filter(Boolean).join(' ')
     );
   }
 

@@ -11,15 +11,14 @@ import { screenPalette, svgElement } from '../laboratory/figure.js';
 import { findingsOf } from '../laboratory/findings.js';
 import { asFailure, service } from '../service/client.js';
 import type { ConditionLine } from '../service/open-experiments.js';
-import { openHere, pageUrl } from '../service/transport.js';
+import { onLoading, openWhenIdle, pageUrl, placeFromNow } from '../service/transport.js';
 import { onThemeChange } from '../theme.js';
 
-/** The first figure waits this long for the brain in this tab. Then the service computes it. */
-const PATIENCE_MS = 4000;
 const SUGAR = { node_set: '@sugar', rate_hz: 100 };
 const MN9 = { MN9: { node_set: '@MN9' } };
 const DOSES = { set: 'inputs.sugar.rate_hz', values: [0, 40, 80, 120, 160, 200] };
 const BIN_MS = 100;
+const SIMULATING = 'Simulating …';
 
 /** The document of each figure, by the value of its slider. */
 const DOCUMENTS: Readonly<Record<string, (value: number) => ExperimentDocument>> = {
@@ -63,8 +62,11 @@ const DOCUMENTS: Readonly<Record<string, (value: number) => ExperimentDocument>>
 
 type Answer = ExperimentHead & ExperimentTotals & { readonly conditions: readonly ConditionLine[] };
 
+let digest: string | undefined;
 /** One experiment runs at a time, since all share the workers of the tab. */
 let underWay: Promise<unknown> = prepare();
+/** The status of the figure that is computed. */
+let statusUnderWay: HTMLElement | undefined;
 
 class LiveFigure {
   readonly #slider: HTMLInputElement;
@@ -112,18 +114,24 @@ class LiveFigure {
     const { value } = this.#slider;
     if (value === this.#asked) return;
     this.#asked = value;
-    this.#status.textContent = 'Simulating …';
+    this.#status.textContent = SIMULATING;
     underWay = underWay.then(async () => {
       if (value !== this.#asked) return;
+      statusUnderWay = this.#status;
+      const place = placeFromNow();
       try {
         const answer = (await service.runExperiment(this.#document).answer()) as unknown as Answer;
         if (value !== this.#asked) return;
         this.#figure = drawnFigures(findingsOf(answer, answer.conditions, answer, undefined))[0]?.figure;
-        this.#status.textContent = this.#figure?.note ?? '';
+        this.#status.textContent = [this.#figure?.note, place()].filter(Boolean).join(' ');
         this.#draw();
       } catch (error) {
         this.#asked = undefined;
         this.#status.textContent = `${asFailure(error).message} Move the slider to try again.`;
+      } finally {
+        statusUnderWay = undefined;
+        // The first figure does not share the connection with the brain.
+        if (digest !== undefined) openWhenIdle(digest);
       }
     });
   }
@@ -137,15 +145,16 @@ class LiveFigure {
 }
 
 byId('unstarted').remove();
+onLoading((sentence) => {
+  if (statusUnderWay !== undefined) statusUnderWay.textContent = sentence || SIMULATING;
+});
 for (const section of document.querySelectorAll<HTMLElement>('[data-figure]')) new LiveFigure(section);
 
-/** Waits for the brain in this tab, but not for long. */
 async function prepare(): Promise<void> {
   try {
     const model = await service.model();
     describeModelLine(model);
-    const brain = openHere(model.connectome_digest).catch(() => undefined);
-    await Promise.race([brain, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
+    digest = model.connectome_digest;
   } catch {
     // Each figure says what fails.
   }

@@ -28,6 +28,8 @@ export interface Step {
   readonly durationMs: number;
   /** Time for which it is visible, in ms of the page. */
   readonly shownMs: number;
+  /** True if the brain in this tab has computed it. */
+  readonly isHere: boolean;
 }
 
 export interface LiveBrainListener {
@@ -55,13 +57,13 @@ export class LiveBrain {
 
   /**
    * @param document a session's document, without members that steps change
-   * @param isHere tells whether the brain is in this tab
+   * @param isHere tells whether a session of this name is in this tab
    */
   constructor(
     private readonly client: Pick<NeuralExperimentClient, 'openSession'>,
     private document: ExperimentDocument,
     private readonly listener: LiveBrainListener,
-    private readonly isHere = () => false,
+    private readonly isHere: (name: string) => boolean = () => false,
   ) {}
 
   /** True if there is a session; the next action then belongs to the same experiment. */
@@ -125,14 +127,15 @@ export class LiveBrain {
       let dueMs = performance.now();
       while (this.#mayGoOn) {
         // A page that draws slowly would take short steps even later.
-        const isQuick = this.isHere() && this.lateMs < SHORT_STEP_MS;
+        const isHere = this.isHere(this.#session.name);
+        const isQuick = isHere && this.lateMs < SHORT_STEP_MS;
         const durationMs = this.speed < 1 || isQuick ? SHORT_STEP_MS : STEP_MS;
         this.#wasWoken = false;
         const { changes, isActing } = this.listener.sense(durationMs);
         const options = { drive: true, waitAtMostS: PATIENCE_S, signal: this.#leaving.signal };
         const answer = await this.#session.step(durationMs, changes, options);
         const shownMs = durationMs / this.speed;
-        this.listener.onStep({ answer, durationMs, shownMs });
+        this.listener.onStep({ answer, durationMs, shownMs, isHere });
         quietMs = isActing || answer.spikes > 0 ? 0 : quietMs + durationMs;
         aloneMs = isActing ? 0 : aloneMs + durationMs;
         if (quietMs >= QUIET_MS && !this.#wasWoken) return this.#stop('rest', KEPT_MS);

@@ -4,7 +4,7 @@ import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.j
 import type { FlyView } from '../body/fly-view.js';
 import { documentHash } from '../document-link.js';
 import { byId, element, save } from '../dom.js';
-import { isHere, pageUrl, transport } from '../service/transport.js';
+import { isSessionHere, pageUrl, patienceMs, transport } from '../service/transport.js';
 import { asFailure, fetchJson, type Model } from '../service/client.js';
 import type { Playback } from '../playback.js';
 import type { Stage } from '../stage.js';
@@ -29,6 +29,8 @@ const SUGGESTIONS = 12;
 /** Time in which a body without drives comes to rest. */
 const BODY_RESTS_MS = 6000;
 const MAX_FRAME_MS = 100;
+/** Longest wait for the service. */
+const TIMEOUT_MS = 60_000;
 /** If the next step is late, its drive lasts at most this much longer. */
 const LATEST_STEP_MS = 500;
 /** If steps are late by more than this fraction of their time, the page says slow motion. */
@@ -91,6 +93,9 @@ export class Live {
     // keepalive lets the request that ends the session finish after the user leaves the page.
     const client = new NeuralExperimentClient('', {
       fetch: (url, init) => transport(url, { ...init, keepalive: init?.method === 'DELETE' }),
+      get timeoutMs() {
+        return patienceMs(TIMEOUT_MS);
+      },
     });
     const listener: LiveBrainListener = {
       sense: (stepMs) => {
@@ -103,7 +108,7 @@ export class Live {
       onStep: (step) => this.#take(step),
       onPause: (why) => this.#tellPause(why),
     };
-    this.#brain = new LiveBrain(client, this.#document, listener, isHere);
+    this.#brain = new LiveBrain(client, this.#document, listener, isSessionHere);
     byId('live-panel').append(this.#seam, this.#controls());
     this.#listen();
   }
@@ -183,7 +188,7 @@ export class Live {
     }
   }
 
-  #take({ answer, durationMs, shownMs }: Step): void {
+  #take({ answer, durationMs, shownMs, isHere }: Step): void {
     if (!this.#isOn) return;
     const now = performance.now();
     this.#drive = answer.drive ?? {};
@@ -195,7 +200,9 @@ export class Live {
     this.#experiment.disabled = false;
     const isSlow = this.#brain.lateMs > SLOW_SHARE * shownMs;
     const took = `In slow motion: ${durationMs} ms of the brain take ${Math.round(shownMs + this.#brain.lateMs)} ms. `;
-    this.#pace.textContent = `${isSlow ? took : ''}${(answer.t_ms / 1000).toFixed(1)} s of brain time`;
+    const time = `${(answer.t_ms / 1000).toFixed(1)} s of brain time`;
+    const place = isHere ? 'computed in this tab' : 'computed by the service';
+    this.#pace.textContent = `${isSlow ? took : ''}${time}, ${place}`;
     const { brain } = answer.reports;
     if (this.#light === undefined || this.#indexOf === undefined || !isTable(brain)) return;
     const fromMs = answer.t_ms - durationMs;

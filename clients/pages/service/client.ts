@@ -12,7 +12,7 @@ import { type CompactAtlas, decodeAtlas } from '../../../src/engine/connectome/a
 import type { CellCard } from '../../../src/engine/connectome/cell-card.js';
 import type { Selection } from '../selection.js';
 import type { Experiment } from './experiment.js';
-import { isHere, patienceMs, placeOfRuns, transport } from './transport.js';
+import { patienceMs, placeFromNow, transport } from './transport.js';
 
 export type { DriveRun, FullRun, Model };
 export type Channel = Model['channels'][number];
@@ -111,10 +111,9 @@ export function placeOf(run: FullRun): string {
 }
 
 export async function postRun(experiment: Experiment): Promise<FullRun> {
-  const before = placeOfRuns();
+  const place = placeFromNow();
   const run = await service.run(experiment as Parameters<typeof service.run>[0]);
-  // The worker may have failed meanwhile; then the service has answered.
-  places.set(run, isHere() ? before : placeOfRuns());
+  places.set(run, place());
   return run;
 }
 

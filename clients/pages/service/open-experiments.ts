@@ -16,7 +16,7 @@ import type {
 } from '../../../src/experiments/document/result.js';
 import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import { service, ServiceFailure } from './client.js';
-import { patienceMs, transport } from './transport.js';
+import { patienceMs, placeFromNow, transport } from './transport.js';
 
 /** The service sends a line at least every 5 s. Without one for this time, the connection is dead. */
 const TIMEOUT_MS = 30_000;
@@ -50,12 +50,12 @@ export interface Progress {
   readonly secondsLeft?: number;
 }
 
-/** Lines of an experiment, in this order: one head, conditions and progress, the totals. */
+/** Lines of an experiment, in this order: one head, conditions and progress, the totals with the place of computation. */
 export type AnswerLine =
   | { readonly kind: 'head'; readonly head: ExperimentHead }
   | { readonly kind: 'condition'; readonly condition: ConditionLine }
   | { readonly kind: 'progress'; readonly progress: Progress }
-  | { readonly kind: 'totals'; readonly totals: ExperimentTotals };
+  | { readonly kind: 'totals'; readonly totals: ExperimentTotals; readonly place: string };
 
 /**
  * Source of the lines of an experiment. It hides from the panel whether the lines come from one request or
@@ -67,8 +67,9 @@ export type AnswerSource = (from: number, signal: AbortSignal) => AsyncIterable<
 /** Lines from one request for each page of the answer. Leaving the loop ends the experiment. */
 export function requestLines(document: ExperimentDocument): AnswerSource {
   return async function* (from, signal) {
+    const place = placeFromNow();
     for await (const line of experiments.runExperiment(document, { from, signal }))
-      yield answerLine(line, from);
+      yield answerLine(line, from, place);
   };
 }
 
@@ -94,7 +95,7 @@ export function jobLines(id: string): AnswerSource {
           given.add(line.index);
         }
         // Totals of an unfinished job are not those of the experiment.
-        if (!('cost' in line) || isDone) yield answerLine(line, 0);
+        if (!('cost' in line) || isDone) yield answerLine(line, 0, () => 'Computed by the service.');
       }
       if (!isDone) await pause(JOB_PAUSE_LOOKS * (performance.now() - startedMs), signal);
     }
@@ -112,7 +113,7 @@ async function* statesOf(job: ExperimentJob, signal: AbortSignal): AsyncGenerato
 }
 
 /** @param from first condition of the lines */
-function answerLine(line: ExperimentLine, from: number): AnswerLine {
+function answerLine(line: ExperimentLine, from: number, place: () => string): AnswerLine {
   if ('progress' in line) {
     const { conditions, trials_done: done, trials: all } = line.progress;
     const share = all === 0 ? 0 : done / all;
@@ -124,5 +125,5 @@ function answerLine(line: ExperimentLine, from: number): AnswerLine {
   }
   if ('index' in line) return { kind: 'condition', condition: line as ConditionLine };
   if ('id' in line) return { kind: 'head', head: line as ExperimentHead };
-  return { kind: 'totals', totals: line };
+  return { kind: 'totals', totals: line, place: place() };
 }
