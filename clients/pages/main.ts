@@ -22,6 +22,7 @@ import { StoredRuns } from './service/stored-runs.js';
 import { openHere } from './service/transport.js';
 import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
+import { onWidth, scrollBehavior } from './window.js';
 
 const RESIZE_PAUSE_MS = 150;
 /** The fly is built when the page is idle, but after this time at the latest. */
@@ -123,11 +124,7 @@ function present(model: Model, stored: StoredRuns): void {
     shown.draw();
   });
   let settling: ReturnType<typeof setTimeout> | undefined;
-  let width = innerWidth;
-  addEventListener('resize', () => {
-    // A phone that hides its address bar changes only the height.
-    if (innerWidth === width) return;
-    width = innerWidth;
+  onWidth(() => {
     clearTimeout(settling);
     settling = setTimeout(() => shown.draw(), RESIZE_PAUSE_MS);
   });
@@ -492,8 +489,7 @@ function select(selection: Selection | undefined): void {
 function bringIntoView(target: HTMLElement): void {
   const { top } = target.getBoundingClientRect();
   if (top >= -1 && top < innerHeight / 2) return;
-  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  target.scrollIntoView({ behavior: isStill ? 'instant' : 'smooth' });
+  target.scrollIntoView({ behavior: scrollBehavior() });
 }
 
 function listenForCopies(): void {

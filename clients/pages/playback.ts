@@ -5,6 +5,7 @@ import { byId } from './dom.js';
 import { DEFAULT_SPEED, Player, SPEEDS } from './player.js';
 import { drawTimeline } from './plots/timeline.js';
 import type { Run } from './service/run-result.js';
+import { withLessMotion } from './window.js';
 
 /** The visible moment of a run. */
 export interface Moment {
@@ -20,7 +21,6 @@ export interface Moment {
   readonly drives: Readonly<Record<string, number>>;
 }
 
-const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Playback {
   readonly #time = byId<HTMLInputElement>('time');

@@ -17,6 +17,7 @@ import type { Moment, Playback } from './playback.js';
 import { labelOfType, neuronsOf, type Selection, spoken } from './selection.js';
 import type { Run } from './service/run-result.js';
 import { SUPER_CLASSES, superClassIndex, type Theme } from './theme.js';
+import { withLessMotion } from './window.js';
 
 /** If the pointer moves farther between press and release, it turns the brain. */
 const CLICK_PIXELS = 5;
@@ -24,7 +25,6 @@ const CLICK_PIXELS = 5;
 const TURN = { radians: 0.2, periodMs: 20_000, periods: 4 } as const;
 /** After a longer pause, such as in the background, the turn continues where it was. */
 const MAX_PAUSE_MS = 1000;
-const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Stage {
   readonly #canvas = byId<HTMLCanvasElement>('brain');

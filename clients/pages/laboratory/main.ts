@@ -7,8 +7,9 @@ import { preregistration } from '../../../src/experiments/figures/provenance.js'
 import { randomKey, type ExperimentDocument } from '#client';
 import { asFailure, service, type ServiceFailure } from '../service/client.js';
 import { jobLines, requestLines } from '../service/open-experiments.js';
-import { IS_SITE, openHere, SERVICE_URL } from '../service/transport.js';
+import { IS_SITE, openHereSoon, SERVICE_URL } from '../service/transport.js';
 import { documentHash } from '../document-link.js';
+import { scrollBehavior } from '../window.js';
 import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
 import { BrainMap } from './brain-map.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
@@ -37,8 +38,6 @@ const DRY_RUN_PAUSE_MS = 350;
 /** Lines of the text field; a longer document scrolls. */
 const MAX_LINES = 36;
 const FEWEST_LINES = 12;
-/** The first figure waits this long for the brain in this tab. Then the service computes it. */
-const PATIENCE_MS = 4000;
 
 const notices = new Notices('page', {
   limited: 'The brain seconds of this minute are spent.',
@@ -106,9 +105,9 @@ async function describe(): Promise<void> {
     form.setGain(gainMv);
     opening.setGain(gainMv);
     // Its answers are those of the service, so only the first figure waits for it.
-    const brain = openHere(model.connectome_digest).catch(() => undefined);
+    const opened = openHereSoon(model.connectome_digest);
     if (opening.isOpen) {
-      await Promise.race([brain, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
+      await opened;
       if (!opening.isOpen) return;
       runsWhenChecked = 'live';
       return checkSoon(0);
@@ -534,7 +533,7 @@ function present(begin: () => Promise<void>): void {
   stop.textContent = job === undefined ? 'Stop' : 'End the job';
   allowRun();
   byId('outcome-heading').focus({ preventScroll: true });
-  byId('outcome').scrollIntoView({ behavior: stillness(), block: 'start' });
+  byId('outcome').scrollIntoView({ behavior: scrollBehavior(), block: 'start' });
 }
 
 /** Ends the current experiment; its results so far stay on the page. */
@@ -565,7 +564,7 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
   if (failure.kind === 'refused') {
     showFault(failure);
     allowRun();
-    byId('other-fault').scrollIntoView({ behavior: stillness(), block: 'nearest' });
+    byId('other-fault').scrollIntoView({ behavior: scrollBehavior(), block: 'nearest' });
   } else {
     notices.failure(failure, again);
     // An expired job leaves no document, so show an example.
@@ -576,10 +575,6 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
 function goOn(): void {
   void outcome.goOn();
   allowRun();
-}
-
-function stillness(): ScrollBehavior {
-  return matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';
 }
 
 function copy(content: string): void {

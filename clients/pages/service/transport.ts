@@ -13,6 +13,8 @@ const FOLDER = new URL('.', document.baseURI);
 export const SERVICE_URL = FOLDER.href.replace(/\/$/, '').replaceAll("'", '%27');
 /** Devices with less memory, as far as the browser says, ask the service. */
 const LEAST_MEMORY_GB = 2;
+/** A first figure waits this long for the brain in the tab. Then the service computes it. */
+const PATIENCE_MS = 4000;
 /** A module with one instruction of SIMD, which the kernels need. */
 const SIMD = Uint8Array.of(
   ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3],
@@ -65,6 +67,12 @@ export function openHere(digest: string): Promise<Brain | undefined> {
     return undefined;
   });
   return opening;
+}
+
+/** Waits for the brain in this tab, but not for long. */
+export async function openHereSoon(digest: string): Promise<void> {
+  const opened = openHere(digest).catch(() => undefined);
+  await Promise.race([opened, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
 }
 
 async function open(digest: string): Promise<Brain | undefined> {
