@@ -21,7 +21,6 @@ export interface Moment {
   readonly drives: Readonly<Record<string, number>>;
 }
 
-
 export class Playback {
   readonly #time = byId<HTMLInputElement>('time');
   readonly #play = byId<HTMLButtonElement>('play');

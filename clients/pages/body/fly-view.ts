@@ -44,7 +44,6 @@ const POLAR_RADIANS = 1.25;
 /** Time of the run at which a stimulus has its full strength. */
 const ARRIVES_IN_MS = 5;
 
-
 export class FlyView {
   readonly #frame = byId('fly');
   readonly #canvas = byId<HTMLCanvasElement>('fly-canvas');
