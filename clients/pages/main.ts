@@ -494,12 +494,6 @@ function bringIntoView(target: HTMLElement): void {
 
 function listenForCopies(): void {
   document.querySelectorAll<HTMLButtonElement>('[data-copy]').forEach((button) => {
-    button.addEventListener('click', () => {
-      const text = byId(button.dataset['copy']!).textContent ?? '';
-      void navigator.clipboard.writeText(text).then(
-        () => notices.status('Copied.'),
-        () => notices.status('The browser did not allow copying.'),
-      );
-    });
+    button.addEventListener('click', () => notices.copy(byId(button.dataset['copy']!).textContent ?? ''));
   });
 }

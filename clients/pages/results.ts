@@ -1,7 +1,7 @@
 /** Shows the results of a run, and of the run with which it is compared. */
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../src/engine/connectome/populations.js';
-import { byId, element, grouped } from './dom.js';
+import { byId, element, grouped, swatch } from './dom.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
 import { channelPanel, type Trials } from './plots/channel-rows.js';
 import type { RasterOrder, SpikeRaster } from './plots/spike-raster-plot.js';
@@ -185,9 +185,8 @@ export class Results {
 
   #showKey({ run, kept }: Shown): void {
     const line = (colour: string, name: string, { response }: Run): HTMLElement => {
-      const swatch = element('span', { class: 'swatch' });
-      swatch.style.setProperty('--swatch', `var(--${colour})`);
-      return element('span', {}, swatch, `${name}${describe(response, this.labelOf(response.stimulus))}`);
+      const text = `${name}${describe(response, this.labelOf(response.stimulus))}`;
+      return element('span', {}, swatch(colour), text);
     };
     byId('key').replaceChildren(
       line('run', '', run),

@@ -10,7 +10,7 @@ import {
   RUN_BYTE,
   subtractShared,
 } from './brain/glow.js';
-import { byId, element, grouped } from './dom.js';
+import { byId, element, grouped, swatch } from './dom.js';
 import { FrameTimes } from './frame-times.js';
 import type { Notices } from './notices.js';
 import type { Moment, Playback } from './playback.js';
@@ -231,9 +231,7 @@ export class Stage {
     for (const type of this.atlas.typeIndices) counts[superClassIndex(this.atlas.types[type]!.superClass)]!++;
     const items = [...SUPER_CLASSES, 'other'].flatMap((name, i) => {
       if (counts[i] === 0) return [];
-      const swatch = element('span', { class: 'swatch' });
-      swatch.style.setProperty('--swatch', `var(--class-${name})`);
-      return [element('li', {}, swatch, `${spoken(name)} ${grouped(counts[i]!)}`)];
+      return [element('li', {}, swatch(`class-${name}`), `${spoken(name)} ${grouped(counts[i]!)}`)];
     });
     const estimated = this.atlas.estimated.reduce((sum, each) => sum + each, 0);
     const isAll = estimated === this.atlas.neuronCount;

@@ -214,11 +214,11 @@ function listen(): void {
   });
   byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
   addEventListener('hashchange', () => openAddress());
-  byId('copy-command').addEventListener('click', () => copy(byId('command').textContent ?? ''));
+  byId('copy-command').addEventListener('click', () => notices.copy(byId('command').textContent ?? ''));
   byId('copy-link').addEventListener('click', () => {
     const hash = shown === undefined ? undefined : documentHash(shown);
     if (hash === undefined) notices.status('This document is too long for a link.');
-    else copy(new URL(hash, location.href).href);
+    else notices.copy(new URL(hash, location.href).href);
   });
 }
 
@@ -575,11 +575,4 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
 function goOn(): void {
   void outcome.goOn();
   allowRun();
-}
-
-function copy(content: string): void {
-  void navigator.clipboard.writeText(content).then(
-    () => notices.status('Copied.'),
-    () => notices.status('The browser did not allow copying.'),
-  );
 }
