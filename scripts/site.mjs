@@ -37,7 +37,7 @@ try {
   const runs = ['none', ...model.stimuli.map(({ id }) => id)].map(
     (id) => `/runs/${model.connectome_digest}/${id}`,
   );
-  const files = ['.json', '.bin', '-start.bin', '-map.bin'].map((ending) => atlas + ending);
+  const files = ['.json', '.bin', '-start.bin', '-map.bin', '-ids.txt'].map((ending) => atlas + ending);
   const answers = ['/api/v1/model', ...files, ...runs];
   for (const path of answers) write(path, await brain.client.bytes(path));
   write('answers.json', JSON.stringify(answers));

@@ -1,18 +1,14 @@
 /** Experiments for agents, with the table and the figure of the command line. */
 import type { Brain, ExperimentDocument, ExperimentLine } from '#client';
 import { haveSameNeurons } from '../../src/engine/connectome/model-id.js';
-import type { ExperimentHead, ExperimentTotals } from '../../src/experiments/document/result.js';
 import { figureOfFile } from '../../src/experiments/figures/experiment-figures.js';
 import { eventReports } from '../../src/experiments/figures/report-figures.js';
 import { answerTable } from '../../src/tools/cli/experiment/answer-table.js';
 import { plotter } from '../../src/tools/cli/experiment/plot-file.js';
 import { findingsOf } from '../pages/laboratory/findings.js';
 import { type NeuronIndex, neuronIndexOfBrain } from '../pages/service/neuron-index.js';
-import type { ConditionLine } from '../pages/service/open-experiments.js';
+import type { WholeAnswer } from '../pages/service/open-experiments.js';
 import type { Call, ToolAnswer } from './tools.js';
-
-/** An answer in the types of tables and figures. */
-type Answer = ExperimentHead & ExperimentTotals & { readonly conditions: readonly ConditionLine[] };
 
 const drawPng = plotter('figure.png', { dpi: 96 });
 
@@ -25,7 +21,7 @@ export class Experiments {
   async run(document: ExperimentDocument, { report, ...options }: Call): Promise<ToolAnswer> {
     const onEvent = progressTo(report);
     const content = await this.brain.experiment(document, { ...options, onEvent });
-    const answer = content as unknown as Answer;
+    const answer = content as unknown as WholeAnswer;
     const findings = findingsOf(answer, answer.conditions, answer, await this.#neuronsOf(answer));
     const collected = { head: answer, conditions: findings.conditions, totals: answer };
     const notes: string[] = [];
@@ -34,7 +30,7 @@ export class Experiments {
     return { text: table + notes.join(''), content, png: png as Uint8Array };
   }
 
-  async #neuronsOf({ experiment, model }: Answer): Promise<NeuronIndex | undefined> {
+  async #neuronsOf({ experiment, model }: WholeAnswer): Promise<NeuronIndex | undefined> {
     if (eventReports(experiment).length === 0) return undefined;
     if (this.#neurons === undefined || !haveSameNeurons(this.#neurons.model, model))
       this.#neurons = await neuronIndexOfBrain(this.brain.client);

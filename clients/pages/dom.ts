@@ -21,6 +21,13 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
+/** A dot in the colour of styles.css with this name. */
+export function swatch(colour: string): HTMLElement {
+  const created = element('span', { class: 'swatch' });
+  created.style.setProperty('--swatch', `var(--${colour})`);
+  return created;
+}
+
 /** Integers with narrow no-break spaces between groups of three digits, in every locale. */
 export function grouped(integer: number): string {
   return String(integer).replace(/\B(?=(\d{3})+$)/g, '\u202f');

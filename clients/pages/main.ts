@@ -22,6 +22,7 @@ import { StoredRuns } from './service/stored-runs.js';
 import { onLoading, openWhenIdle } from './service/transport.js';
 import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
+import { onWidth, scrollBehavior } from './window.js';
 
 const RESIZE_PAUSE_MS = 150;
 /** The fly is built when the page is idle, but after this time at the latest. */
@@ -118,11 +119,7 @@ function present(model: Model, stored: StoredRuns): void {
     shown.draw();
   });
   let settling: ReturnType<typeof setTimeout> | undefined;
-  let width = innerWidth;
-  addEventListener('resize', () => {
-    // A phone that hides its address bar changes only the height.
-    if (innerWidth === width) return;
-    width = innerWidth;
+  onWidth(() => {
     clearTimeout(settling);
     settling = setTimeout(() => shown.draw(), RESIZE_PAUSE_MS);
   });
@@ -487,18 +484,11 @@ function select(selection: Selection | undefined): void {
 function bringIntoView(target: HTMLElement): void {
   const { top } = target.getBoundingClientRect();
   if (top >= -1 && top < innerHeight / 2) return;
-  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  target.scrollIntoView({ behavior: isStill ? 'instant' : 'smooth' });
+  target.scrollIntoView({ behavior: scrollBehavior() });
 }
 
 function listenForCopies(): void {
   document.querySelectorAll<HTMLButtonElement>('[data-copy]').forEach((button) => {
-    button.addEventListener('click', () => {
-      const text = byId(button.dataset['copy']!).textContent ?? '';
-      void navigator.clipboard.writeText(text).then(
-        () => notices.status('Copied.'),
-        () => notices.status('The browser did not allow copying.'),
-      );
-    });
+    button.addEventListener('click', () => notices.copy(byId(button.dataset['copy']!).textContent ?? ''));
   });
 }

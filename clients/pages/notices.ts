@@ -47,6 +47,14 @@ export class Notices {
     this.#status.textContent = sentence || this.#text;
   }
 
+  /** Copies a text to the clipboard. */
+  copy(text: string): void {
+    void navigator.clipboard.writeText(text).then(
+      () => this.status('Copied.'),
+      () => this.status('The browser did not allow copying.'),
+    );
+  }
+
   clear(): void {
     clearTimeout(this.#timer);
     this.#shown.abort();

@@ -11,6 +11,7 @@ import type { Run } from './service/run-result.js';
 import { pageUrl } from './service/transport.js';
 import { type Verdict, verdictOn } from './verdict.js';
 import type { ExperimentDocument } from '#client';
+import { withLessMotion } from './window.js';
 
 const LIT_MS = 1500;
 /** Number of inputs that are considered as relays, by synapses and rates. */
@@ -19,7 +20,6 @@ const CANDIDATES = 12;
 const FAINTEST_HZ = 2;
 const NAMED_TYPES = 4;
 const BIN_MS = 5;
-const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 interface Station {
   readonly role: 'Sense' | 'Relay' | 'Decides' | 'Read out at';

@@ -5,6 +5,7 @@ import { byId } from './dom.js';
 import { DEFAULT_SPEED, Player, SPEEDS } from './player.js';
 import { drawTimeline } from './plots/timeline.js';
 import type { Run } from './service/run-result.js';
+import { withLessMotion } from './window.js';
 
 /** The visible moment of a run. */
 export interface Moment {
@@ -19,8 +20,6 @@ export interface Moment {
   /** Drives for these rates, without unit; engineered. */
   readonly drives: Readonly<Record<string, number>>;
 }
-
-const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Playback {
   readonly #time = byId<HTMLInputElement>('time');

@@ -1,19 +1,17 @@
 /** Shows the results of a run, and of the run with which it is compared. */
-import type uPlot from 'uplot';
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../src/engine/connectome/populations.js';
-import { byId, element, grouped } from './dom.js';
+import { byId, element, grouped, swatch } from './dom.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
-import { fillChannelRows, type Trials } from './plots/channel-rows.js';
-import type * as Plots from './plots/spike-raster-plot.js';
-import { movePlayhead } from './plots/time-plot.js';
+import { channelPanel, type Trials } from './plots/channel-rows.js';
+import type { RasterOrder, SpikeRaster } from './plots/spike-raster-plot.js';
+import type { TimePlot } from './plots/time-plot.js';
 import { fillTypeTable, type TypeRow } from './plots/type-table.js';
 import { labelOfType, neuronsOf, type Selection, typeOf } from './selection.js';
 import { curlOf, describe, toHash } from './service/experiment.js';
 import { type Channel, type Model, placeOf } from './service/client.js';
 import type { Run } from './service/run-result.js';
 import { SERVICE_URL } from './service/transport.js';
-import { readTheme } from './theme.js';
 import { typeRowsOf } from './type-activity.js';
 import { shortDrive, verdictOn } from './verdict.js';
 
@@ -51,10 +49,11 @@ export class Results {
   #shown: Shown | undefined;
   #selection: Selection | undefined;
   #isFiltered = false;
-  #raster: uPlot | undefined;
   /** Loaded with the atlas, because the raster needs it. */
-  #plots: typeof Plots | undefined;
-  #moveInRates: (timeMs: number) => void = () => {};
+  #raster: SpikeRaster | undefined;
+  /** Loaded with the first run. */
+  #rates: TimePlot | undefined;
+  #loadingRates: Promise<void> | undefined;
   #timeMs = 0;
 
   constructor(
@@ -63,17 +62,16 @@ export class Results {
     private readonly listeners: Listeners,
   ) {
     this.#order.addEventListener('change', () => this.#drawRaster());
-    byId('zoom-in').addEventListener('click', () => {
-      if (this.#raster !== undefined) this.#plots?.zoomRaster(this.#raster, ZOOM_FACTOR, this.#timeMs);
-    });
-    byId('zoom-reset').addEventListener('click', () => {
-      if (this.#raster !== undefined) this.#plots?.resetRaster(this.#raster);
-    });
+    byId('zoom-in').addEventListener('click', () => this.#raster?.zoom(ZOOM_FACTOR, this.#timeMs));
+    byId('zoom-reset').addEventListener('click', () => this.#raster?.reset());
   }
 
   /** Adds the atlas, which only the raster and some numbers of types need. */
   async setAtlas(atlas: CompactAtlas): Promise<void> {
-    this.#plots ??= await import('./plots/spike-raster-plot.js').catch(() => undefined);
+    this.#raster ??= await import('./plots/spike-raster-plot.js').then(
+      ({ SpikeRaster }) => new SpikeRaster(byId('raster'), this.listeners.onSeek),
+      () => undefined,
+    );
     this.#atlas = atlas;
     if (this.#shown !== undefined) this.show(this.#shown);
   }
@@ -100,8 +98,8 @@ export class Results {
 
   moveTo(timeMs: number): void {
     this.#timeMs = timeMs;
-    if (this.#raster !== undefined) movePlayhead(this.#raster, timeMs);
-    this.#moveInRates(timeMs);
+    this.#raster?.moveTo(timeMs);
+    this.#rates?.moveTo(timeMs);
   }
 
   /** Presses the button of the selected type; the raster stays. */
@@ -129,9 +127,8 @@ export class Results {
   }
 
   #drawRaster(): void {
-    if (this.#shown === undefined || this.#atlas === undefined || this.#plots === undefined) return;
+    if (this.#shown === undefined || this.#atlas === undefined || this.#raster === undefined) return;
     const { run, kept } = this.#shown;
-    const container = byId('raster');
     byId('raster-panel').hidden = false;
     const selection = this.#isFiltered ? this.#selection : undefined;
     const only = selection && new Set(neuronsOf(selection, this.#atlas));
@@ -139,39 +136,45 @@ export class Results {
     const of = selection && labelOfType(types[typeOf(selection, this.#atlas)]!);
     const one = selection?.kind === 'neuron' ? 'one neuron of ' : '';
     byId('raster-shown').textContent = of === undefined ? '' : `Only ${one}${of}.`;
-    container.ariaLabel =
+    const label =
       `Raster of ${run.response.spikes.total} spikes of ${run.response.spikes.responding_neurons} neurons ` +
       `over ${run.response.duration_ms} ms, in rows by ${this.#order.value}.` +
       (of === undefined ? '' : ` Only ${one}${of} is shown.`);
-    this.#raster?.destroy();
-    this.#raster = this.#plots.plotRaster(
-      container,
-      { run, kept, order: this.#order.value as Plots.RasterOrder, only },
-      this.#atlas,
-      readTheme(),
-      this.listeners.onSeek,
-    );
-    movePlayhead(this.#raster, this.#timeMs);
+    const order = this.#order.value as RasterOrder;
+    this.#raster.show({ run, kept, order, only, label }, this.#atlas);
+    this.#raster.moveTo(this.#timeMs);
   }
 
   #drawRates(): void {
     if (this.#shown === undefined) return;
     const { run, trials, keptTrials } = this.#shown;
-    const rates = byId('rates');
-    rates.ariaLabel = `Channel rates in frames of 5 ms. ${this.#loudest(run)}`;
-    this.#moveInRates = fillChannelRows(
-      rates,
-      trials,
-      keptTrials,
-      this.model.channels,
-      this.listeners.onSeek,
-    );
-    this.#moveInRates(this.#timeMs);
+    const { panel, silent } = channelPanel(trials, keptTrials, this.model.channels);
+    const isSilent = panel.height === 0;
+    byId('rates').hidden = isSilent;
+    if (!isSilent && this.#rates === undefined) this.#loadRates();
+    if (!isSilent) this.#rates?.draw(panel, `Channel rates in frames of 5 ms. ${this.#loudest(run)}`);
+    byId('silent-channels').textContent = isSilent
+      ? 'All channels are silent.'
+      : silent.length > 0
+        ? `Silent: ${silent.join(', ')}.`
+        : '';
     byId('trials-shown').textContent =
       trials.length === 1
         ? 'One run; a step of a channel is one spike of one of its neurons.'
         : `Mean and population standard deviation of ${trials.length} seeds.`;
     byId('repeat').hidden = trials.length > 1;
+  }
+
+  #loadRates(): void {
+    this.#loadingRates ??= import('./plots/time-plot.js').then(
+      ({ TimePlot }) => {
+        this.#rates = new TimePlot(byId('rates'), this.listeners.onSeek);
+        this.#rates.moveTo(this.#timeMs);
+        this.#drawRates();
+      },
+      // The next run tries again.
+      () => (this.#loadingRates = undefined),
+    );
   }
 
   #loudest({ response }: Run): string {
@@ -182,9 +185,8 @@ export class Results {
 
   #showKey({ run, kept }: Shown): void {
     const line = (colour: string, name: string, { response }: Run): HTMLElement => {
-      const swatch = element('span', { class: 'swatch' });
-      swatch.style.setProperty('--swatch', `var(--${colour})`);
-      return element('span', {}, swatch, `${name}${describe(response, this.labelOf(response.stimulus))}`);
+      const text = `${name}${describe(response, this.labelOf(response.stimulus))}`;
+      return element('span', {}, swatch(colour), text);
     };
     byId('key').replaceChildren(
       line('run', '', run),

@@ -10,12 +10,13 @@ import {
   RUN_BYTE,
   subtractShared,
 } from './brain/glow.js';
-import { byId, element, grouped } from './dom.js';
+import { byId, element, grouped, swatch } from './dom.js';
 import type { Notices } from './notices.js';
 import type { Moment, Playback } from './playback.js';
 import { labelOfType, neuronsOf, type Selection, spoken } from './selection.js';
 import type { Run } from './service/run-result.js';
 import { SUPER_CLASSES, superClassIndex, type Theme } from './theme.js';
+import { withLessMotion } from './window.js';
 
 /** If the pointer moves farther between press and release, it turns the brain. */
 const CLICK_PIXELS = 5;
@@ -23,7 +24,6 @@ const CLICK_PIXELS = 5;
 const TURN = { radians: 0.2, periodMs: 20_000, periods: 4 } as const;
 /** After a longer pause, such as in the background, the turn continues where it was. */
 const MAX_PAUSE_MS = 1000;
-const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Stage {
   readonly #canvas = byId<HTMLCanvasElement>('brain');
@@ -219,9 +219,7 @@ export class Stage {
     for (const type of this.atlas.typeIndices) counts[superClassIndex(this.atlas.types[type]!.superClass)]!++;
     const items = [...SUPER_CLASSES, 'other'].flatMap((name, i) => {
       if (counts[i] === 0) return [];
-      const swatch = element('span', { class: 'swatch' });
-      swatch.style.setProperty('--swatch', `var(--class-${name})`);
-      return [element('li', {}, swatch, `${spoken(name)} ${grouped(counts[i]!)}`)];
+      return [element('li', {}, swatch(`class-${name}`), `${spoken(name)} ${grouped(counts[i]!)}`)];
     });
     const estimated = this.atlas.estimated.reduce((sum, each) => sum + each, 0);
     const isAll = estimated === this.atlas.neuronCount;

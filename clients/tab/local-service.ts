@@ -2,8 +2,9 @@
  * Answers requests of the API in this thread: the same paths, bodies, statuses and sentences as the service, from the same
  * code. Only the limits are missing that protect other clients.
  */
-import { ATLAS_MAP, atlasOf, ATLAS_START, atlasFolder } from '../../src/engine/connectome/atlas.js';
+import { ATLAS_IDS, ATLAS_MAP, atlasOf, ATLAS_START, atlasFolder } from '../../src/engine/connectome/atlas.js';
 import { encodeAtlas, firstPartLength, mapOf } from '../../src/engine/connectome/atlas-binary.js';
+import { encodeIds } from '../../src/engine/connectome/atlas-ids.js';
 import { cardOfNeuron, cardOfType } from '../../src/engine/connectome/cell-card.js';
 import type { Connectome } from '../../src/engine/connectome/connectome.js';
 import { NodeSetResolver } from '../../src/engine/connectome/node-set-resolver.js';
@@ -238,6 +239,10 @@ export class LocalService {
   #atlasFile(file: string): LocalAnswer {
     const folder = this.#atlasFolder;
     if (file === `${folder}.json`) return json(atlasOf(this.connectome));
+    if (file === folder + ATLAS_IDS) {
+      const headers = { 'content-type': 'text/plain; charset=utf-8' };
+      return { status: 200, headers, body: encoder.encode(encodeIds(this.connectome)) };
+    }
     const binary = (this.#atlas ??= encodeAtlas(this.connectome));
     const headers = { 'content-type': 'application/octet-stream' };
     if (file === `${folder}.bin`) return { status: 200, headers, body: binary.slice() };

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
-import { between, brainColours, brainOf, expectText, paintedPixels, untilBrain } from './page-reading.js';
+import { between, brainColours, brainOf, expectText, spikesInRaster, untilBrain } from './page-reading.js';
 import { hashOf, LOOM, LOOM_HASH, phoneContext, serve } from './served-page.js';
 
 /** Hues of the run, of the kept run and of both, as in styles.css. */
@@ -175,36 +175,44 @@ describeWith(['chromium'], 'the brain of the page', () => {
 
   it('leaves in the raster only neurons that are pointed out; orders rows by type; zooms and comes back', async () => {
     const page = await open(LOOM_HASH);
-    const painted = () => paintedPixels(page, '#raster canvas');
-    const all = await painted();
+    await page.locator('#raster svg').waitFor();
+    const all = await spikesInRaster(page);
     await page.locator('#types').getByRole('button', { name: 'C_escape', exact: true }).click();
     await page.getByRole('button', { name: 'Only these in the raster' }).click();
     await expectText(page, '#raster-shown', /^Only C_escape\.$/);
-    expect(await painted()).toBeLessThan(0.6 * all);
+    expect(await spikesInRaster(page)).toBeLessThan(0.6 * all);
     await page.getByRole('button', { name: 'Close the card' }).click();
     await expectText(page, '#raster-shown', /^$/);
-    expect(await painted()).toBe(all);
+    expect(await spikesInRaster(page)).toBe(all);
 
-    const raster = () =>
-      page.locator('#raster canvas').evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+    const raster = () => page.locator('#raster svg').evaluate((svg) => svg.outerHTML);
     const bySuperClass = await raster();
     await page.locator('#raster-order').selectOption('type');
     const byType = await raster();
     expect(byType).not.toBe(bySuperClass);
     await page.locator('#raster').scrollIntoViewIfNeeded();
-    const box = (await page.locator('#raster .u-over').boundingBox())!;
+    const box = (await page.locator('#raster .cover').boundingBox())!;
     await page.mouse.move(box.x + 0.2 * box.width, box.y + 0.1 * box.height);
     await page.mouse.down();
     await page.mouse.move(box.x + 0.5 * box.width, box.y + 0.4 * box.height, { steps: 4 });
+    await page.locator('#raster .chosen').waitFor();
     await page.mouse.up();
-    await page.waitForTimeout(100);
-    const zoomed = await raster();
-    expect(zoomed).not.toBe(byType);
+    expect(await spikesInRaster(page)).toBeLessThan(0.6 * all);
     // The end of a drag is no click that seeks.
     await expectText(page, '#shown-moment', /Whole run/);
     await page.getByRole('button', { name: 'Whole run' }).click();
-    await page.waitForTimeout(100);
     expect(await raster()).toBe(byType);
+    // A click goes to its moment. The line of both plots follows.
+    await page.mouse.click(box.x + 0.25 * box.width, box.y + 0.5 * box.height);
+    await expectText(page, '#shown-moment', /^(49|50)\.\d ms of 200 ms/);
+    for (const plot of ['#raster', '#rates']) {
+      const [line, cover] = await Promise.all(
+        ['.playhead', '.cover'].map(async (each) => (await page.locator(`${plot} ${each}`).boundingBox())!),
+      );
+      expect((line!.x - cover!.x) / cover!.width).toBeCloseTo(0.25, 2);
+    }
+    // A band without room for its label has it where the reader points.
+    expect(await page.locator('#raster .neurons title').allTextContents()).toContain('C_escape');
     await page.close();
   });
 

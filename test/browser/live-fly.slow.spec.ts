@@ -3,11 +3,13 @@ import type { Page } from 'playwright-core';
 import { openPage, type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService } from '../support/service.js';
-import { brainColours, expectText } from './page-reading.js';
+import { brainColours, expectText, untilBrain } from './page-reading.js';
 import { axeFindings, phoneContext, serve } from './served-page.js';
 
 const SESSIONS = '/api/v2/sessions';
 const CYCLES = 4;
+/** Bytes of code and data, as they are sent, when a live fly begins. */
+const LIVE_BYTES = 200_000;
 
 describeWith(['chromium'], 'a live fly', () => {
   const served = serve('default');
@@ -42,10 +44,25 @@ describeWith(['chromium'], 'a live fly', () => {
       page.evaluate(
         () => performance.getEntriesByType('resource').filter(({ name }) => name.includes('/live-')).length,
       );
+    await untilBrain(page);
     expect(await loaded()).toBe(0);
+    const since = await page.evaluate(() => performance.now());
     await page.locator('#live-start').click();
     await page.locator('#live-panel').waitFor();
     expect(await loaded()).toBeGreaterThan(0);
+    // The brain lights up if the ids are there, by which a session names neurons.
+    await page.waitForFunction(() =>
+      performance.getEntriesByType('resource').some(({ name }) => name.endsWith('-ids.txt')),
+    );
+    const bytes = await page.evaluate(
+      (after) =>
+        (performance.getEntriesByType('resource') as PerformanceResourceTiming[])
+          // The brain of the tab is not loaded for the live fly.
+          .filter(({ name, startTime }) => startTime > after && !/\/(tab|brain)\//.test(name))
+          .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+      since,
+    );
+    expect(bytes).toBeLessThan(LIVE_BYTES);
     await page.close();
   });
 

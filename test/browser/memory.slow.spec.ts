@@ -9,7 +9,7 @@ import { startGateway } from '../support/gateway.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService } from '../support/service.js';
 import { smallConnectome } from '../support/small-connectome.js';
-import { expectText, openSettings, untilBrain } from './page-reading.js';
+import { expectText, openSettings, scalesOfRates, untilBrain } from './page-reading.js';
 import { LOOM_HASH, serve } from './served-page.js';
 
 const RUN_PATH = '/api/v1/run';
@@ -103,11 +103,11 @@ describeWith(['chromium'], 'memory of the page', () => {
     const { page, problems } = await openPage(served.browser, gateway);
     await page.getByText('Stimulus sugar', { exact: true }).click();
     await expectText(page, '#key', /Stimulus sugar/);
-    expect(await page.locator('#rates .channel-row').count()).toBeGreaterThan(3);
+    await page.locator('#rates .channel').nth(3).waitFor();
     expect(await page.locator('#types tbody tr').count()).toBeGreaterThan(3);
     expect(await page.locator('#raster-panel').isVisible()).toBe(false);
     release();
-    await page.locator('#raster canvas').waitFor();
+    await page.locator('#raster svg').waitFor();
     await expectText(page, '#shown-moment', /Whole run/);
     expect(problems).toEqual([]);
     await page.close();
@@ -136,10 +136,11 @@ describeWith(['chromium'], 'memory of the page', () => {
   it('repeats a run with further seeds and shows mean and population standard deviation', async () => {
     const { page } = await served.open(LOOM_HASH);
     await page.locator('#results').waitFor();
+    await page.locator('#rates svg').waitFor();
     expect(await page.locator('#rates .band').count()).toBe(0);
     await page.getByRole('button', { name: 'Repeat with 4 more seeds' }).click();
     await expectText(page, '#trials-shown', /of 5 seeds/);
-    expect(await page.locator('#rates .band').count()).toBeGreaterThan(3);
+    await page.locator('#rates .band').nth(3).waitFor();
 
     const answers = await Promise.all(
       [7, 8, 9, 10, 11].map(async (seed) =>
@@ -152,8 +153,7 @@ describeWith(['chromium'], 'memory of the page', () => {
       const mean = rates.reduce((sum, rate) => sum + rate) / 5;
       return mean + Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / 5);
     });
-    const row = page.locator('#rates .channel-row', { hasText: 'Channel escape' });
-    const scale = Number.parseFloat(await row.locator('.scale').innerText());
+    const scale = (await scalesOfRates(page)).get('Channel escape')!;
     expect(scale / Math.max(...highest)).toBeCloseTo(1, 2);
     await page.close();
   });
@@ -161,7 +161,7 @@ describeWith(['chromium'], 'memory of the page', () => {
   it('names the types of both runs with the numbers of both', async () => {
     const { page } = await served.open(`${LOOM_HASH}&kept.stimulus=food&kept.seed=3`);
     await expectText(page, '#key', /Kept/);
-    await page.locator('#raster canvas').waitFor();
+    await page.locator('#raster svg').waitFor();
     const kept = await (await served.service.post({ stimulus: 'food', seed: 3 })).json();
     const run = await (
       await served.service.post({ stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 })
@@ -206,7 +206,7 @@ describeWith(['chromium'], 'memory of the page', () => {
     for (const width of [360, 1200, 1440]) {
       await page.setViewportSize({ width, height: 900 });
       const overflowing = await page.evaluate(() =>
-        [...document.querySelectorAll('#summary dd, #summary dt, .channel-row > span, #channels td')]
+        [...document.querySelectorAll('#summary dd, #summary dt, #rates, #raster, #channels td')]
           .filter(
             (each) => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== 'inline',
           )

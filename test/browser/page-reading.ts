@@ -38,12 +38,21 @@ export async function brainOf(page: Page): Promise<string> {
   return (await page.locator('#brain').screenshot()).toString('base64');
 }
 
-/** Pixels of a canvas of a plot that are not transparent. */
-export async function paintedPixels(page: Page, selector: string): Promise<number> {
-  return page.locator(selector).evaluate((canvas: HTMLCanvasElement) => {
-    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-    return data.filter((_, at) => at % 4 === 3 && data[at]! > 0).length;
-  });
+/** Number of spikes in the raster of the page. */
+export async function spikesInRaster(page: Page): Promise<number> {
+  const strokes = await page
+    .locator('#raster .spikes')
+    .evaluateAll((paths) => paths.map((path) => path.getAttribute('d')!));
+  return strokes.join('').split('M').length - 1;
+}
+
+/** The end of the scale of each channel in the plot of rates, by its label, in Hz. */
+export async function scalesOfRates(page: Page): Promise<ReadonlyMap<string, number>> {
+  await page.locator('#rates svg').waitFor();
+  const rows = await page.locator('#rates .channel title').allTextContents();
+  const texts = await page.locator('#rates text').allTextContents();
+  const labels = rows.map((row) => row.split(':')[0]!);
+  return new Map(labels.map((label) => [label, Number.parseFloat(texts[texts.indexOf(label) + 1]!)]));
 }
 
 /** Number of pixels of an element, as it is seen, with more than half of full brightness. */

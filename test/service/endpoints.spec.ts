@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
+import { decodeIds } from '../../src/engine/connectome/atlas-ids.js';
 import { DEFAULT_EXPERIMENT, runId } from '../../src/experiments/presets/experiment.js';
 import { startReadyService, type Service } from '../support/service.js';
 
@@ -142,6 +143,8 @@ describe('the endpoints, over real HTTP with real workers', () => {
       const numbers = [...atlas.x, ...atlas.y, ...atlas.z];
       expect(Math.min(...numbers)).toBe(0);
       expect(Math.max(...numbers)).toBe(1);
+      const ids = await service.get(model.atlas_url.replace('.json', '-ids.txt'));
+      expect(decodeIds(await ids.text())).toEqual(atlas.id);
     });
 
     it('answers 304 to who has it already', async () => {

@@ -20,6 +20,7 @@ import { byId } from '../dom.js';
 import type { Moment, Playback } from '../playback.js';
 import { onThemeChange, readTheme } from '../theme.js';
 import { DEFAULT_SLOW_DOWN } from '../../fly/src/choreography.js';
+import { withLessMotion } from '../window.js';
 
 const FIELD_OF_VIEW_DEGREES = 28;
 const MAX_PIXEL_RATIO = 2;
@@ -41,8 +42,6 @@ const AZIMUTH_RADIANS = 0.9;
 const POLAR_RADIANS = 1.25;
 /** Time of the run at which a stimulus has its full strength. */
 const ARRIVES_IN_MS = 5;
-
-const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class FlyView {
   readonly #frame = byId('fly');

@@ -33,7 +33,7 @@ function offer(example: HTMLElement, posted: ExperimentDocument, number: number)
     warnings.replaceChildren();
     progress.removeAttribute('value');
     const { runHere } = await import('./run-here.js');
-    const warned = await runHere(posted, figure, `example-${number}-`, signal, (text, share) => {
+    const warned = await runHere(posted, figure, `example-${number}`, signal, (text, share) => {
       status.textContent = text;
       if (share !== undefined) progress.value = share;
     });

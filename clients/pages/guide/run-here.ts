@@ -1,42 +1,23 @@
 /** Runs documents in a brain of this tab and draws their figures. */
 import type { Brain, ExperimentDocument, ExperimentLine } from '#client';
-import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/document/result.js';
 import { namesOnlyIds } from '../../../src/experiments/figures/condition-labels.js';
-import { drawSvg } from '../../../src/experiments/figures/draw.js';
 import { figureOfFile } from '../../../src/experiments/figures/experiment-figures.js';
-import type { Figure } from '../../../src/experiments/figures/figure.js';
 import { eventReports } from '../../../src/experiments/figures/report-figures.js';
 import type * as Tab from '../../tab/open-brain.js';
 import { grouped } from '../dom.js';
-import { screenPalette, svgElement } from '../laboratory/figure.js';
 import { findingsOf } from '../laboratory/findings.js';
+import { FigureBox } from '../plots/figure-box.js';
 import { loadingSentence } from '../service/loading.js';
 import { type NeuronIndex, neuronIndexOfBrain } from '../service/neuron-index.js';
-import type { ConditionLine } from '../service/open-experiments.js';
-import { onThemeChange } from '../theme.js';
-
-/** An answer in the types of the figures. */
-type Answer = ExperimentHead & ExperimentTotals & { readonly conditions: readonly ConditionLine[] };
+import type { WholeAnswer } from '../service/open-experiments.js';
 
 /** @param share from 0 to 1; undefined if unknown */
 export type Report = (sentence: string, share?: number) => void;
 
-interface Drawn {
-  readonly figure: Figure;
-  readonly idPrefix: string;
-}
 
 let brain: Brain | undefined;
 let neurons: NeuronIndex | undefined;
-const drawn = new Map<HTMLElement, Drawn>();
-let width = innerWidth;
-
-onThemeChange(() => drawn.forEach(draw));
-addEventListener('resize', () => {
-  if (innerWidth === width) return;
-  width = innerWidth;
-  drawn.forEach(draw);
-});
+const boxes = new Map<HTMLElement, FigureBox>();
 
 /**
  * Runs a document and draws its figure into an element.
@@ -46,12 +27,13 @@ addEventListener('resize', () => {
 export async function runHere(
   document: ExperimentDocument,
   into: HTMLElement,
-  idPrefix: string,
+  name: string,
   signal: AbortSignal,
   report: Report,
 ): Promise<string[]> {
-  drawn.delete(into);
-  into.replaceChildren();
+  const box = boxes.get(into) ?? new FigureBox(into, name);
+  boxes.set(into, box);
+  box.show(undefined);
   brain ??= await openHere(signal, report);
   report('Running …');
   const onEvent = (line: ExperimentLine): void => {
@@ -59,12 +41,10 @@ export async function runHere(
     const { trials_done: done, trials } = line.progress;
     report(`Running: ${grouped(done)} of ${grouped(trials)} trials …`, done / trials);
   };
-  const answer = (await brain.experiment(document, { onEvent, signal })) as unknown as Answer;
+  const answer = (await brain.experiment(document, { onEvent, signal })) as unknown as WholeAnswer;
   if (eventReports(answer.experiment).length > 0 || namesOnlyIds(answer.experiment))
     neurons ??= await neuronIndexOfBrain(brain.client);
-  const figure = figureOfFile(findingsOf(answer, answer.conditions, answer, neurons));
-  drawn.set(into, { figure, idPrefix });
-  draw({ figure, idPrefix }, into);
+  box.show(figureOfFile(findingsOf(answer, answer.conditions, answer, neurons)));
   return answer.warnings.map(({ message }) => message);
 }
 
@@ -79,10 +59,4 @@ async function openHere(signal: AbortSignal, report: Report): Promise<Brain> {
       report(loadingSentence(progress), share);
     },
   });
-}
-
-function draw({ figure, idPrefix }: Drawn, into: HTMLElement): void {
-  if (into.clientWidth === 0) return;
-  const options = { palette: screenPalette(), idPrefix };
-  into.replaceChildren(svgElement(drawSvg(figure, into.clientWidth, options)));
 }

@@ -2,6 +2,7 @@
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
 import { SIDES } from '../../../src/engine/connectome/connectome.js';
 import { nameOnSide } from '../../../src/engine/connectome/set-selector.js';
+import { wildcard } from '../../../src/engine/connectome/wildcard.js';
 import type { DryRun } from '../../../src/experiments/document/result.js';
 import type { NodeSetList } from '#client';
 import { displayPositions } from '../brain/display-positions.js';
@@ -170,10 +171,10 @@ function named(brain: Brain, selector: Json | undefined, document: Members): num
       .get(parts.name)
       ?.places?.filter((neuron) => parts.side === undefined || sideOf(brain, neuron) === parts.side);
   }
-  const pattern = new RegExp(`^${parts.name.split('*').map(escaped).join('.*')}$`);
+  const isNamed = wildcard(parts.name);
   return neuronsWith(
     brain,
-    (type, side) => type !== '' && pattern.test(type) && (parts.side ?? side) === side,
+    (type, side) => type !== '' && isNamed(type) && (parts.side ?? side) === side,
   );
 }
 
@@ -195,8 +196,4 @@ function neuronsWith(brain: Brain, has: (type: string, side: string) => boolean)
 
 function sideOf({ atlas }: Brain, neuron: number): string {
   return SIDES[atlas.sides[neuron]!]!;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

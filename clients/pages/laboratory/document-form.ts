@@ -12,6 +12,7 @@ import { type Controls, formsOf } from '../../../src/experiments/kinds/controls.
 import { parameterLabel } from '../../../src/experiments/figures/condition-labels.js';
 import { nameOfRef, type Schema } from '../../../src/engine/schema/json-schema.js';
 import { byId, element, grouped } from '../dom.js';
+import { svgElement } from '../plots/figure-box.js';
 import type { Fault } from '../service/client.js';
 import {
   isList,
@@ -24,7 +25,6 @@ import {
   withMemberRenamed,
   withValueAt,
 } from './json.js';
-import { svgElement } from './figure.js';
 import { KEY, neuronList } from './neuron-list.js';
 import { withSetRenamed } from './selectors.js';
 import { axisText, axisValues, COURSE, NUMBER, NUMBERS, PLAIN, type Writing } from './values.js';

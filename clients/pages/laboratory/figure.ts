@@ -1,5 +1,4 @@
-/** Shows figures on the page and saves them as files. */
-import { PAPER, type Palette } from '../../../src/experiments/figures/palette.js';
+/** Writes figures as files. */
 import type { Figure } from '../../../src/experiments/figures/figure.js';
 import {
   type FigureFile,
@@ -9,28 +8,6 @@ import {
   USUAL_DPI,
 } from '../../../src/experiments/figures/figure-file.js';
 import { pngWith } from '../../../src/experiments/figures/provenance.js';
-import { readTheme } from '../theme.js';
-
-const ON_DARK = ['#ffb347', '#5cc8ff', '#7bd88f', '#c98bff', '#f2e15c', '#ff8fc2'];
-const HEAT_ON_DARK = ['#1d2330', '#4f2a4a', '#96403f', '#dd7a2b', '#ffc05c', '#fff4d6'];
-
-export function screenPalette(): Palette {
-  const { dark, panel, text, muted, line } = readTheme();
-  return {
-    background: panel,
-    text,
-    muted,
-    line,
-    series: dark ? ON_DARK : PAPER.series,
-    heat: dark ? HEAT_ON_DARK : PAPER.heat,
-  };
-}
-
-/** @param source one svg element as text */
-export function svgElement(source: string): SVGSVGElement {
-  const { documentElement } = new DOMParser().parseFromString(source, 'image/svg+xml');
-  return document.importNode(documentElement as unknown as SVGSVGElement, true);
-}
 
 /** A figure as a file, in the user's size and colours. PDF and its fonts are loaded on demand. */
 export async function figureBlob(format: 'svg' | 'png' | 'pdf', figure: Figure, look: Look): Promise<Blob> {

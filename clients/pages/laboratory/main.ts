@@ -9,6 +9,7 @@ import { asFailure, service, type ServiceFailure } from '../service/client.js';
 import { jobLines, requestLines } from '../service/open-experiments.js';
 import { IS_SITE, onLoading, openWhenIdle, SERVICE_URL } from '../service/transport.js';
 import { documentHash } from '../document-link.js';
+import { scrollBehavior } from '../window.js';
 import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
 import { BrainMap } from './brain-map.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
@@ -213,11 +214,11 @@ function listen(): void {
   });
   byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
   addEventListener('hashchange', () => openAddress());
-  byId('copy-command').addEventListener('click', () => copy(byId('command').textContent ?? ''));
+  byId('copy-command').addEventListener('click', () => notices.copy(byId('command').textContent ?? ''));
   byId('copy-link').addEventListener('click', () => {
     const hash = shown === undefined ? undefined : documentHash(shown);
     if (hash === undefined) notices.status('This document is too long for a link.');
-    else copy(new URL(hash, location.href).href);
+    else notices.copy(new URL(hash, location.href).href);
   });
 }
 
@@ -537,7 +538,7 @@ function present(begin: () => Promise<void>): void {
   stop.textContent = job === undefined ? 'Stop' : 'End the job';
   allowRun();
   byId('outcome-heading').focus({ preventScroll: true });
-  byId('outcome').scrollIntoView({ behavior: stillness(), block: 'start' });
+  byId('outcome').scrollIntoView({ behavior: scrollBehavior(), block: 'start' });
 }
 
 /** Ends the current experiment; its results so far stay on the page. */
@@ -568,7 +569,7 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
   if (failure.kind === 'refused') {
     showFault(failure);
     allowRun();
-    byId('other-fault').scrollIntoView({ behavior: stillness(), block: 'nearest' });
+    byId('other-fault').scrollIntoView({ behavior: scrollBehavior(), block: 'nearest' });
   } else {
     notices.failure(failure, again);
     // An expired job leaves no document, so show an example.
@@ -579,15 +580,4 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
 function goOn(): void {
   void outcome.goOn();
   allowRun();
-}
-
-function stillness(): ScrollBehavior {
-  return matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';
-}
-
-function copy(content: string): void {
-  void navigator.clipboard.writeText(content).then(
-    () => notices.status('Copied.'),
-    () => notices.status('The browser did not allow copying.'),
-  );
 }

@@ -1,7 +1,6 @@
 /** Shows the results of an experiment as they arrive: progress, figure, table, files and citations. */
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/document/result.js';
 import { namesOnlyIds } from '../../../src/experiments/figures/condition-labels.js';
-import { drawSvg } from '../../../src/experiments/figures/draw.js';
 import { figuresOf, showsSides, titled } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
@@ -10,13 +9,15 @@ import { haveSameNeurons } from '../../../src/engine/connectome/model-id.js';
 import { eventReports, measuredReports } from '../../../src/experiments/figures/report-figures.js';
 import { eventKindOf } from '../../../src/experiments/kinds/report-kinds.js';
 import { byId, element, grouped, save } from '../dom.js';
+import { drawnIn } from '../plots/figure-box.js';
 import { asFailure, type ServiceFailure } from '../service/client.js';
 import type { NeuronIndex } from '../service/neuron-index.js';
 import { fetchNeuronIndex } from '../service/neuron-labels.js';
 import type { AnswerLine, AnswerSource, ConditionLine, Progress } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
+import { onWidth } from '../window.js';
 import { focusCell, focusedCell, makeReadable } from './cell-reader.js';
-import { figureBlob, screenPalette, svgElement } from './figure.js';
+import { figureBlob } from './figure.js';
 import { findingsOf } from './findings.js';
 import type { Members } from './json.js';
 import { fillRatesTable } from './rates-table.js';
@@ -72,12 +73,7 @@ export class OutcomePanel {
       button.addEventListener('click', () => void this.#save(button.dataset['save']!));
     });
     onThemeChange(() => this.#drawFigure());
-    let width = innerWidth;
-    addEventListener('resize', () => {
-      if (innerWidth === width) return;
-      width = innerWidth;
-      this.#drawSoon();
-    });
+    onWidth(() => this.#drawSoon());
   }
 
   /** Id of the experiment of the results. */
@@ -346,7 +342,7 @@ export class OutcomePanel {
       container.replaceChildren();
       return;
     }
-    const drawn = svgElement(drawSvg(figure, container.clientWidth, { palette: screenPalette() }));
+    const drawn = drawnIn(container, figure);
     container.replaceChildren(drawn);
     makeReadable(drawn, (sentence) => this.#say(sentence));
     if (focused !== undefined) focusCell(container, focused);

@@ -1,18 +1,14 @@
 /** A lesson: five figures, each with a slider, computed in this tab or by the service when they come into view. */
 import type { ExperimentDocument } from '#client';
-import { drawSvg } from '../../../src/experiments/figures/draw.js';
 import { drawnFigures } from '../../../src/experiments/figures/experiment-figures.js';
-import type { Figure } from '../../../src/experiments/figures/figure.js';
-import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/document/result.js';
 import { describeModelLine } from '../about.js';
 import { documentHash } from '../document-link.js';
 import { byId, element } from '../dom.js';
-import { screenPalette, svgElement } from '../laboratory/figure.js';
 import { findingsOf } from '../laboratory/findings.js';
+import { FigureBox } from '../plots/figure-box.js';
 import { asFailure, service } from '../service/client.js';
-import type { ConditionLine } from '../service/open-experiments.js';
+import type { WholeAnswer } from '../service/open-experiments.js';
 import { onLoading, openWhenIdle, pageUrl, placeFromNow } from '../service/transport.js';
-import { onThemeChange } from '../theme.js';
 
 const SUGAR = { node_set: '@sugar', rate_hz: 100 };
 const MN9 = { MN9: { node_set: '@MN9' } };
@@ -60,8 +56,6 @@ const DOCUMENTS: Readonly<Record<string, (value: number) => ExperimentDocument>>
   }),
 };
 
-type Answer = ExperimentHead & ExperimentTotals & { readonly conditions: readonly ConditionLine[] };
-
 let digest: string | undefined;
 /** One experiment runs at a time, since all share the workers of the tab. */
 let underWay: Promise<unknown> = prepare();
@@ -74,13 +68,14 @@ class LiveFigure {
   readonly #drawing = element('div', { class: 'figure' });
   readonly #status = element('p', { class: 'hint', role: 'status' });
   readonly #link = element('a', {}, 'Open in the laboratory');
-  #figure: Figure | undefined;
+  readonly #box: FigureBox;
   /** The value that is drawn, or waits for its turn. */
   #asked: string | undefined;
 
   constructor(private readonly section: HTMLElement) {
     this.#slider = section.querySelector('input')!;
     this.#output = section.querySelector('output')!;
+    this.#box = new FigureBox(this.#drawing, section.dataset['figure']!);
     section.append(element('p', {}, this.#link), this.#status, this.#drawing);
     this.#slider.addEventListener('input', () => this.#describe());
     this.#slider.addEventListener('change', () => this.#ask());
@@ -91,13 +86,6 @@ class LiveFigure {
       this.#ask();
     });
     observer.observe(section);
-    onThemeChange(() => this.#draw());
-    let width = innerWidth;
-    addEventListener('resize', () => {
-      if (innerWidth === width) return;
-      width = innerWidth;
-      this.#draw();
-    });
   }
 
   get #document(): ExperimentDocument {
@@ -120,11 +108,11 @@ class LiveFigure {
       statusUnderWay = this.#status;
       const place = placeFromNow();
       try {
-        const answer = (await service.runExperiment(this.#document).answer()) as unknown as Answer;
+        const answer = (await service.runExperiment(this.#document).answer()) as unknown as WholeAnswer;
         if (value !== this.#asked) return;
-        this.#figure = drawnFigures(findingsOf(answer, answer.conditions, answer, undefined))[0]?.figure;
-        this.#status.textContent = [this.#figure?.note, place()].filter(Boolean).join(' ');
-        this.#draw();
+        const [drawn] = drawnFigures(findingsOf(answer, answer.conditions, answer, undefined));
+        this.#status.textContent = [drawn?.figure.note, place()].filter(Boolean).join(' ');
+        this.#box.show(drawn?.figure);
       } catch (error) {
         this.#asked = undefined;
         this.#status.textContent = `${asFailure(error).message} Move the slider to try again.`;
@@ -134,13 +122,6 @@ class LiveFigure {
         if (digest !== undefined) openWhenIdle(digest);
       }
     });
-  }
-
-  #draw(): void {
-    const width = this.#drawing.clientWidth;
-    if (this.#figure === undefined || width === 0) return;
-    const options = { palette: screenPalette(), idPrefix: `${this.section.dataset['figure']}-` };
-    this.#drawing.replaceChildren(svgElement(drawSvg(this.#figure, width, options)));
   }
 }
 

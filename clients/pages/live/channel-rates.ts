@@ -1,6 +1,7 @@
 /** Rates of channels of a live brain, from the spikes of its last steps. */
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
 import { SIDES } from '../../../src/engine/connectome/connectome.js';
+import { wildcard } from '../../../src/engine/connectome/wildcard.js';
 import type { Channel } from '../service/client.js';
 
 /** Rates are means over this time: one spike of a neuron is then 5 Hz. */
@@ -22,7 +23,8 @@ export class ChannelRates {
       const ofTypes = types.map(({ name, superClass }) =>
         selectors.filter(
           ({ type, super_class, except = [] }) =>
-            matches(type, name) && !except.includes(name) && (super_class ?? superClass) === superClass,
+            (type === undefined || wildcard(type)(name)) &&
+            !except.includes(name) && (super_class ?? superClass) === superClass,
         ),
       );
       const members = [...typeIndices.keys()].filter((neuron) =>
@@ -71,10 +73,4 @@ export class ChannelRates {
 
 function sumOf(steps: readonly StepSpikes[]): number {
   return steps.reduce((sum, { durationMs }) => sum + durationMs, 0);
-}
-
-function matches(pattern: string | undefined, name: string): boolean {
-  if (pattern === undefined || !pattern.includes('*')) return (pattern ?? name) === name;
-  const [start, end] = pattern.split('*', 2) as [string, string];
-  return name.startsWith(start) && name.endsWith(end) && name.length >= start.length + end.length;
 }

@@ -5,7 +5,8 @@ import type { FlyView } from '../body/fly-view.js';
 import { documentHash } from '../document-link.js';
 import { byId, element, save } from '../dom.js';
 import { isSessionHere, pageUrl, patienceMs, transport } from '../service/transport.js';
-import { asFailure, fetchJson, type Model } from '../service/client.js';
+import { asFailure, type Model, service } from '../service/client.js';
+import { idsOfBrain } from '../service/neuron-index.js';
 import type { Playback } from '../playback.js';
 import type { Stage } from '../stage.js';
 import type { Bars } from '../results.js';
@@ -180,7 +181,7 @@ export class Live {
     stage.setLive(this.#light.spiking);
     if (this.#indexOf !== undefined) return;
     try {
-      const { id: ids } = await fetchJson<{ readonly id: readonly string[] }>(model.atlas_url);
+      const ids = await idsOfBrain(service, model.atlas_url);
       this.#indexOf = new Map(ids.map((id, index) => [id, index]));
     } catch {
       this.#note.textContent =

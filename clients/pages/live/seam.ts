@@ -3,7 +3,7 @@
  * numbers are of one step.
  */
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
-import { byId, element, grouped } from '../dom.js';
+import { byId, element, grouped, swatch } from '../dom.js';
 import { spoken } from '../selection.js';
 import type { Model } from '../service/client.js';
 import { SUPER_CLASSES } from '../theme.js';
@@ -93,10 +93,9 @@ export class Seam {
         .sort((a, b) => b[1] - a[1]);
       if (loudest === undefined) return [];
       const [type, count] = loudest;
-      const swatch = element('span', { class: 'swatch' });
-      swatch.style.setProperty('--swatch', `var(--class-${superClass})`);
       const rateHz = Math.round((1000 * count) / this.#sizes[type]! / durationMs);
-      return [line(swatch, `${types[type]!.name} ${rateHz} Hz `, element('small', {}, spoken(superClass)))];
+      const text = `${types[type]!.name} ${rateHz} Hz `;
+      return [line(swatch(`class-${superClass}`), text, element('small', {}, spoken(superClass)))];
     });
     return lines.length > 0 ? lines : [line('all silent')];
   }

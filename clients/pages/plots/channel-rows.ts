@@ -1,118 +1,70 @@
 /**
  * Plots the rate of each channel in frames of 5 ms. Each channel has its own scale, because a channel of two cells
  * makes steps of 100 Hz. With several seeds, the line is the mean and the band one population standard deviation to
- * each side. Silent channels are named below.
+ * each side.
  */
-import type { Channel } from '../service/client.js';
 import { meanSd, type MeanSd } from '../../../src/experiments/kinds/mean-sd.js';
-import { element } from '../dom.js';
+import type { Mark } from '../../../src/experiments/figures/figure.js';
+import type { Channel } from '../service/client.js';
 import type { Run } from '../service/run-result.js';
+import type { TimePanel } from './time-plot.js';
 
-const WIDTH = 1000;
-const HEIGHT = 40;
+const ROW_PX = 40;
+/** Share of a row's height for the highest rate. */
+const HIGHEST = 0.92;
 
 /** One experiment: its run, then runs with further seeds. */
 export type Trials = readonly [Run, ...Run[]];
 
-/** @returns a function that moves the line of the current moment; undefined hides it */
-export function fillChannelRows(
-  container: HTMLElement,
-  trials: Trials,
-  kept: Trials | undefined,
-  channels: readonly Channel[],
-  onSeek: (timeMs: number) => void,
-): (timeMs: number) => void {
-  const conditions = [
-    { className: 'run', trials },
-    ...(kept === undefined ? [] : [{ className: 'kept', trials: kept }]),
-  ];
-  const durationMs = Math.max(...conditions.map(({ trials: [run] }) => run.response.duration_ms));
-  const rows: HTMLElement[] = [];
-  const silent: string[] = [];
-  const playheads: SVGLineElement[] = [];
-  for (const { id, label, neuron_count } of channels) {
-    const series = conditions.map(({ className, trials: each }) => ({
-      className,
-      rates: frameRates(each, id),
-      frameMs: frameMsOf(each[0]),
-    }));
-    const highest = Math.max(...series.flatMap(({ rates }) => rates.map(({ mean, sd }) => mean + sd)));
-    if (highest === 0) {
-      silent.push(label);
-      continue;
-    }
-    const svg = svgElement('svg', {
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      preserveAspectRatio: 'none',
-      'aria-hidden': 'true',
-    });
-    for (const { className, rates, frameMs } of series) {
-      const x = (frame: number): number => (frame * frameMs * WIDTH) / durationMs;
-      const y = (rate: number): number => HEIGHT - (Math.max(0, rate) / highest) * (HEIGHT - 2) - 1;
-      if (rates.some(({ sd }) => sd > 0)) {
-        const upper = steps(
-          rates.map(({ mean, sd }) => y(mean + sd)),
-          x,
-        );
-        const lower = steps(
-          rates.map(({ mean, sd }) => y(mean - sd)),
-          x,
-          true,
-        );
-        svg.append(svgElement('path', { class: `${className} band`, d: `M${upper}L${lower}Z` }));
-      }
-      const line = steps(
-        rates.map(({ mean }) => y(mean)),
-        x,
-      );
-      svg.append(svgElement('path', { class: `${className} line`, d: `M${line}` }));
-    }
-    const playhead = svgElement('line', { class: 'now', y1: '0', y2: String(HEIGHT), x1: '-9', x2: '-9' });
-    svg.append(playhead);
-    playheads.push(playhead);
-    svg.addEventListener('click', (event) => {
-      const { left, width } = svg.getBoundingClientRect();
-      onSeek(((event.clientX - left) / width) * durationMs);
-    });
-    const cells = `${neuron_count} ${neuron_count === 1 ? 'neuron' : 'neurons'}`;
-    const scale = element('span', { class: 'scale' }, `${Number(highest.toPrecision(3))} Hz`);
-    rows.push(
-      element(
-        'div',
-        { class: 'channel-row' },
-        element('span', {}, label, element('small', {}, cells)),
-        svg,
-        scale,
-      ),
-    );
-  }
-  const notes = [];
-  if (rows.length === 0) notes.push('All channels are silent.');
-  else if (silent.length > 0) notes.push(`Silent: ${silent.join(', ')}.`);
-  container.replaceChildren(
-    ...rows,
-    ...(rows.length === 0
-      ? []
-      : [
-          element(
-            'div',
-            { class: 'time-axis' },
-            element('span', {}, '0 ms'),
-            element('span', {}, `${durationMs} ms`),
-          ),
-        ]),
-    ...notes.map((note) => element('p', { class: 'hint' }, note)),
-  );
-  return (timeMs) => {
-    const x = String((timeMs * WIDTH) / durationMs);
-    for (const line of playheads) {
-      line.setAttribute('x1', x);
-      line.setAttribute('x2', x);
-    }
+/** @returns the panel, which has no rows if all channels are silent, and the labels of the silent ones */
+export function channelPanel(trials: Trials, kept: Trials | undefined, channels: readonly Channel[]) {
+  // Their colours are those of the first two series.
+  const conditions = [trials, ...(kept === undefined ? [] : [kept])];
+  const durationMs = Math.max(...conditions.map(([{ response }]) => response.duration_ms));
+  const rows = channels.map(({ id, label, neuron_count: neurons }) => {
+    const rates = conditions.map((each) => frameRates(each, id));
+    const highest = Math.max(...rates.flat().map(({ mean, sd }) => mean + sd));
+    return { label, neurons, rates, highest };
+  });
+  const loud = rows.filter(({ highest }) => highest > 0);
+  const marks = loud.flatMap(({ label, neurons, rates, highest }, row): Mark[] => {
+    const base = row + 1;
+    const y = (rateHz: number) => base - (HIGHEST * Math.max(0, rateHz)) / highest;
+    const x = [0, durationMs] as const;
+    const title = `${label}: ${neurons} ${neurons === 1 ? 'neuron' : 'neurons'}`;
+    return [
+      { mark: 'rect', name: 'channel', x, y: [row, base], paint: 'none', title },
+      { mark: 'line', points: x.map((ms) => [ms, base]), paint: 'line' },
+      ...rates.flatMap((each, paint) => linesOf(each, frameMsOf(conditions[paint]!), y, paint)),
+    ];
+  });
+  const bands = loud.map(({ label, highest }) => ({ label, note: `${Number(highest.toPrecision(3))} Hz` }));
+  const panel: TimePanel = {
+    title: '',
+    height: ROW_PX * loud.length,
+    x: { label: 'Time (ms)', domain: [0, durationMs] },
+    y: { label: '', bands },
+    marks,
   };
+  return { panel, silent: rows.filter(({ highest }) => highest === 0).map(({ label }) => label) };
 }
 
-function frameMsOf({ response }: Run): number {
+/** The line of the means, and a band if the seeds differ. */
+function linesOf(rates: readonly MeanSd[], frameMs: number, y: (rateHz: number) => number, paint: number): Mark[] {
+  const stepped = <T>(of: (rate: MeanSd, ms: number) => T): T[] =>
+    rates.flatMap((rate, frame) => [of(rate, frame * frameMs), of(rate, (frame + 1) * frameMs)]);
+  const line: Mark = {
+    mark: 'line',
+    name: 'mean',
+    points: stepped(({ mean }, ms) => [ms, y(mean)] as const),
+    paint,
+  };
+  if (rates.every(({ sd }) => sd === 0)) return [line];
+  const points = stepped(({ mean, sd }, ms) => [ms, y(mean - sd), y(mean + sd)] as const);
+  return [{ mark: 'area', points, paint }, line];
+}
+
+function frameMsOf([{ response }]: Trials): number {
   return response.duration_ms / response.frames.length;
 }
 
@@ -121,26 +73,4 @@ function frameRates(trials: Trials, channel: string): MeanSd[] {
   return trials[0].response.frames.map((_, frame) =>
     meanSd(trials.map(({ response }) => response.frames[frame]?.channels[channel] ?? 0)),
   );
-}
-
-/** A stepped line through one height for each frame. */
-function steps(heights: readonly number[], x: (frame: number) => number, backwards = false): string {
-  const points = heights.flatMap((y, frame) => [
-    `${round(x(frame))} ${round(y)}`,
-    `${round(x(frame + 1))} ${round(y)}`,
-  ]);
-  return (backwards ? points.reverse() : points).join('L');
-}
-
-function round(value: number): number {
-  return Math.round(100 * value) / 100;
-}
-
-function svgElement<K extends keyof SVGElementTagNameMap>(
-  tag: K,
-  attributes: Readonly<Record<string, string>>,
-): SVGElementTagNameMap[K] {
-  const created = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
-  return created;
 }

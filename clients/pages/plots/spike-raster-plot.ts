@@ -1,21 +1,21 @@
 /**
- * Draws every spike as a dot, with time to the right and neurons down. Rows are grouped by super class, from senses to
+ * Draws every spike as a stroke, with time to the right and neurons down. Rows are grouped by super class, from senses to
  * muscles, or by cell type, the most active first. Dragging zooms.
  */
-import uPlot from 'uplot';
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
 import { STEPS_PER_MS } from '../../../src/engine/simulation/network.js';
+import type { Mark } from '../../../src/experiments/figures/figure.js';
 import { labelOfType, spoken } from '../selection.js';
 import type { Run } from '../service/run-result.js';
-import { SUPER_CLASSES, superClassIndex, type Theme } from '../theme.js';
-import { timePlotOptions } from './time-plot.js';
+import { SUPER_CLASSES, superClassIndex } from '../theme.js';
+import { type Range, type TimePanel, TimePlot } from './time-plot.js';
 
 export type RasterOrder = 'super class' | 'type';
 
-/** A band lower than this gets no label. */
-const SMALLEST_LABELLED_PIXELS = 14;
-const HEIGHT = 340;
+const HEIGHT_PX = 290;
 const LABEL_CHARACTERS = 15;
+/** More strokes slow the page down, and cannot be told apart. */
+const MAX_SPIKES = 50_000;
 
 interface Band {
   readonly name: string;
@@ -35,91 +35,105 @@ export interface RasterContent {
   readonly order: RasterOrder;
   /** Only these neurons, or all that spike. */
   readonly only: ReadonlySet<number> | undefined;
+  /** Describes the raster to readers who cannot see it. */
+  readonly label: string;
 }
 
-export function plotRaster(
-  container: HTMLElement,
-  { run, kept, order, only }: RasterContent,
-  atlas: CompactAtlas,
-  theme: Theme,
-  onSeek: (timeMs: number) => void,
-): uPlot {
-  const runs = kept === undefined ? [run] : [run, kept];
-  const rows = order === 'type' ? rowsByType(runs, atlas, only) : rowsBySuperClass(runs, atlas, only);
-  const durationMs = Math.max(...runs.map(({ response }) => response.duration_ms));
-  const count = Math.max(1, rows.of.size);
-  const labelled = (plot: uPlot): Band[] => {
-    const { min, max } = plot.scales['y']!;
-    const pixelsPerRow = plot.bbox.height / devicePixelRatio / (max! - min!);
-    return rows.bands.filter(
-      ({ from, to }) =>
-        to > min! &&
-        from < max! &&
-        (Math.min(to, max!) - Math.max(from, min!)) * pixelsPerRow >= SMALLEST_LABELLED_PIXELS,
-    );
+/** The visible part, from the first row to the one after the last. */
+interface View {
+  readonly ms: Range;
+  readonly rows: Range;
+}
+
+export class SpikeRaster {
+  readonly #plot: TimePlot;
+  #content: RasterContent | undefined;
+  #rows: Rows = { of: new Map(), bands: [] };
+  #whole: View = { ms: [0, 0], rows: [0, 0] };
+  #view = this.#whole;
+
+  constructor(container: HTMLElement, onSeek: (timeMs: number) => void) {
+    this.#plot = new TimePlot(container, onSeek, ({ x, y }) => {
+      const [first, end] = partOf(this.#view.rows, y);
+      this.#look({ ms: partOf(this.#view.ms, x), rows: [Math.floor(first), Math.ceil(end)] });
+    });
+  }
+
+  show(content: RasterContent, atlas: CompactAtlas): void {
+    const { run, kept, order, only } = content;
+    const runs = kept === undefined ? [run] : [run, kept];
+    this.#content = content;
+    this.#rows = order === 'type' ? rowsByType(runs, atlas, only) : rowsBySuperClass(runs, atlas, only);
+    const durationMs = Math.max(...runs.map(({ response }) => response.duration_ms));
+    this.#whole = { ms: [0, durationMs], rows: [0, this.#rows.of.size] };
+    this.reset();
+  }
+
+  /** Zooms the time axis around a moment, up to the whole run. */
+  zoom(factor: number, aroundMs: number): void {
+    const [from, to] = this.#view.ms;
+    const lengthMs = (to - from) / factor;
+    const startMs = Math.max(0, Math.min(aroundMs - lengthMs / 2, this.#whole.ms[1] - lengthMs));
+    this.#look({ ...this.#view, ms: [startMs, startMs + lengthMs] });
+  }
+
+  reset(): void {
+    this.#look(this.#whole);
+  }
+
+  moveTo(timeMs: number): void {
+    this.#plot.moveTo(timeMs);
+  }
+
+  #look(view: View): void {
+    if (this.#content === undefined) return;
+    this.#view = view;
+    const { run, kept, label } = this.#content;
+    this.#plot.draw(rasterPanel(run, kept, this.#rows, view), label);
+  }
+}
+
+function partOf([from, to]: Range, [low, high]: Range): Range {
+  return [from + low * (to - from), from + high * (to - from)];
+}
+
+function rasterPanel(run: Run, kept: Run | undefined, rows: Rows, view: View): TimePanel {
+  const [top, bottom] = view.rows;
+  // The run is drawn over the kept one. Their colours are those of the first two series.
+  const runs = [...(kept === undefined ? [] : [{ of: kept, paint: 1 }]), { of: run, paint: 0 }];
+  const visible = runs.map(({ of }) => spikesIn(of, rows, view));
+  const stride = Math.ceil(Math.max(1, visible.flat().length) / MAX_SPIKES);
+  const strokes = runs.map(({ of: { raster }, paint }, at): Mark => {
+    const drawn = visible[at]!.filter((_, place) => place % stride === 0);
+    return {
+      mark: 'ticks',
+      x: drawn.map((spike) => raster.steps[spike]! / STEPS_PER_MS),
+      rows: drawn.map((spike) => rows.of.get(raster.neurons[spike]!)! - top),
+      paint,
+    };
+  });
+  const bands = rows.bands
+    .filter(({ from, to }) => to > top && from < bottom)
+    .map(({ name, from, to }) => ({ name, from: Math.max(from, top) - top, to: Math.min(to, bottom) - top }));
+  // A reader who points at a band sees its name, also if it has no room for a label.
+  const named = bands.map(({ name, from, to }): Mark => {
+    return { mark: 'rect', name: 'neurons', x: view.ms, y: [from, to], paint: 'none', title: name };
+  });
+  return {
+    title: '',
+    height: HEIGHT_PX,
+    x: { label: stride > 1 ? `Time (ms); one spike in ${stride} is drawn` : 'Time (ms)', domain: view.ms },
+    y: { label: '', bands: bands.map(({ name, from, to }) => ({ label: shortened(name), size: to - from })) },
+    marks: [...named, ...strokes],
   };
-  const options = timePlotOptions(container, theme, onSeek);
-  return new uPlot(
-    {
-      ...options,
-      height: HEIGHT,
-      legend: { show: false },
-      cursor: { ...options.cursor, drag: { x: true, y: true, uni: 20 } },
-      scales: {
-        x: { time: false, range: (_, min, max) => [Math.max(0, min), Math.min(durationMs, max)] },
-        y: { range: (_, min, max) => [Math.max(0, min), Math.min(count, max)], dir: -1 },
-      },
-      series: [{}, { paths: () => null, points: { show: false } }],
-      axes: [
-        ...options.axes,
-        {
-          stroke: theme.muted,
-          size: 108,
-          grid: { show: false },
-          ticks: { show: false },
-          splits: (plot) => {
-            const { min, max } = plot.scales['y']!;
-            return labelled(plot).map(({ from, to }) => (Math.max(from, min!) + Math.min(to, max!)) / 2);
-          },
-          values: (plot) => labelled(plot).map(({ name }) => shortened(name)),
-        },
-      ],
-      hooks: {
-        draw: [
-          (plot) => {
-            const { ctx, bbox } = plot;
-            ctx.save();
-            ctx.beginPath();
-            ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-            ctx.clip();
-            drawBands(plot, rows.bands, theme);
-            if (kept !== undefined) drawSpikes(plot, kept, rows, theme.kept);
-            drawSpikes(plot, run, rows, theme.run);
-            ctx.restore();
-          },
-        ],
-      },
-    },
-    [
-      [0, durationMs],
-      [0, count],
-    ],
-    container,
-  );
 }
 
-/** Zooms the time axis around a moment, up to the whole plot. */
-export function zoomRaster(plot: uPlot, factor: number, aroundMs: number): void {
-  const { min, max } = plot.scales['x']!;
-  const length = (max! - min!) / factor;
-  const from = Math.max(0, Math.min(aroundMs - length / 2, plot.data[0].at(-1)! - length));
-  plot.setScale('x', { min: from, max: from + length });
-}
-
-export function resetRaster(plot: uPlot): void {
-  plot.batch(() => {
-    plot.setScale('x', { min: 0, max: plot.data[0].at(-1)! });
-    plot.setScale('y', { min: 0, max: plot.data[1]!.at(-1)! });
+/** The places of the visible spikes in the raster of a run. */
+function spikesIn({ raster: { steps, neurons } }: Run, rows: Rows, { ms, rows: [top, bottom] }: View): number[] {
+  const [from, to] = [STEPS_PER_MS * ms[0], STEPS_PER_MS * ms[1]];
+  return [...steps.keys()].filter((spike) => {
+    const row = rows.of.get(neurons[spike]!) ?? -1;
+    return row >= top && row < bottom && steps[spike]! >= from && steps[spike]! <= to;
   });
 }
 
@@ -179,36 +193,4 @@ function rowsOf(
     bands.push({ name: nameOf(group), from: row, to: row + 1 });
   });
   return { of: new Map(neurons.map((neuron, row) => [neuron, row])), bands };
-}
-
-function drawBands(plot: uPlot, bands: readonly Band[], theme: Theme): void {
-  const { ctx, bbox } = plot;
-  const { min, max } = plot.scales['y']!;
-  // More lines than this would be a grey block.
-  if (bands.length > bbox.height / (6 * devicePixelRatio) && max! - min! > bands.length / 2) return;
-  ctx.fillStyle = theme.line;
-  for (const { from } of bands.slice(1)) {
-    ctx.fillRect(bbox.left, Math.round(plot.valToPos(from, 'y', true)), bbox.width, devicePixelRatio);
-  }
-}
-
-function drawSpikes(plot: uPlot, { raster }: Run, rows: Rows, colour: string): void {
-  const { ctx, bbox } = plot;
-  const { steps, neurons } = raster;
-  const { min, max } = plot.scales['y']!;
-  const [left, top] = [plot.valToPos(0, 'x', true), plot.valToPos(0, 'y', true)];
-  const pixelsPerStep = (plot.valToPos(1, 'x', true) - left) / STEPS_PER_MS;
-  const rowHeight = bbox.height / (max! - min!);
-  const width = 1.6 * devicePixelRatio;
-  const height = Math.min(4 * devicePixelRatio, Math.max(1.2 * devicePixelRatio, 0.8 * rowHeight));
-  const area = (bbox.width * bbox.height * rows.of.size) / (max! - min!);
-  // Dense spikes are more transparent, so that they do not merge into one block.
-  ctx.globalAlpha = Math.min(1, Math.max(0.25, (0.5 * area) / (steps.length * width * height)));
-  ctx.fillStyle = colour;
-  for (let spike = 0; spike < steps.length; spike++) {
-    const row = rows.of.get(neurons[spike]!);
-    if (row === undefined || row + 1 < min! || row > max!) continue;
-    ctx.fillRect(left + steps[spike]! * pixelsPerStep, top + row * rowHeight, width, height);
-  }
-  ctx.globalAlpha = 1;
 }

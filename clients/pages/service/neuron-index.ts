@@ -1,6 +1,8 @@
 /** The neurons of a brain by id, for tables of spikes, which have only ids. Needs no page. */
 import type { Model, NeuralExperimentClient } from '#client';
+import { ATLAS_IDS } from '../../../src/engine/connectome/atlas.js';
 import { type CompactAtlas, decodeAtlas } from '../../../src/engine/connectome/atlas-binary.js';
+import { decodeIds } from '../../../src/engine/connectome/atlas-ids.js';
 import type { LabelledNeurons } from '../../../src/experiments/formats/tables.js';
 
 export interface NeuronIndex extends LabelledNeurons {
@@ -9,15 +11,19 @@ export interface NeuronIndex extends LabelledNeurons {
   indexOf(id: string): number;
 }
 
-/** Loads about 3 MB for the whole brain. */
+/** The ids of all neurons, in the order of the atlas. */
+export async function idsOfBrain(client: NeuralExperimentClient, atlasUrl: string): Promise<string[]> {
+  return decodeIds(new TextDecoder().decode(await client.bytes(atlasUrl.replace(/\.json$/, ATLAS_IDS))));
+}
+
+/** Loads about 1 MB for the whole brain. */
 export async function neuronIndexOfBrain(client: NeuralExperimentClient): Promise<NeuronIndex> {
   const model = await client.model();
-  const [labels, atlas] = await Promise.all([
-    client.bytes(model.atlas_url),
+  const [ids, atlas] = await Promise.all([
+    idsOfBrain(client, model.atlas_url),
     client.bytes(model.atlas_url.replace(/\.json$/, '.bin')),
   ]);
-  const { id } = JSON.parse(new TextDecoder().decode(labels)) as { id: string[] };
-  return neuronIndexOf(model, decodeAtlas(atlas.buffer), id);
+  return neuronIndexOf(model, decodeAtlas(atlas.buffer), ids);
 }
 
 /** @param ids of all neurons, in the order of the atlas */

@@ -1,10 +1,10 @@
 /** Loads the labels of neurons from the service of the page. */
 import { haveSameNeurons } from '../../../src/engine/connectome/model-id.js';
-import { fetchAtlas, fetchJson, service, ServiceFailure } from './client.js';
-import { type NeuronIndex, neuronIndexOf } from './neuron-index.js';
+import { fetchAtlas, service, ServiceFailure } from './client.js';
+import { idsOfBrain, type NeuronIndex, neuronIndexOf } from './neuron-index.js';
 
 /**
- * Loads about 3 MB for the whole brain; the browser caches them.
+ * Loads about 1 MB for the whole brain; the browser caches them.
  * @param modelId model of the ids
  * @throws ServiceFailure, also if the service now has another model
  */
@@ -13,9 +13,9 @@ export async function fetchNeuronIndex(modelId: string): Promise<NeuronIndex> {
   if (!haveSameNeurons(model.id, modelId)) {
     throw new ServiceFailure('failed', 'The service has another model now; run the experiment again.');
   }
-  const [atlas, { id: ids }] = await Promise.all([
+  const [atlas, ids] = await Promise.all([
     fetchAtlas(model.atlas_url),
-    fetchJson<{ readonly id: readonly string[] }>(model.atlas_url),
+    idsOfBrain(service, model.atlas_url),
   ]);
   return neuronIndexOf(model, atlas, ids);
 }

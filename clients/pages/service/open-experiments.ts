@@ -39,6 +39,10 @@ export type ConditionLine = Omit<AnsweredCondition, 'reports'> & {
   readonly reports: Readonly<Record<string, readonly GroupResult[] | TableColumns>>;
 };
 
+/** The answer to a whole experiment, in the types of figures and tables. */
+export type WholeAnswer = ExperimentHead &
+  ExperimentTotals & { readonly conditions: readonly ConditionLine[] };
+
 /**
  * Progress of a whole experiment. Until responders are known, their axis counts with its largest number of conditions.
  */

@@ -51,6 +51,8 @@ export const ATLAS_PATH = 'atlas';
 export const ATLAS_START = '-start.bin';
 /** Suffix of the URL of the map. */
 export const ATLAS_MAP = '-map.bin';
+/** Suffix of the URL of the ids. */
+export const ATLAS_IDS = '-ids.txt';
 const DIGEST_CHARACTERS = 32;
 
 /** The atlas depends only on the connectome and on its own format, so its URL contains the versions of both. */

@@ -14,6 +14,7 @@ import {
 } from '../../experiments/plan/trial.js';
 import { atlasOf } from '../../engine/connectome/atlas.js';
 import { encodeAtlas, firstPartLength, mapOf } from '../../engine/connectome/atlas-binary.js';
+import { encodeIds } from '../../engine/connectome/atlas-ids.js';
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { viewConnectome } from '../../engine/connectome/sections.js';
 import { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
@@ -161,7 +162,9 @@ function runExperiment(runner: ExperimentRunner, task: V1RunTask): V1RunResult {
 }
 
 function writeAtlas(connectome: Connectome): AtlasResult {
-  const json = new TextEncoder().encode(JSON.stringify(atlasOf(connectome)));
+  const encoder = new TextEncoder();
+  const json = encoder.encode(JSON.stringify(atlasOf(connectome)));
+  const ids = encoder.encode(encodeIds(connectome));
   const binary = encodeAtlas(connectome);
   const start = binary.subarray(0, firstPartLength(binary.buffer));
   return {
@@ -171,6 +174,8 @@ function writeAtlas(connectome: Connectome): AtlasResult {
     binaryGzip: compressed(binary, ATLAS_GZIP_LEVEL),
     startGzip: compressed(start, ATLAS_GZIP_LEVEL),
     mapGzip: compressed(mapOf(binary), ATLAS_GZIP_LEVEL),
+    ids,
+    idsGzip: compressed(ids, ATLAS_GZIP_LEVEL),
   };
 }
 

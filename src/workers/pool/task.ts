@@ -80,6 +80,8 @@ export interface AtlasResult {
   readonly startGzip: Uint8Array<ArrayBuffer>;
   /** A map of the brain (`mapOf`), compressed. */
   readonly mapGzip: Uint8Array<ArrayBuffer>;
+  readonly ids: Uint8Array<ArrayBuffer>;
+  readonly idsGzip: Uint8Array<ArrayBuffer>;
 }
 
 export interface ResultOf {

@@ -7,10 +7,17 @@ import { siteOf } from '../../limits/client-address.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
 import { IMMUTABLE, JSON_TYPE, StaticBody } from '../../http/static-body.js';
 import { ModelHealth, perModel } from '../../health/model-health.js';
-import { ATLAS_MAP, ATLAS_PATH, ATLAS_START, atlasFolder } from '../../../engine/connectome/atlas.js';
+import {
+  ATLAS_IDS,
+  ATLAS_MAP,
+  ATLAS_PATH,
+  ATLAS_START,
+  atlasFolder,
+} from '../../../engine/connectome/atlas.js';
 import { firstPartLength, mapOf } from '../../../engine/connectome/atlas-binary.js';
 
 const BINARY_TYPE = 'application/octet-stream';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 interface CardParameters {
   readonly atlas: string;
@@ -26,13 +33,14 @@ interface CardParameters {
 export class AtlasController {
   readonly #bodiesOf = perModel(({ connectome, atlas }) => {
     const name = atlasFolder(connectome);
-    const { json, jsonGzip, binary, binaryGzip, startGzip, mapGzip } = atlas;
+    const { json, jsonGzip, binary, binaryGzip, startGzip, mapGzip, ids, idsGzip } = atlas;
     const start = binary.subarray(0, firstPartLength(binary.buffer));
     return new Map([
       [`${name}.json`, new StaticBody(json, jsonGzip, JSON_TYPE, IMMUTABLE)],
       [`${name}.bin`, new StaticBody(binary, binaryGzip, BINARY_TYPE, IMMUTABLE)],
       [`${name}${ATLAS_START}`, new StaticBody(start, startGzip, BINARY_TYPE, IMMUTABLE)],
       [`${name}${ATLAS_MAP}`, new StaticBody(mapOf(binary), mapGzip, BINARY_TYPE, IMMUTABLE)],
+      [`${name}${ATLAS_IDS}`, new StaticBody(ids, idsGzip, TEXT_TYPE, IMMUTABLE)],
     ]);
   });
 
