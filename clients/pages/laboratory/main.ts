@@ -195,7 +195,7 @@ function listen(): void {
     if (shown === undefined) return;
     showDocument(
       namedTruly({ ...shown, controls: shown['controls'] ?? { shuffle: 'targets', count: 20 } }),
-      'suggestion',
+      'step',
     );
     outcome.prefer('this wiring among controls');
     runsWhenChecked = 'pressed';
