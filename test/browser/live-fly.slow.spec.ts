@@ -174,6 +174,8 @@ describeWith(['chromium'], 'a live fly', () => {
     await page.keyboard.up('Enter');
 
     const silence = page.getByLabel(/Silence/);
+    await silence.fill('LC4, lplc');
+    await page.locator('#live-types option[value="LC4, LPLC2"]').waitFor({ state: 'attached' });
     await silence.fill('Nobody');
     await silence.blur();
     await expectText(page, '#live-note', /no cell type called Nobody/);

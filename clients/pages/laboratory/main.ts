@@ -12,7 +12,6 @@ import { documentHash } from '../document-link.js';
 import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
 import { BrainMap } from './brain-map.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
-import { completeNames } from './completion.js';
 import { type Change, DocumentForm, faultElement } from './document-form.js';
 import { DraftHistory } from './draft-history.js';
 import { EXAMPLES, namedTruly, standings, textOf } from './examples.js';
@@ -29,6 +28,7 @@ import {
 import { Previews } from './previews.js';
 import { KEY } from './neuron-list.js';
 import { NeuronSearch } from './neuron-search.js';
+import { offerNames } from './names.js';
 import { Opening } from './opening.js';
 import { OutcomePanel } from './outcome-panel.js';
 import { ownSetsOf } from './selectors.js';
@@ -89,7 +89,7 @@ new NeuronSearch((place, selector) => {
   if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
   else form.add(place, selector);
 });
-completeNames(() => ownSetsOf(form.document));
+offerNames(() => ownSetsOf(form.document));
 offerExamples();
 offerCommands();
 listen();

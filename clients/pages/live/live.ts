@@ -2,6 +2,7 @@
 import { type ExperimentDocument, NeuralExperimentClient } from '#client';
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
 import type { FlyView } from '../body/fly-view.js';
+import { completeNames } from '../completion.js';
 import { documentHash } from '../document-link.js';
 import { byId, element, save } from '../dom.js';
 import { isHere, pageUrl, transport } from '../service/transport.js';
@@ -25,7 +26,6 @@ const SPEEDS = [
 ] as const;
 /** Each connection then leads from its neuron to a random other one. Counts of connections and synapses stay. */
 const CUT = { shuffle: 'targets', seed: 1 } as const;
-const SUGGESTIONS = 12;
 /** Time in which a body without drives comes to rest. */
 const BODY_RESTS_MS = 6000;
 const MAX_FRAME_MS = 100;
@@ -241,7 +241,12 @@ export class Live {
     speed.addEventListener('change', () => (this.#brain.speed = Number(speed.value)));
     const types = element('datalist', { id: 'live-types' });
     const silence = element('input', { type: 'search', list: 'live-types', placeholder: 'LC4, LPLC2' });
-    silence.addEventListener('input', () => this.#suggest(silence.value, types));
+    silence.addEventListener('input', () => silence.value === '' && this.#silenceTypes(''));
+    completeNames({
+      list: types,
+      namesLike: () => this.parts.view().atlas?.types.map(({ name }) => name) ?? [],
+      areSeveral: true,
+    });
     silence.addEventListener('change', () => this.#silenceTypes(silence.value));
     this.#experiment.addEventListener('click', () => void this.#openExperiment());
     this.#cut.addEventListener('change', () => void this.#cutWires(this.#cut.checked));
@@ -299,19 +304,6 @@ export class Live {
       : 'Each connection leads again to the neuron that it has in this brain.';
     await this.#brain.use(isCut ? { ...this.#document, wiring: CUT } : this.#document);
     this.#wake();
-  }
-
-  /** Offers types that begin like the last name in the text. */
-  #suggest(text: string, into: HTMLElement): void {
-    if (text === '') this.#silenceTypes('');
-    const [, before, last] = /^(.*,\s*)?(.*)$/.exec(text)!;
-    const start = last!.trim().toLowerCase();
-    const names = new Set(this.parts.view().atlas?.types.map(({ name }) => name));
-    const found = [...names].filter((name) => start !== '' && name.toLowerCase().startsWith(start));
-    const options = found
-      .slice(0, SUGGESTIONS)
-      .map((name) => element('option', { value: `${before ?? ''}${name}` }));
-    into.replaceChildren(...options);
   }
 
   /** @param text names of cell types, with commas between them */
