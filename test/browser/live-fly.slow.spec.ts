@@ -155,7 +155,7 @@ describeWith(['chromium'], 'a live fly', () => {
     }
     // One more a cycle would be a leak.
     expect(listeners.at(-1)).toBeLessThan(listeners[0]! + CYCLES - 1);
-    expect(await page.locator('canvas').count()).toBeLessThanOrEqual(3);
+    expect(await page.locator('canvas').count()).toBeLessThanOrEqual(4);
     const ended = asked.filter((each) => each.startsWith('DELETE'));
     expect(asked.filter((each) => each === `POST ${SESSIONS}`)).toHaveLength(CYCLES);
     expect(new Set(ended).size).toBe(CYCLES);

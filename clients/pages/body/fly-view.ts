@@ -16,7 +16,6 @@ import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import type { Model } from '../service/client.js';
 import type { FullRun } from '../service/client.js';
 import { createFly, type Drives, type Fly, type Stimuli, StimulusScene } from '../../fly/src/fly.js';
-import { byId } from '../dom.js';
 import { FrameTimes } from '../frame-times.js';
 import type { Moment, Playback } from '../playback.js';
 import { onThemeChange, readTheme } from '../theme.js';
@@ -45,10 +44,19 @@ const ARRIVES_IN_MS = 5;
 
 const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
+/** Elements of the page that show a fly. */
+export interface FlyElements {
+  readonly frame: HTMLElement;
+  readonly canvas: HTMLCanvasElement;
+  /** Names the fly and its behaviour. */
+  readonly caption: HTMLElement;
+}
+
 export class FlyView {
-  readonly #frame = byId('fly');
-  readonly #canvas = byId<HTMLCanvasElement>('fly-canvas');
-  readonly #caption = byId('fly-behaviour');
+  readonly #frame: HTMLElement;
+  readonly #canvas: HTMLCanvasElement;
+  readonly #name: HTMLElement;
+  readonly #behaviour: HTMLElement;
   readonly #renderer: WebGLRenderer;
   readonly #scene = new Scene();
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.1, 60);
@@ -57,7 +65,7 @@ export class FlyView {
   readonly #stimuli = new StimulusScene();
   readonly #ground: Points<BufferGeometry, PointsMaterial>;
   readonly #sky = new HemisphereLight('#dfe8ff', '#6a5238');
-  readonly #times = new FrameTimes(this.#canvas);
+  readonly #times: FrameTimes;
   #actedMs = 0;
   #run: FullRun | undefined;
   #isLive = false;
@@ -72,7 +80,13 @@ export class FlyView {
   constructor(
     private readonly model: Model,
     private readonly playback: Playback,
+    { frame, canvas, caption }: FlyElements,
   ) {
+    this.#frame = frame;
+    this.#canvas = canvas;
+    this.#name = caption.querySelector('.who')!;
+    this.#behaviour = caption.querySelector('.behaviour')!;
+    this.#times = new FrameTimes(canvas);
     this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
     // Checking for errors would wait for the shader compiler.
     this.#renderer.debug.checkShaderErrors = false;
@@ -106,16 +120,24 @@ export class FlyView {
     playback.onFrame(() => this.#render());
   }
 
-  show(run: FullRun): void {
+  /** @param name of the fly in its caption */
+  show(run: FullRun, name = 'The fly'): void {
     this.#fly.load(run, this.model);
     this.#run = run;
+    this.#name.textContent = `${name} `;
     this.setLive(false);
     this.playback.refresh();
+  }
+
+  /** Ends the act, until a run is shown again. */
+  rest(): void {
+    this.#run = undefined;
   }
 
   /** Makes the fly live, from rest, until a run is shown again. A pointer does not turn a live fly. */
   setLive(isLive: boolean): void {
     if (isLive && !this.#isLive) this.#fly.reset();
+    if (isLive) this.#name.textContent = 'The fly ';
     this.#isLive = isLive;
     this.#controls.enabled = !isLive;
     this.#canvas.style.touchAction = isLive ? 'none' : 'pan-y';
@@ -152,9 +174,10 @@ export class FlyView {
     this.#ground.position.set(-x % MARK_SPACING, 0, -z % MARK_SPACING);
     this.#follow();
     const { behaviour } = this.#fly;
-    if (this.#caption.textContent !== behaviour) {
-      this.#caption.textContent = behaviour;
-      this.#canvas.ariaLabel = `A drawn fly that acts out the drives: it ${behaviour}. Left and right arrow keys turn the view.`;
+    const label = `${this.#name.textContent}acts out its drives: it ${behaviour}. Left and right arrow keys turn the drawing.`;
+    if (this.#canvas.ariaLabel !== label) {
+      this.#behaviour.textContent = behaviour;
+      this.#canvas.ariaLabel = label;
     }
     this.#actedMs = performance.now() - started;
     this.#changed = true;
