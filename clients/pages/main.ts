@@ -4,6 +4,7 @@ import { describeModel, describePositions } from './about.js';
 import type { FlyElements } from './body/fly-view.js';
 import { flyElements, Twins } from './body/twins.js';
 import { CardPanel } from './cell-card.js';
+import { ClipButton } from './clip.js';
 import { byId } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
 import { showGallery } from './gallery.js';
@@ -119,6 +120,7 @@ function present(model: Model, stored: StoredRuns): void {
   byId('repeat').addEventListener('click', () => void repeat());
   addEventListener('hashchange', () => void runFromAddress());
   listenForLive(model);
+  new ClipButton(playback, () => [stage, ...(flies?.shown ?? [])].filter((view) => view !== undefined));
   onThemeChange(() => {
     stage?.setTheme(readTheme());
     shown.draw();
@@ -207,7 +209,7 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
       () => (byId('fly').hidden = true),
     );
   document
-    .querySelectorAll<HTMLButtonElement>('#live-start, .hold')
+    .querySelectorAll<HTMLButtonElement>('#live-start, #save-clip, .hold')
     .forEach((button) => (button.disabled = false));
   await loadAtlas(model);
 }

@@ -102,6 +102,13 @@ export class Stage {
     this.#litMs = performance.now() - started;
   }
 
+  /** Draws again. The canvas then has its picture until the end of the frame. */
+  picture(): HTMLCanvasElement {
+    this.#view.show();
+    this.#view.render();
+    return this.#canvas;
+  }
+
   mark(selection: Selection | undefined): void {
     this.light(neuronsOf(selection, this.atlas));
   }

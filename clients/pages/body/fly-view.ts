@@ -134,6 +134,13 @@ export class FlyView {
     this.#run = undefined;
   }
 
+  /** Draws again. The canvas then has its picture until the end of the frame. */
+  picture(): HTMLCanvasElement {
+    this.#changed = true;
+    this.#render();
+    return this.#canvas;
+  }
+
   /** Makes the fly live, from rest, until a run is shown again. A pointer does not turn a live fly. */
   setLive(isLive: boolean): void {
     if (isLive && !this.#isLive) this.#fly.reset();
