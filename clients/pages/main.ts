@@ -150,9 +150,9 @@ function listenForLive(model: Model): void {
         new Live({
           model,
           playback,
-          view: () => ({ fly: flies?.first, stage, atlas }),
+          view: () => ({ flies, stage, atlas }),
           onLive(isLive) {
-            flies?.end();
+            if (!isLive) flies?.end();
             if (!ROOM_FOR_ALL.matches) showFlyLarge(isLive);
             if (isLive) results?.showLive({ channels: {}, drive: {}, duration_ms: Infinity });
             else showRuns();
@@ -201,7 +201,10 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
   await body
     .then(({ FlyView }) => {
       const build = (elements: FlyElements) => new FlyView(model, playback, elements);
-      flies = new Twins(build(flyElements('fly')), build, playRuns);
+      flies = new Twins(build(flyElements('fly')), build, () => {
+        if (byId('stage').classList.contains('live')) void live?.then((each) => each.showOne());
+        else playRuns();
+      });
       if (current !== undefined) flies.first.show(current.response);
     })
     .catch(
@@ -481,7 +484,6 @@ function playRuns(): void {
 function showTwins(intact: FullRun, lesioned: FullRun, names: string): boolean {
   const isLive = byId('stage').classList.contains('live');
   if (flies === undefined || current === undefined || isLive) return false;
-  showFlyLarge(false);
   flies.show(intact, lesioned, names);
   playback.show(current, kept);
   bringIntoView(byId('stage'));

@@ -278,6 +278,23 @@ describeWith(['chromium'], 'a live fly', () => {
     await button('Touch it').evaluate((each: HTMLElement) => each.click());
     await behaves(page, /grooms/);
     expect(await axeFindings(page, '#stage')).toEqual([]);
+
+    // The same object approaches a fly without the neurons that see it, and an intact one.
+    const silence = page.getByLabel(/Silence/);
+    await silence.fill('LC4, LPLC2');
+    await silence.blur();
+    await page.getByRole('switch', { name: 'beside an intact fly' }).check();
+    await expectText(page, '#live-note', /Two brains/);
+    await button('Approach it').focus();
+    await page.keyboard.down('Enter');
+    await expectText(page, '#fly .act', /^The intact fly (takes off|evades in flight|flies)\.$/);
+    await expectText(page, '#fly-2 .act', /^The fly without LC4, LPLC2 (stands|walks|turns)\.$/);
+    await page.keyboard.up('Enter');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    expect(await axeFindings(page, '#stage')).toEqual([]);
+    await button('Show one fly').click();
+    await page.locator('#fly-2').waitFor({ state: 'hidden' });
+    expect(await page.locator('#live-panel').isVisible()).toBe(true);
     expect(problems).toEqual([]);
     await page.close();
   });

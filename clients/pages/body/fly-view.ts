@@ -120,11 +120,14 @@ export class FlyView {
     playback.onFrame(() => this.#render());
   }
 
-  /** @param name of the fly in its caption */
-  show(run: FullRun, name = 'The fly'): void {
+  /** Its name in the caption. */
+  set name(name: string) {
+    this.#name.textContent = `${name} `;
+  }
+
+  show(run: FullRun): void {
     this.#fly.load(run, this.model);
     this.#run = run;
-    this.#name.textContent = `${name} `;
     this.setLive(false);
     this.playback.refresh();
   }
@@ -132,6 +135,7 @@ export class FlyView {
   /** Ends the act, until a run is shown again. */
   rest(): void {
     this.#run = undefined;
+    this.#isLive = false;
   }
 
   /** Draws again. The canvas then has its picture until the end of the frame. */
@@ -144,7 +148,6 @@ export class FlyView {
   /** Makes the fly live, from rest, until a run is shown again. A pointer does not turn a live fly. */
   setLive(isLive: boolean): void {
     if (isLive && !this.#isLive) this.#fly.reset();
-    if (isLive) this.#name.textContent = 'The fly ';
     this.#isLive = isLive;
     this.#controls.enabled = !isLive;
     this.#canvas.style.touchAction = isLive ? 'none' : 'pan-y';

@@ -29,15 +29,28 @@ export class Twins {
 
   /** @param names of the cell types that are silent in the second run */
   show(intact: FullRun, lesioned: FullRun, names: string): void {
-    this.#second ??= this.build(flyElements('fly-2'));
-    this.#present(true);
-    this.first.show(intact, 'The intact fly');
-    this.#second.show(lesioned, `The fly without ${names}`);
+    const second = this.#begin(names);
+    this.first.show(intact);
+    second.show(lesioned);
+  }
+
+  /** Shows a second live fly. @param names of the cell types that are silent in it */
+  showLive(names: string): void {
+    this.#begin(names).setLive(true);
   }
 
   end(): void {
     this.#present(false);
+    this.first.name = 'The fly';
     this.#second?.rest();
+  }
+
+  #begin(names: string): FlyView {
+    this.#second ??= this.build(flyElements('fly-2'));
+    this.#present(true);
+    this.first.name = 'The intact fly';
+    this.#second.name = `The fly without ${names}`;
+    return this.#second;
   }
 
   #present(areTwo: boolean): void {

@@ -1,7 +1,7 @@
 /** Connects a live fly: actions of the user become inputs of a session, and the page shows its brain and body. */
 import { type ExperimentDocument, NeuralExperimentClient } from '#client';
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
-import type { FlyView } from '../body/fly-view.js';
+import type { Twins } from '../body/twins.js';
 import { completeNames } from '../completion.js';
 import { documentHash } from '../document-link.js';
 import { byId, element, save } from '../dom.js';
@@ -36,7 +36,7 @@ const SLOW_SHARE = 0.15;
 
 /** Drawn parts of the page; undefined if they are not loaded. */
 interface Views {
-  readonly fly: FlyView | undefined;
+  readonly flies: Twins | undefined;
   readonly stage: Stage | undefined;
   readonly atlas: CompactAtlas | undefined;
 }
@@ -62,6 +62,7 @@ export class Live {
   );
   readonly #seam = element('figure', { id: 'seam' });
   readonly #cut = element('input', { type: 'checkbox', role: 'switch', id: 'cut' });
+  readonly #beside = element('input', { type: 'checkbox', role: 'switch', id: 'beside' });
   readonly #senses: Senses;
   readonly #document: ExperimentDocument;
   readonly #brain: LiveBrain;
@@ -76,6 +77,9 @@ export class Live {
   #strengths: Readonly<Record<string, number>> = {};
   #drive: Readonly<Record<string, number>> = {};
   #shownDrive: Readonly<Record<string, number>> = {};
+  /** Drives of the second fly. */
+  #lesionedDrive: Readonly<Record<string, number>> = {};
+  #shownLesioned: Readonly<Record<string, number>> = {};
   #strongest: Record<string, number> = {};
   #driveUntilMs = 0;
   #shownMs = 0;
@@ -98,7 +102,8 @@ export class Live {
         const { ratesHz, strengths } = this.#senses.sense(stepMs);
         this.#strengths = strengths;
         this.#given = ratesHz;
-        return { changes: { rates_hz: ratesHz, silence: [...this.#silence] }, isActing };
+        const [silence, lesion] = this.#beside.checked ? [[], this.#silence] : [[...this.#silence], []];
+        return { changes: { rates_hz: ratesHz, silence }, lesion, isActing };
       },
       onStep: (step) => this.#take(step),
       onPause: (why) => this.#tellPause(why),
@@ -134,7 +139,7 @@ export class Live {
     this.#isOn = false;
     this.#senses.reset();
     void this.#brain.end();
-    this.parts.view().fly?.setLive(false);
+    this.parts.view().flies?.first.setLive(false);
     this.#present();
     this.#note.textContent = note;
     this.parts.onLive(false);
@@ -145,10 +150,12 @@ export class Live {
     this.#isOn = true;
     const { playback, view } = this.parts;
     if (playback.playing) playback.toggle();
-    view().fly?.setLive(true);
+    view().flies?.first.setLive(true);
     this.#shownMs = performance.now();
     [this.#drive, this.#shownDrive, this.#strengths] = [{}, {}, {}];
+    [this.#lesionedDrive, this.#shownLesioned] = [{}, {}];
     this.#present();
+    this.#showTwins();
     this.#note.textContent = 'Hold a button down, or come near the fly with the pointer.';
     this.parts.onLive(true);
     void this.seeBrain();
@@ -183,10 +190,11 @@ export class Live {
     }
   }
 
-  #take({ answer, durationMs, shownMs }: Step): void {
+  #take({ answer, lesioned, durationMs, shownMs }: Step): void {
     if (!this.#isOn) return;
     const now = performance.now();
     this.#drive = answer.drive ?? {};
+    this.#lesionedDrive = lesioned?.drive ?? {};
     // The next step replaces it, even if it is late.
     this.#driveUntilMs = now + shownMs + LATEST_STEP_MS;
     for (const [id, value] of Object.entries(this.#drive)) {
@@ -213,9 +221,13 @@ export class Live {
     const elapsedMs = Math.min(MAX_FRAME_MS, now - this.#shownMs);
     this.#shownMs = now;
     if (now > this.#driveUntilMs + BODY_RESTS_MS) return;
-    this.#shownDrive = faded(this.#shownDrive, now < this.#driveUntilMs ? this.#drive : {}, elapsedMs);
-    const { fly, stage } = this.parts.view();
+    const isMoved = now < this.#driveUntilMs;
+    this.#shownDrive = faded(this.#shownDrive, isMoved ? this.#drive : {}, elapsedMs);
+    this.#shownLesioned = faded(this.#shownLesioned, isMoved ? this.#lesionedDrive : {}, elapsedMs);
+    const { flies, stage } = this.parts.view();
+    const [fly, lesioned] = flies?.shown ?? [];
     fly?.actLive(this.#shownDrive, elapsedMs, this.#strengths);
+    lesioned?.actLive(this.#shownLesioned, elapsedMs, this.#strengths);
     stage?.lightLive((light) => this.#light?.write(light, now, elapsedMs) ?? false);
   }
 
@@ -250,12 +262,14 @@ export class Live {
     silence.addEventListener('change', () => this.#silenceTypes(silence.value));
     this.#experiment.addEventListener('click', () => void this.#openExperiment());
     this.#cut.addEventListener('change', () => void this.#cutWires(this.#cut.checked));
+    this.#beside.addEventListener('change', () => this.#showTwins());
     const tools = element(
       'div',
       { class: 'tools' },
       element('label', { class: 'check' }, this.#cut, 'Cut the wires'),
       speed,
       element('label', {}, 'Silence cell types ', silence),
+      element('label', { class: 'check' }, this.#beside, 'beside an intact fly'),
     );
     tools.append(types, this.#experiment, this.#pace);
     return tools;
@@ -320,9 +334,25 @@ export class Live {
     }
     const wasSilent = this.#silence.length > 0;
     this.#silence = names;
+    this.#showTwins();
     if (names.length > 0) {
       this.#note.textContent = `From now on silent: ${names.join(', ')}. Do the same again, and compare.`;
     } else if (wasSilent) this.#note.textContent = 'No cell type is silent any more.';
+  }
+
+  /** Shows one fly again, and goes on with it. */
+  showOne(): void {
+    this.#beside.checked = false;
+    this.#showTwins();
+  }
+
+  /** Shows a fly without the silent types beside an intact one, if that is asked for. */
+  #showTwins(): void {
+    const { flies } = this.parts.view();
+    if (!this.#beside.checked || this.#silence.length === 0) return flies?.end();
+    flies?.showLive(this.#silence.join(', '));
+    this.#driveUntilMs = Math.max(this.#driveUntilMs, performance.now());
+    this.#note.textContent = 'Both get what you do. Two brains are computed, which costs twice as much.';
   }
 
   async #openExperiment(): Promise<void> {
