@@ -1,8 +1,10 @@
 /** Starts the page: loads the model and its atlas, then runs the experiment of the form or the address. */
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { describeModel, describePositions } from './about.js';
-import type { FlyView } from './body/fly-view.js';
+import type { FlyElements } from './body/fly-view.js';
+import { flyElements, Twins } from './body/twins.js';
 import { CardPanel } from './cell-card.js';
+import { ClipButton } from './clip.js';
 import { byId } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
 import { showGallery } from './gallery.js';
@@ -15,7 +17,7 @@ import type { Live } from './live/live.js';
 import type { Selection } from './selection.js';
 import { asFailure, fetchAtlas, fetchAtlasStart, postRun, service } from './service/client.js';
 import { DEFAULT_EXPERIMENT, equal, type Experiment, fromHash, toHash } from './service/experiment.js';
-import type { Model } from './service/client.js';
+import type { FullRun, Model } from './service/client.js';
 import { type Run, runOf } from './service/run-result.js';
 import { RunStore } from './service/run-store.js';
 import { StoredRuns } from './service/stored-runs.js';
@@ -45,7 +47,7 @@ let stored: StoredRuns | undefined;
 let store: RunStore | undefined;
 let results: Results | undefined;
 let stage: Stage | undefined;
-let fly: FlyView | undefined;
+let flies: Twins | undefined;
 let card: CardPanel | undefined;
 let atlas: CompactAtlas | undefined;
 /** Loaded on first use. */
@@ -114,6 +116,7 @@ function present(model: Model, stored: StoredRuns): void {
   byId('repeat').addEventListener('click', () => void repeat());
   addEventListener('hashchange', () => void runFromAddress());
   listenForLive(model);
+  new ClipButton(playback, () => [stage, ...(flies?.shown ?? [])].filter((view) => view !== undefined));
   onThemeChange(() => {
     stage?.setTheme(readTheme());
     shown.draw();
@@ -139,8 +142,9 @@ function listenForLive(model: Model): void {
         new Live({
           model,
           playback,
-          view: () => ({ fly, stage, atlas }),
+          view: () => ({ flies, stage, atlas }),
           onLive(isLive) {
+            if (!isLive) flies?.end();
             if (!ROOM_FOR_ALL.matches) showFlyLarge(isLive);
             if (isLive) results?.showLive({ channels: {}, drive: {}, duration_ms: Infinity });
             else showRuns();
@@ -187,13 +191,20 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
   const patience = body.then(() => pause(MAX_WAIT_MS)).catch(() => undefined);
   await Promise.race([opened?.then(untilPainted), patience]);
   await body
-    .then(({ FlyView }) => showFly(new FlyView(model, playback)))
+    .then(({ FlyView }) => {
+      const build = (elements: FlyElements) => new FlyView(model, playback, elements);
+      flies = new Twins(build(flyElements('fly')), build, () => {
+        if (byId('stage').classList.contains('live')) void live?.then((each) => each.showOne());
+        else playRuns();
+      });
+      if (current !== undefined) flies.first.show(current.response);
+    })
     .catch(
       // Without WebGL the brain is missing too and shows the failure.
       () => (byId('fly').hidden = true),
     );
   document
-    .querySelectorAll<HTMLButtonElement>('#live-start, .hold')
+    .querySelectorAll<HTMLButtonElement>('#live-start, #save-clip, .hold')
     .forEach((button) => (button.disabled = false));
   await loadAtlas(model);
 }
@@ -206,11 +217,6 @@ async function untilPainted(): Promise<void> {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function showFly(view: FlyView): void {
-  fly = view;
-  if (current !== undefined) fly.show(current.response);
 }
 
 async function loadAtlas(model: Model): Promise<void> {
@@ -235,7 +241,7 @@ async function loadAtlas(model: Model): Promise<void> {
   describePositions(loaded, model);
   showBrain(loaded);
   void live?.then((each) => each.seeBrain()).catch(() => undefined);
-  path = new PathPanel(model, loaded, (neurons) => stage?.light(neurons));
+  path = new PathPanel(model, loaded, (neurons) => stage?.light(neurons), showTwins);
   card = new CardPanel(model, loaded, {
     onSelect: select,
     onFilter: (isFiltered) => results?.filter(isFiltered),
@@ -451,7 +457,8 @@ function showRuns(): void {
 function playRuns(): void {
   live?.then((each) => each.stop()).catch(() => undefined);
   if (current === undefined) return;
-  fly?.show(current.response);
+  flies?.end();
+  flies?.first.show(current.response);
   playback.show(current, kept);
   stage?.show(current, kept);
   card?.show(current, kept);
@@ -459,6 +466,20 @@ function playRuns(): void {
   const isOpening = current === opening && kept === undefined;
   const address = location.pathname + location.search;
   history.replaceState(null, '', isOpening ? address : toHash(current.response, kept?.response));
+}
+
+/**
+ * Plays two runs of one stimulus side by side.
+ * @param names of the cell types that are silent in the second run
+ * @returns false if there is no fly, or if it has become live
+ */
+function showTwins(intact: FullRun, lesioned: FullRun, names: string): boolean {
+  const isLive = byId('stage').classList.contains('live');
+  if (flies === undefined || current === undefined || isLive) return false;
+  flies.show(intact, lesioned, names);
+  playback.show(current, kept);
+  bringIntoView(byId('stage'));
+  return true;
 }
 
 function showResults(): void {

@@ -19,6 +19,7 @@ const CANDIDATES = 12;
 /** Lowest rate of a relay. */
 const FAINTEST_HZ = 2;
 const NAMED_TYPES = 4;
+const BOTH_SEEN = 'Both flies get the same input events; the brain shows the recorded run. ';
 const BIN_MS = 5;
 
 interface Station {
@@ -36,11 +37,16 @@ export class PathPanel {
   #run: Run | undefined;
   #timers: ReturnType<typeof setTimeout>[] = [];
 
-  /** @param onLight called with the neurons to mark; empty at the end */
+  /**
+   * @param onLight called with the neurons to mark; empty at the end
+   * @param onTwins called with two runs that have the same input events; the types named are silent in the second.
+   *   Returns whether it shows them.
+   */
   constructor(
     private readonly model: Model,
     private readonly atlas: CompactAtlas,
     private readonly onLight: (neurons: readonly number[]) => void,
+    private readonly onTwins: (intact: FullRun, lesioned: FullRun, names: string) => boolean,
   ) {
     this.#details.addEventListener('toggle', () => {
       this.#stop();
@@ -192,6 +198,7 @@ export class PathPanel {
       const runs = conditions.map(({ reports, spikes }) =>
         this.#asRun(run.response, reports as unknown as BinnedReports, spikes?.mean ?? 0),
       );
+      const areSeen = run === this.#run && this.onTwins(runs[0]!, runs[1]!, named(types));
       const [before, after] = runs.map((each) => verdictOn(each, this.model));
       const { id, label } = verdict.channel!;
       const rates = runs.map(({ channels }) => channels[id]);
@@ -199,7 +206,7 @@ export class PathPanel {
       outcome.replaceChildren(
         `Before: ${before!.sentence} `,
         element('b', {}, `Without ${named(types)}: ${after!.sentence}`),
-        ` ${label}: ${rates.join(' → ')} Hz. `,
+        ` ${label}: ${rates.join(' → ')} Hz. ${areSeen ? BOTH_SEEN : ''}`,
         element('a', { href: laboratory }, 'Open in the laboratory'),
       );
     } catch (error) {

@@ -26,7 +26,7 @@ export class Playback {
   readonly #play = byId<HTMLButtonElement>('play');
   readonly #player = new Player();
   readonly #listeners: ((moment: Moment) => void)[] = [];
-  readonly #painters: (() => void)[] = [];
+  readonly #painters = new Set<() => void>();
   #run: Run | undefined;
   /** Drives of each frame, computed when the frame is first visible. */
   #drives = new Map<Frame, Moment['drives']>();
@@ -51,9 +51,13 @@ export class Playback {
     this.#changed = true;
   }
 
-  /** @param paint called once in each animation frame, after the listeners */
-  onFrame(paint: () => void): void {
-    this.#painters.push(paint);
+  /**
+   * @param paint called once in each animation frame, after the listeners
+   * @returns a function that ends the calls
+   */
+  onFrame(paint: () => void): () => void {
+    this.#painters.add(paint);
+    return () => this.#painters.delete(paint);
   }
 
   /** Takes a run and its comparison, and plays them unless the user prefers reduced motion. */

@@ -97,6 +97,13 @@ export class Stage {
     if (this.#isLive && write(this.#view.light)) this.#view.show();
   }
 
+  /** Draws again. The canvas then has its picture until the end of the frame. */
+  picture(): HTMLCanvasElement {
+    this.#view.show();
+    this.#view.render();
+    return this.#canvas;
+  }
+
   mark(selection: Selection | undefined): void {
     this.light(neuronsOf(selection, this.atlas));
   }

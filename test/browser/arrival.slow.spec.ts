@@ -137,6 +137,29 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     );
     const laboratory = page.getByRole('link', { name: 'Open in the laboratory' });
     expect(await laboratory.getAttribute('href')).toMatch(/^laboratory#document=.*%40stimulus%2Floom/);
+
+    await page.locator('#time').fill('38');
+    await expectText(page, '#fly .act', /^The intact fly (takes off|flies|evades in flight)\.$/);
+    await expectText(page, '#fly-2 .act', /^The fly without LC4, LPLC2 stands\.$/);
+    expect(await page.locator('#fly-2 canvas').getAttribute('aria-label')).toContain('it stands');
+    for (const width of [360, 768, 1440, 2560]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      const views = (await page.locator('#views').boundingBox())!;
+      const boxes = await Promise.all(
+        ['#canvas-frame', '#fly', '#fly-2'].map(async (each) => (await page.locator(each).boundingBox())!),
+      );
+      const area = boxes.reduce((sum, box) => sum + box.width * box.height, 0);
+      expect(area / (views.width * views.height)).toBeCloseTo(1, 1);
+      expect(boxes[1]!.y).toBe(boxes[2]!.y);
+      expect(boxes[1]!.x + boxes[1]!.width).toBeCloseTo(boxes[2]!.x, 0);
+      expect(boxes[1]!.width).toBeCloseTo(boxes[2]!.width, 0);
+      expect(await axeFindings(page, '#stage')).toEqual([]);
+    }
+    await page.getByRole('button', { name: 'Show one fly' }).press('Enter');
+    await page.locator('#fly-2').waitFor({ state: 'hidden' });
+    await expectText(page, '#fly figcaption', /The fly \w/);
+    expect(await page.locator('#silenced').innerText()).toContain('Without LC4, LPLC2');
     expect(problems).toEqual([]);
     await page.close();
   });

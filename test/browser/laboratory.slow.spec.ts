@@ -996,6 +996,15 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await documentOn(page)).toEqual({});
     await page.getByRole('button', { name: 'Undo' }).click();
     expect(await documentOn(page)).toEqual(draft);
+    for (const each of [{ ...DOSE, trials: 61 }, DOSE]) {
+      await page.getByRole('button', { name: 'Undo' }).click();
+      expect(await documentOn(page)).toEqual(each);
+    }
+    await page.getByRole('button', { name: 'Hold it against shuffled wiring' }).click();
+    expect(await documentOn(page)).toEqual({ ...DOSE, controls: { shuffle: 'targets', count: 20 } });
+    await expectText(page, '#progress-text', /brain seconds/);
+    await page.goBack();
+    expect(await documentOn(page)).toEqual(DOSE);
     expect(problems).toEqual([]);
     await page.close();
   });

@@ -91,7 +91,7 @@ describe('a live brain with a real service', () => {
   let service: Service;
   const asked: string[] = [];
   beforeAll(async () => {
-    service = await startReadyService({}, { limits: { sessionsPerClient: 1 } });
+    service = await startReadyService({}, { limits: { sessionsPerClient: 2 } });
   });
   afterAll(() => service.stop());
 
@@ -113,7 +113,7 @@ describe('a live brain with a real service', () => {
   };
 
   /** Starts a brain to which sugar is given for some steps, and waits until it pauses. */
-  async function played(actingSteps: number) {
+  async function played(actingSteps: number, lesion: readonly string[] = []) {
     const steps: Step[] = [];
     let brain!: LiveBrain;
     const why = await new Promise<Parameters<LiveBrainListener['onPause']>[0]>((onPause) => {
@@ -121,7 +121,7 @@ describe('a live brain with a real service', () => {
       brain = new LiveBrain(clientOf(), DOCUMENT, {
         sense: () => {
           const isActing = sensed++ < actingSteps;
-          return { changes: { rates_hz: { sugar: isActing ? 150 : 0 }, silence: [] }, isActing };
+          return { changes: { rates_hz: { sugar: isActing ? 150 : 0 }, silence: [] }, lesion, isActing };
         },
         onStep: (step) => steps.push(step),
         onPause,
@@ -157,6 +157,20 @@ describe('a live brain with a real service', () => {
     expect(await brain.experiment()).toEqual(document);
   });
 
+  it('steps a second brain without some neurons, and ends both', async () => {
+    const { brain, steps } = await played(5, ['@stimulus/sugar']);
+    expect(steps.map(({ lesioned }) => lesioned!.t_ms)).toEqual(steps.map(({ answer }) => answer.t_ms));
+    expect(steps.reduce((sum, { answer }) => sum + answer.spikes, 0)).toBeGreaterThan(0);
+    expect(steps.reduce((sum, { lesioned }) => sum + lesioned!.spikes, 0)).toBe(0);
+    await brain.end();
+    const ended = new Set(asked.slice(-2));
+    expect(ended.size).toBe(2);
+    for (const each of ended) {
+      expect(each).toMatch(/^DELETE /);
+      expect((await service.get(each.slice('DELETE '.length))).status).toBe(404);
+    }
+  });
+
   it('goes on with actions during its last step', async () => {
     const rates: number[] = [];
     let isActing = false;
@@ -184,12 +198,12 @@ describe('a live brain with a real service', () => {
   });
 
   it('tells why if there is no room for a session, and tries again when it is woken', async () => {
-    const taken = await clientOf().openSession(DOCUMENT);
+    const taken = [await clientOf().openSession(DOCUMENT), await clientOf().openSession(DOCUMENT)];
     const { brain, why, steps } = await played(5);
     expect(why).toMatchObject({ error: { status: 503, code: 'QUEUE_FULL' } });
     expect(steps).toEqual([]);
     expect(await brain.experiment()).toBeUndefined();
-    await taken.end();
+    for (const each of taken) await each.end();
     const stepped = new Promise((resolve) => {
       const timer = setInterval(() => {
         if (steps.length === 0) return;
@@ -204,9 +218,10 @@ describe('a live brain with a real service', () => {
   });
 
   it('leaves no session behind when the page is left in the middle of a step', async () => {
-    const { brain } = await played(5);
+    const { brain } = await played(5, ['@stimulus/sugar']);
     brain.wake();
     brain.leave();
-    await (await clientOf().openSession(DOCUMENT, { waitAtMostS: 20 })).end();
+    for (const each of [0, 1].map(() => clientOf().openSession(DOCUMENT, { waitAtMostS: 20 })))
+      await (await each).end();
   });
 });

@@ -172,7 +172,7 @@ describeWith(['chromium'], 'a live fly', () => {
     }
     // One more a cycle would be a leak.
     expect(listeners.at(-1)).toBeLessThan(listeners[0]! + CYCLES - 1);
-    expect(await page.locator('canvas').count()).toBeLessThanOrEqual(3);
+    expect(await page.locator('canvas').count()).toBeLessThanOrEqual(4);
     const ended = asked.filter((each) => each.startsWith('DELETE'));
     expect(asked.filter((each) => each === `POST ${SESSIONS}`)).toHaveLength(CYCLES);
     expect(new Set(ended).size).toBe(CYCLES);
@@ -191,6 +191,8 @@ describeWith(['chromium'], 'a live fly', () => {
     await page.keyboard.up('Enter');
 
     const silence = page.getByLabel(/Silence/);
+    await silence.fill('LC4, lplc');
+    await page.locator('#live-types option[value="LC4, LPLC2"]').waitFor({ state: 'attached' });
     await silence.fill('Nobody');
     await silence.blur();
     await expectText(page, '#live-note', /no cell type called Nobody/);
@@ -293,6 +295,23 @@ describeWith(['chromium'], 'a live fly', () => {
     await button('Touch it').evaluate((each: HTMLElement) => each.click());
     await behaves(page, /grooms/);
     expect(await axeFindings(page, '#stage')).toEqual([]);
+
+    // The same object approaches a fly without the neurons that see it, and an intact one.
+    const silence = page.getByLabel(/Silence/);
+    await silence.fill('LC4, LPLC2');
+    await silence.blur();
+    await page.getByRole('switch', { name: 'beside an intact fly' }).check();
+    await expectText(page, '#live-note', /Two brains/);
+    await button('Approach it').focus();
+    await page.keyboard.down('Enter');
+    await expectText(page, '#fly .act', /^The intact fly (takes off|evades in flight|flies)\.$/);
+    await expectText(page, '#fly-2 .act', /^The fly without LC4, LPLC2 (stands|walks|turns)\.$/);
+    await page.keyboard.up('Enter');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    expect(await axeFindings(page, '#stage')).toEqual([]);
+    await button('Show one fly').click();
+    await page.locator('#fly-2').waitFor({ state: 'hidden' });
+    expect(await page.locator('#live-panel').isVisible()).toBe(true);
     expect(problems).toEqual([]);
     await page.close();
   });

@@ -1,13 +1,14 @@
 /** The fly on the page: beside the brain, in step with the scrubber, said to be engineered. */
 import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { behaviourOf } from '../../clients/fly/src/behaviour.js';
 import { Choreography } from '../../clients/fly/src/choreography.js';
 import { drivesOf } from '../../clients/fly/src/run-drives.js';
 import { type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
-import { readPicture } from './page-reading.js';
-import { axeFindings, hashOf, serve } from './served-page.js';
+import { expectText, readPicture } from './page-reading.js';
+import { axeFindings, hashOf, serve, type Served } from './served-page.js';
 
 const LOOM = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
 /** Slow-down with which a fly moves in real time at the usual speed of playback, 1/50. */
@@ -98,6 +99,40 @@ describeWith(['chromium'], 'the fly on the page', () => {
     await page.close();
   });
 
+  it('is saved beside the brain as a video, whole or ended earlier', async () => {
+    const { page, problems } = await open(LOOM);
+    const button = page.locator('#save-clip:enabled');
+    const saved = page.waitForEvent('download');
+    await button.click();
+    await expectText(page, '#save-clip', /^Recording: \d s$/);
+    const [views, brain, fly] = await Promise.all(
+      ['#views', '#brain', '#fly-canvas'].map(async (each) => (await page.locator(each).boundingBox())!),
+    );
+    const whole = await saved;
+    expect(whole.suggestedFilename()).toMatch(/^fly\.(mp4|webm)$/);
+    await expectText(page, '#live-note', /^Saved as fly\.(mp4|webm)\.$/);
+    // The views are as high as the video without its line of text, 672 of 720 pixels, or as wide.
+    const scale = Math.min(1280 / views!.width, 672 / views!.height);
+    const inVideo = (box: { x: number; y: number; width: number; height: number }) => ({
+      x: 640 + scale * (box.x + box.width / 2 - views!.x - views!.width / 2),
+      y: scale * (box.y + box.height / 2 - views!.y),
+      size: scale * 0.4 * Math.min(box.width, box.height),
+    });
+    const seen = await playedVideo(served, await whole.path(), [brain!, fly!].map(inVideo));
+    expect(seen.size).toEqual([1280, 720]);
+    expect(seen.durationS).toBeGreaterThan(0);
+    for (const colours of seen.colours) expect(colours).toBeGreaterThan(20);
+
+    const ended = page.waitForEvent('download');
+    await button.click();
+    await expectText(page, '#save-clip', /^Recording: 5 s$/);
+    await button.click();
+    expect((await stat(await (await ended).path())).size).toBeLessThan((await stat(await whole.path())).size);
+    await expectText(page, '#save-clip', /^Save 6 s$/);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   it('comes back after the browser took its graphics away', async () => {
     const { page } = await open({ ...LOOM, stimulus: 'touch' });
     const before = await pictureAt(page, 50);
@@ -112,6 +147,48 @@ describeWith(['chromium'], 'the fly on the page', () => {
     await page.close();
   });
 });
+
+/**
+ * Plays a video in a page of its own, and pauses it after a moment.
+ * @param squares around their centres, in pixels of the video
+ */
+async function playedVideo(
+  { browser }: Served,
+  path: string,
+  squares: { x: number; y: number; size: number }[],
+): Promise<{ size: number[]; durationS: number; colours: number[] }> {
+  const page = await browser.newPage();
+  const base64 = (await readFile(path)).toString('base64');
+  const seen = await page.evaluate(
+    async ([base64, squares]) => {
+      const video = document.createElement('video');
+      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+      video.muted = true;
+      video.src = URL.createObjectURL(new Blob([bytes]));
+      await video.play();
+      while (video.currentTime < 1 && !video.ended) await new Promise((next) => setTimeout(next, 50));
+      video.pause();
+      const context = new OffscreenCanvas(video.videoWidth, video.videoHeight).getContext('2d')!;
+      context.drawImage(video, 0, 0);
+      /** Number of colours that differ clearly. */
+      const coloursOf = ({ x, y, size }: (typeof squares)[number]): number => {
+        const { data } = context.getImageData(x - size / 2, y - size / 2, size, size);
+        const found = new Set<number>();
+        for (let at = 0; at < data.length; at += 4)
+          found.add(((data[at]! >> 4) << 8) | ((data[at + 1]! >> 4) << 4) | (data[at + 2]! >> 4));
+        return found.size;
+      };
+      return {
+        size: [video.videoWidth, video.videoHeight],
+        durationS: video.duration,
+        colours: squares.map(coloursOf),
+      };
+    },
+    [base64, squares] as const,
+  );
+  await page.close();
+  return seen;
+}
 
 /** Largest difference of a colour channel along the upper edge of the picture, 0 to 255; 0 if it has one colour. */
 function edgeColours(page: Page): Promise<number> {

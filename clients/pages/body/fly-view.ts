@@ -16,7 +16,6 @@ import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import type { Model } from '../service/client.js';
 import type { FullRun } from '../service/client.js';
 import { createFly, type Drives, type Fly, type Stimuli, StimulusScene } from '../../fly/src/fly.js';
-import { byId } from '../dom.js';
 import type { Moment, Playback } from '../playback.js';
 import { onThemeChange, readTheme } from '../theme.js';
 import { DEFAULT_SLOW_DOWN } from '../../fly/src/choreography.js';
@@ -43,10 +42,19 @@ const POLAR_RADIANS = 1.25;
 /** Time of the run at which a stimulus has its full strength. */
 const ARRIVES_IN_MS = 5;
 
+/** Elements of the page that show a fly. */
+export interface FlyElements {
+  readonly frame: HTMLElement;
+  readonly canvas: HTMLCanvasElement;
+  /** Names the fly and its behaviour. */
+  readonly caption: HTMLElement;
+}
+
 export class FlyView {
-  readonly #frame = byId('fly');
-  readonly #canvas = byId<HTMLCanvasElement>('fly-canvas');
-  readonly #caption = byId('fly-behaviour');
+  readonly #frame: HTMLElement;
+  readonly #canvas: HTMLCanvasElement;
+  readonly #name: HTMLElement;
+  readonly #behaviour: HTMLElement;
   readonly #renderer: WebGLRenderer;
   readonly #scene = new Scene();
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.1, 60);
@@ -68,7 +76,12 @@ export class FlyView {
   constructor(
     private readonly model: Model,
     private readonly playback: Playback,
+    { frame, canvas, caption }: FlyElements,
   ) {
+    this.#frame = frame;
+    this.#canvas = canvas;
+    this.#name = caption.querySelector('.who')!;
+    this.#behaviour = caption.querySelector('.behaviour')!;
     this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
     // Checking for errors would wait for the shader compiler.
     this.#renderer.debug.checkShaderErrors = false;
@@ -102,11 +115,29 @@ export class FlyView {
     playback.onFrame(() => this.#render());
   }
 
+  /** Its name in the caption. */
+  set name(name: string) {
+    this.#name.textContent = `${name} `;
+  }
+
   show(run: FullRun): void {
     this.#fly.load(run, this.model);
     this.#run = run;
     this.setLive(false);
     this.playback.refresh();
+  }
+
+  /** Ends the act, until a run is shown again. */
+  rest(): void {
+    this.#run = undefined;
+    this.#isLive = false;
+  }
+
+  /** Draws again. The canvas then has its picture until the end of the frame. */
+  picture(): HTMLCanvasElement {
+    this.#changed = true;
+    this.#render();
+    return this.#canvas;
   }
 
   /** Makes the fly live, from rest, until a run is shown again. A pointer does not turn a live fly. */
@@ -146,9 +177,10 @@ export class FlyView {
     this.#ground.position.set(-x % MARK_SPACING, 0, -z % MARK_SPACING);
     this.#follow();
     const { behaviour } = this.#fly;
-    if (this.#caption.textContent !== behaviour) {
-      this.#caption.textContent = behaviour;
-      this.#canvas.ariaLabel = `A drawn fly that acts out the drives: it ${behaviour}. Left and right arrow keys turn the view.`;
+    const label = `${this.#name.textContent}acts out its drives: it ${behaviour}. Left and right arrow keys turn the drawing.`;
+    if (this.#canvas.ariaLabel !== label) {
+      this.#behaviour.textContent = behaviour;
+      this.#canvas.ariaLabel = label;
     }
     this.#changed = true;
   }

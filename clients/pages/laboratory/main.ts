@@ -13,7 +13,6 @@ import { scrollBehavior } from '../window.js';
 import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
 import { BrainMap } from './brain-map.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
-import { completeNames } from './completion.js';
 import { type Change, DocumentForm, faultElement } from './document-form.js';
 import { DraftHistory } from './draft-history.js';
 import { EXAMPLES, namedTruly, standings, textOf } from './examples.js';
@@ -30,6 +29,7 @@ import {
 import { Previews } from './previews.js';
 import { KEY } from './neuron-list.js';
 import { NeuronSearch } from './neuron-search.js';
+import { offerNames } from './names.js';
 import { Opening } from './opening.js';
 import { OutcomePanel } from './outcome-panel.js';
 import { ownSetsOf } from './selectors.js';
@@ -90,7 +90,7 @@ new NeuronSearch((place, selector) => {
   if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
   else form.add(place, selector);
 });
-completeNames(() => ownSetsOf(form.document));
+offerNames(() => ownSetsOf(form.document));
 offerExamples();
 offerCommands();
 listen();
@@ -194,7 +194,7 @@ function listen(): void {
     if (shown === undefined) return;
     showDocument(
       namedTruly({ ...shown, controls: shown['controls'] ?? { shuffle: 'targets', count: 20 } }),
-      'suggestion',
+      'step',
     );
     outcome.prefer('this wiring among controls');
     runsWhenChecked = 'pressed';

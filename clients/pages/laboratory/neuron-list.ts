@@ -1,8 +1,8 @@
 /** A control for selectors: a list of names, each with its side, and a field that adds names. */
 import { nameOnSide, NAMED_SIDES } from '../../../src/engine/connectome/set-selector.js';
 import { element } from '../dom.js';
-import { NAMES } from './completion.js';
 import { isList, type Members } from './json.js';
+import { NAMES } from './names.js';
 
 /**
  * One selector, or a list of selectors that are united. A list of one and a single selector are different documents.

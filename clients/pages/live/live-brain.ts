@@ -25,6 +25,8 @@ const LATE_SHARE = 0.2;
 
 export interface Step {
   readonly answer: StepAnswer;
+  /** The same step of the second brain, if there is one. */
+  readonly lesioned: StepAnswer | undefined;
   readonly durationMs: number;
   /** Time for which it is visible, in ms of the page. */
   readonly shownMs: number;
@@ -33,8 +35,12 @@ export interface Step {
 }
 
 export interface LiveBrainListener {
-  /** @returns changes for the next step, and whether the user acts during it */
-  sense(stepMs: number): { readonly changes: SessionChanges; readonly isActing: boolean };
+  /** @returns changes for the next step, types that are silent in a second brain, and whether the user acts during it */
+  sense(stepMs: number): {
+    readonly changes: SessionChanges;
+    readonly lesion?: readonly string[];
+    readonly isActing: boolean;
+  };
   onStep(step: Step): void;
   /** Called if it pauses: at rest, active without actions, at the maximum length of a session, or after an error. */
   onPause(why: 'rest' | 'alone' | 'full' | { readonly error: unknown }): void;
@@ -46,6 +52,8 @@ export class LiveBrain {
   /** Mean lateness of steps, in ms of the page. */
   lateMs = 0;
   #session: Session | undefined;
+  /** A branch of the session in which some types are silent. A step then costs twice as much. */
+  #lesioned: Session | undefined;
   #experiment: ExperimentDocument | undefined;
   #underWay: Promise<void> | undefined;
   #mayGoOn = false;
@@ -96,9 +104,7 @@ export class LiveBrain {
   async end(): Promise<void> {
     clearTimeout(this.#kept);
     await this.experiment().catch(() => undefined);
-    const session = this.#session;
-    this.#session = undefined;
-    await session?.end().catch(() => undefined);
+    await this.#close();
   }
 
   /** Ends the session; the next one is of another document. */
@@ -113,8 +119,13 @@ export class LiveBrain {
     this.#mayGoOn = false;
     this.#leaving.abort();
     this.#leaving = new AbortController();
-    void this.#session?.end().catch(() => undefined);
-    this.#session = undefined;
+    void this.#close();
+  }
+
+  async #close(): Promise<void> {
+    const open = [this.#session, this.#lesioned];
+    this.#session = this.#lesioned = undefined;
+    await Promise.all(open.map((each) => each?.end().catch(() => undefined)));
   }
 
   async #goOn(): Promise<void> {
@@ -131,12 +142,18 @@ export class LiveBrain {
         const isQuick = isHere && this.lateMs < SHORT_STEP_MS;
         const durationMs = this.speed < 1 || isQuick ? SHORT_STEP_MS : STEP_MS;
         this.#wasWoken = false;
-        const { changes, isActing } = this.listener.sense(durationMs);
+        const { changes, lesion = [], isActing } = this.listener.sense(durationMs);
         const options = { drive: true, waitAtMostS: PATIENCE_S, signal: this.#leaving.signal };
-        const answer = await this.#session.step(durationMs, changes, options);
+        if (lesion.length > 0) this.#lesioned ??= await this.#session.branch({}, options);
+        else if (this.#lesioned !== undefined) void this.#endLesioned();
+        const [answer, lesioned] = await Promise.all([
+          this.#session.step(durationMs, changes, options),
+          this.#lesioned?.step(durationMs, { ...changes, silence: [...lesion] }, options),
+        ]);
         const shownMs = durationMs / this.speed;
-        this.listener.onStep({ answer, durationMs, shownMs, isHere });
-        quietMs = isActing || answer.spikes > 0 ? 0 : quietMs + durationMs;
+        this.listener.onStep({ answer, lesioned, durationMs, shownMs, isHere });
+        const spikes = answer.spikes + (lesioned?.spikes ?? 0);
+        quietMs = isActing || spikes > 0 ? 0 : quietMs + durationMs;
         aloneMs = isActing ? 0 : aloneMs + durationMs;
         if (quietMs >= QUIET_MS && !this.#wasWoken) return this.#stop('rest', KEPT_MS);
         if (aloneMs >= ALONE_MS && !this.#wasWoken) return this.#stop('alone', 0);
@@ -149,10 +166,15 @@ export class LiveBrain {
       }
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SESSION_FULL') return this.#stop('full', 0);
-      void this.#session?.end().catch(() => undefined);
-      this.#session = undefined;
+      void this.#close();
       if (this.#mayGoOn) this.listener.onPause({ error });
     }
+  }
+
+  async #endLesioned(): Promise<void> {
+    const lesioned = this.#lesioned;
+    this.#lesioned = undefined;
+    await lesioned?.end().catch(() => undefined);
   }
 
   /** Pauses, and ends the session later unless it continues. */

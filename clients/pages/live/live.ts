@@ -1,7 +1,8 @@
 /** Connects a live fly: actions of the user become inputs of a session, and the page shows its brain and body. */
 import { type ExperimentDocument, NeuralExperimentClient } from '#client';
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
-import type { FlyView } from '../body/fly-view.js';
+import type { Twins } from '../body/twins.js';
+import { completeNames } from '../completion.js';
 import { documentHash } from '../document-link.js';
 import { byId, element, save } from '../dom.js';
 import { isSessionHere, pageUrl, patienceMs, transport } from '../service/transport.js';
@@ -26,7 +27,6 @@ const SPEEDS = [
 ] as const;
 /** Each connection then leads from its neuron to a random other one. Counts of connections and synapses stay. */
 const CUT = { shuffle: 'targets', seed: 1 } as const;
-const SUGGESTIONS = 12;
 /** Time in which a body without drives comes to rest. */
 const BODY_RESTS_MS = 6000;
 const MAX_FRAME_MS = 100;
@@ -39,7 +39,7 @@ const SLOW_SHARE = 0.15;
 
 /** Drawn parts of the page; undefined if they are not loaded. */
 interface Views {
-  readonly fly: FlyView | undefined;
+  readonly flies: Twins | undefined;
   readonly stage: Stage | undefined;
   readonly atlas: CompactAtlas | undefined;
 }
@@ -65,6 +65,7 @@ export class Live {
   );
   readonly #seam = element('figure', { id: 'seam' });
   readonly #cut = element('input', { type: 'checkbox', role: 'switch', id: 'cut' });
+  readonly #beside = element('input', { type: 'checkbox', role: 'switch', id: 'beside' });
   readonly #senses: Senses;
   readonly #document: ExperimentDocument;
   readonly #brain: LiveBrain;
@@ -79,6 +80,9 @@ export class Live {
   #strengths: Readonly<Record<string, number>> = {};
   #drive: Readonly<Record<string, number>> = {};
   #shownDrive: Readonly<Record<string, number>> = {};
+  /** Drives of the second fly. */
+  #lesionedDrive: Readonly<Record<string, number>> = {};
+  #shownLesioned: Readonly<Record<string, number>> = {};
   #strongest: Record<string, number> = {};
   #driveUntilMs = 0;
   #shownMs = 0;
@@ -104,7 +108,8 @@ export class Live {
         const { ratesHz, strengths } = this.#senses.sense(stepMs);
         this.#strengths = strengths;
         this.#given = ratesHz;
-        return { changes: { rates_hz: ratesHz, silence: [...this.#silence] }, isActing };
+        const [silence, lesion] = this.#beside.checked ? [[], this.#silence] : [[...this.#silence], []];
+        return { changes: { rates_hz: ratesHz, silence }, lesion, isActing };
       },
       onStep: (step) => this.#take(step),
       onPause: (why) => this.#tellPause(why),
@@ -140,7 +145,7 @@ export class Live {
     this.#isOn = false;
     this.#senses.reset();
     void this.#brain.end();
-    this.parts.view().fly?.setLive(false);
+    this.parts.view().flies?.first.setLive(false);
     this.#present();
     this.#note.textContent = note;
     this.parts.onLive(false);
@@ -151,10 +156,12 @@ export class Live {
     this.#isOn = true;
     const { playback, view } = this.parts;
     if (playback.playing) playback.toggle();
-    view().fly?.setLive(true);
+    view().flies?.first.setLive(true);
     this.#shownMs = performance.now();
     [this.#drive, this.#shownDrive, this.#strengths] = [{}, {}, {}];
+    [this.#lesionedDrive, this.#shownLesioned] = [{}, {}];
     this.#present();
+    this.#showTwins();
     this.#note.textContent = 'Hold a button down, or come near the fly with the pointer.';
     this.parts.onLive(true);
     void this.seeBrain();
@@ -189,10 +196,11 @@ export class Live {
     }
   }
 
-  #take({ answer, durationMs, shownMs, isHere }: Step): void {
+  #take({ answer, lesioned, durationMs, shownMs, isHere }: Step): void {
     if (!this.#isOn) return;
     const now = performance.now();
     this.#drive = answer.drive ?? {};
+    this.#lesionedDrive = lesioned?.drive ?? {};
     // The next step replaces it, even if it is late.
     this.#driveUntilMs = now + shownMs + LATEST_STEP_MS;
     for (const [id, value] of Object.entries(this.#drive)) {
@@ -221,9 +229,13 @@ export class Live {
     const elapsedMs = Math.min(MAX_FRAME_MS, now - this.#shownMs);
     this.#shownMs = now;
     if (now > this.#driveUntilMs + BODY_RESTS_MS) return;
-    this.#shownDrive = faded(this.#shownDrive, now < this.#driveUntilMs ? this.#drive : {}, elapsedMs);
-    const { fly, stage } = this.parts.view();
+    const isMoved = now < this.#driveUntilMs;
+    this.#shownDrive = faded(this.#shownDrive, isMoved ? this.#drive : {}, elapsedMs);
+    this.#shownLesioned = faded(this.#shownLesioned, isMoved ? this.#lesionedDrive : {}, elapsedMs);
+    const { flies, stage } = this.parts.view();
+    const [fly, lesioned] = flies?.shown ?? [];
     fly?.actLive(this.#shownDrive, elapsedMs, this.#strengths);
+    lesioned?.actLive(this.#shownLesioned, elapsedMs, this.#strengths);
     stage?.lightLive((light) => this.#light?.write(light, now, elapsedMs) ?? false);
   }
 
@@ -249,16 +261,23 @@ export class Live {
     speed.addEventListener('change', () => (this.#brain.speed = Number(speed.value)));
     const types = element('datalist', { id: 'live-types' });
     const silence = element('input', { type: 'search', list: 'live-types', placeholder: 'LC4, LPLC2' });
-    silence.addEventListener('input', () => this.#suggest(silence.value, types));
+    silence.addEventListener('input', () => silence.value === '' && this.#silenceTypes(''));
+    completeNames({
+      list: types,
+      namesLike: () => this.parts.view().atlas?.types.map(({ name }) => name) ?? [],
+      areSeveral: true,
+    });
     silence.addEventListener('change', () => this.#silenceTypes(silence.value));
     this.#experiment.addEventListener('click', () => void this.#openExperiment());
     this.#cut.addEventListener('change', () => void this.#cutWires(this.#cut.checked));
+    this.#beside.addEventListener('change', () => this.#showTwins());
     const tools = element(
       'div',
       { class: 'tools' },
       element('label', { class: 'check' }, this.#cut, 'Cut the wires'),
       speed,
       element('label', {}, 'Silence cell types ', silence),
+      element('label', { class: 'check' }, this.#beside, 'beside an intact fly'),
     );
     tools.append(types, this.#experiment, this.#pace);
     return tools;
@@ -309,19 +328,6 @@ export class Live {
     this.#wake();
   }
 
-  /** Offers types that begin like the last name in the text. */
-  #suggest(text: string, into: HTMLElement): void {
-    if (text === '') this.#silenceTypes('');
-    const [, before, last] = /^(.*,\s*)?(.*)$/.exec(text)!;
-    const start = last!.trim().toLowerCase();
-    const names = new Set(this.parts.view().atlas?.types.map(({ name }) => name));
-    const found = [...names].filter((name) => start !== '' && name.toLowerCase().startsWith(start));
-    const options = found
-      .slice(0, SUGGESTIONS)
-      .map((name) => element('option', { value: `${before ?? ''}${name}` }));
-    into.replaceChildren(...options);
-  }
-
   /** @param text names of cell types, with commas between them */
   #silenceTypes(text: string): void {
     const names = text
@@ -336,9 +342,25 @@ export class Live {
     }
     const wasSilent = this.#silence.length > 0;
     this.#silence = names;
+    this.#showTwins();
     if (names.length > 0) {
       this.#note.textContent = `From now on silent: ${names.join(', ')}. Do the same again, and compare.`;
     } else if (wasSilent) this.#note.textContent = 'No cell type is silent any more.';
+  }
+
+  /** Shows one fly again, and goes on with it. */
+  showOne(): void {
+    this.#beside.checked = false;
+    this.#showTwins();
+  }
+
+  /** Shows a fly without the silent types beside an intact one, if that is asked for. */
+  #showTwins(): void {
+    const { flies } = this.parts.view();
+    if (!this.#beside.checked || this.#silence.length === 0) return flies?.end();
+    flies?.showLive(this.#silence.join(', '));
+    this.#driveUntilMs = Math.max(this.#driveUntilMs, performance.now());
+    this.#note.textContent = 'Both get what you do. Two brains are computed, which costs twice as much.';
   }
 
   async #openExperiment(): Promise<void> {

@@ -19,8 +19,6 @@ export const SERVICE_URL = IS_SITE
   : FOLDER.href.replace(/\/$/, '').replaceAll("'", '%27');
 /** Devices with less memory, as far as the browser says, ask the service. */
 const LEAST_MEMORY_GB = 2;
-/** A first figure waits this long for the brain in the tab. Then the service computes it. */
-const PATIENCE_MS = 4000;
 /** A module with one instruction of SIMD, which the kernels need. */
 const SIMD = Uint8Array.of(
   ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3],
