@@ -84,6 +84,7 @@ const bundled = [
   'experiments/presets/drives',
   'experiments/kinds',
   'experiments/document/document',
+  'experiments/document/lesson',
   'experiments/document/result',
   'experiments/formats',
   'experiments/figures',

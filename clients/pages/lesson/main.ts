@@ -3,6 +3,7 @@ import type { ExperimentDocument } from '#client';
 import { drawSvg } from '../../../src/experiments/figures/draw.js';
 import { drawnFigures } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
+import { LESSON } from '../../../src/experiments/document/lesson.js';
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/document/result.js';
 import { describeModelLine } from '../about.js';
 import { documentHash } from '../document-link.js';
@@ -16,50 +17,6 @@ import { onThemeChange } from '../theme.js';
 
 /** The first figure waits this long for the brain in this tab. Then the service computes it. */
 const PATIENCE_MS = 4000;
-const SUGAR = { node_set: '@sugar', rate_hz: 100 };
-const MN9 = { MN9: { node_set: '@MN9' } };
-const DOSES = { set: 'inputs.sugar.rate_hz', values: [0, 40, 80, 120, 160, 200] };
-const BIN_MS = 100;
-
-/** The document of each figure, by the value of its slider. */
-const DOCUMENTS: Readonly<Record<string, (value: number) => ExperimentDocument>> = {
-  sugar: (highestHz) => ({
-    name: 'Sugar to MN9',
-    inputs: { sugar: SUGAR },
-    reports: MN9,
-    sweep: [{ set: DOSES.set, values: [0, 0.25, 0.5, 0.75, 1].map((share) => share * highestHz) }],
-    trials: 3,
-  }),
-  bitter: (rateHz) => ({
-    name: 'Sugar to MN9, with bitter',
-    inputs: { sugar: SUGAR, bitter: { node_set: '@bitter', rate_hz: rateHz } },
-    reports: MN9,
-    sweep: [DOSES],
-    trials: 3,
-  }),
-  lesion: (top) => ({
-    name: 'Which types MN9 needs',
-    inputs: { sugar: SUGAR },
-    reports: MN9,
-    sweep: [{ each: { responders_of: 'baseline', top }, group_by: ['type'], as: 'silence' }],
-    trials: 3,
-  }),
-  shuffled: (seed) => ({
-    name: 'Sugar to MN9 in a shuffled brain',
-    inputs: { sugar: SUGAR },
-    reports: MN9,
-    sweep: [DOSES],
-    trials: 3,
-    ...(seed > 0 && { wiring: { shuffle: 'targets' as const, seed } }),
-  }),
-  tired: (durationMs) => ({
-    name: 'Sugar for long',
-    inputs: { sugar: SUGAR },
-    reports: { MN9: { ...MN9.MN9, type: 'histogram', bin_ms: BIN_MS } },
-    duration_ms: durationMs,
-    trials: 3,
-  }),
-};
 
 type Answer = ExperimentHead & ExperimentTotals & { readonly conditions: readonly ConditionLine[] };
 
@@ -99,7 +56,8 @@ class LiveFigure {
   }
 
   get #document(): ExperimentDocument {
-    return DOCUMENTS[this.section.dataset['figure']!]!(Number(this.#slider.value));
+    const { documentOf } = LESSON.get(this.section.dataset['figure']!)!;
+    return documentOf(Number(this.#slider.value)) as ExperimentDocument;
   }
 
   #describe(): void {
