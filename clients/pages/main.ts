@@ -3,6 +3,7 @@ import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { describeModel, describePositions } from './about.js';
 import type { FlyView } from './body/fly-view.js';
 import { CardPanel } from './cell-card.js';
+import { DarePanel } from './dare.js';
 import { byId } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
 import { showGallery } from './gallery.js';
@@ -85,6 +86,7 @@ async function start(): Promise<void> {
   store = await RunStore.open(model);
   await Promise.all([opened ?? runFromAddress(), drawn]);
   endArrival();
+  if (new DarePanel(model, stored).replay(location.search)) bringIntoView(byId('dare'));
   whenIdle(() => void openHere(model.connectome_digest).catch(() => undefined));
 }
 
