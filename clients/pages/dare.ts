@@ -1,6 +1,6 @@
-/** A dare: silence a cell type, so that a stimulus no longer makes the fly do what it did. A link replays an answer. */
+/** The part of the page in which visitors take a dare, or see the one of a link. */
 import { own } from '../../src/engine/own.js';
-import { MAX_DARED_TYPES } from '../../src/experiments/presets/lesion-document.js';
+import { type Dare, dareHref, dareOf, quoted, typesOf } from './dare-link.js';
 import { documentHash } from './document-link.js';
 import { byId, element } from './dom.js';
 import { completeNames } from './laboratory/completion.js';
@@ -10,49 +10,7 @@ import type { StoredRuns } from './service/stored-runs.js';
 import { pageUrl } from './service/transport.js';
 import { verdictOn } from './verdict.js';
 
-export interface Dare {
-  readonly stimulus: string;
-  /** Cell types. */
-  readonly silence: readonly string[];
-  /** The id of the experiment that answered it; undefined before. */
-  readonly id?: string;
-}
-
 const FIRST_STIMULUS = 'loom';
-const ID = /^[0-9a-f]{32}$/;
-const MAX_SHOWN_CHARACTERS = 60;
-
-/** A query and not a hash, because a server that draws a preview never sees a hash. */
-export function dareHref({ stimulus, silence, id }: Dare): string {
-  const types = silence.map((type) => ['silence', type]);
-  return `./?${new URLSearchParams([['dare', stimulus], ...types, ...(id === undefined ? [] : [['id', id]])])}`;
-}
-
-/**
- * @param search the query of an address
- * @returns undefined if it has no dare
- * @throws Error with a sentence if it is broken
- */
-export function dareOf(search: string, model: Model): Required<Dare> | undefined {
-  const parameters = new URLSearchParams(search);
-  const stimulus = parameters.get('dare');
-  if (stimulus === null) return undefined;
-  const offered = model.stimuli.map((each) => each.id);
-  if (!offered.includes(stimulus as (typeof offered)[number])) {
-    throw new Error(`dare must be one of ${offered.join(', ')}, got ${quoted(stimulus)}.`);
-  }
-  const silence = typesOf(parameters.getAll('silence'));
-  const id = parameters.get('id') ?? '';
-  if (!ID.test(id)) throw new Error(`id must be 32 hexadecimal digits, got ${quoted(id)}.`);
-  return { stimulus, silence, id };
-}
-
-/** @throws Error with a sentence if there are none or too many */
-function typesOf(names: readonly string[]): readonly string[] {
-  const types = [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))];
-  if (types.length >= 1 && types.length <= MAX_DARED_TYPES) return types;
-  throw new Error(`silence must be 1 or ${MAX_DARED_TYPES} cell types, got ${types.length}.`);
-}
 
 /** @throws Error with a sentence if the brain lacks a type */
 async function checkTypes(types: readonly string[]): Promise<void> {
@@ -63,10 +21,6 @@ async function checkTypes(types: readonly string[]): Promise<void> {
     const such = near.length === 0 ? '' : `, such as ${near.join(', ')}`;
     throw new Error(`silence must be a cell type of this brain${such}, got ${quoted(type)}.`);
   }
-}
-
-function quoted(value: string): string {
-  return JSON.stringify(value.slice(0, MAX_SHOWN_CHARACTERS));
 }
 
 export class DarePanel {
@@ -85,6 +39,7 @@ export class DarePanel {
     this.#stimulus.value = FIRST_STIMULUS;
     // A brain without it offers others.
     if (this.#stimulus.value === '') this.#stimulus.selectedIndex = 0;
+    byId('dare').hidden = false;
     completeNames(() => []);
     byId('dare-form').addEventListener('submit', (event) => {
       event.preventDefault();
@@ -153,7 +108,7 @@ export class DarePanel {
     ];
   }
 
-  #share(dare: Dare): void {
+  #share(dare: Required<Dare>): void {
     const link = byId<HTMLAnchorElement>('dare-link');
     link.href = dareHref(dare);
     link.textContent = link.href;

@@ -3,7 +3,6 @@ import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { describeModel, describePositions } from './about.js';
 import type { FlyView } from './body/fly-view.js';
 import { CardPanel } from './cell-card.js';
-import { DarePanel } from './dare.js';
 import { byId } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
 import { showGallery } from './gallery.js';
@@ -86,8 +85,16 @@ async function start(): Promise<void> {
   store = await RunStore.open(model);
   await Promise.all([opened ?? runFromAddress(), drawn]);
   endArrival();
-  if (new DarePanel(model, stored).replay(location.search)) bringIntoView(byId('dare'));
+  void showDare(model, stored);
   whenIdle(() => void openHere(model.connectome_digest).catch(() => undefined));
+}
+
+/** Without its script, the page has no dares. */
+async function showDare(model: Model, stored: StoredRuns): Promise<void> {
+  const loaded = await import('./dare.js').catch(() => undefined);
+  if (loaded === undefined) return;
+  const isAsked = new loaded.DarePanel(model, stored).replay(location.search);
+  if (isAsked) bringIntoView(byId('dare'));
 }
 
 function whenIdle(work: () => void): void {

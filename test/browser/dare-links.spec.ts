@@ -1,5 +1,5 @@
 /** The links of dares. */
-import { dareHref, dareOf } from '../../clients/pages/dare.js';
+import { dareHref, dareOf } from '../../clients/pages/dare-link.js';
 import type { Model } from '../../clients/pages/service/client.js';
 
 const MODEL = { stimuli: [{ id: 'loom' }, { id: 'sugar' }] } as unknown as Model;
