@@ -36,6 +36,7 @@ async function previewOf(link: string): Promise<string> {
 it('is a picture of 1200 by 630 px that the page of the link names', async () => {
   const path = await previewOf(`${LINK}&id=${'0'.repeat(32)}`);
   expect(path).toBe(`/dare/preview.png${LINK}`);
+  expect(await (await service.get(`/${LINK}`)).text()).toContain('content="A dare: silence C_walk and C_stop"');
   const first = await service.get(path);
   expect([first.status, first.headers.get('content-type')]).toEqual([200, 'image/png']);
   const bytes = Buffer.from(await first.arrayBuffer());

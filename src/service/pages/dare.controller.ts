@@ -69,8 +69,10 @@ export class DareController {
     const drives = lines
       .filter((line) => line.index !== undefined)
       .map(({ reports }) => {
-        const rates = Object.entries(reports).map(([id, [group]]) => [id, asInRun(group.rate_hz.mean)]);
-        return readDrives(Object.fromEntries(rates) as Record<string, number>, drivesOf(channels));
+        const rates = Object.entries(reports).map(
+          ([id, [group]]) => [id, asInRun(group.rate_hz.mean)] as const,
+        );
+        return readDrives(Object.fromEntries(rates), drivesOf(channels));
       });
     // There is no second condition if the silenced neurons never spike.
     const [intact, lesioned = intact] = drives;

@@ -13,7 +13,7 @@ import { atlasStartUrl } from '../../engine/connectome/atlas.js';
 import { escaped } from '../../experiments/figures/svg.js';
 import { publicAddress, SAME_ORIGIN } from '../http/public-address.js';
 import { StaticBody, IMMUTABLE, REVALIDATE } from '../http/static-body.js';
-import { dareIn, previewPath } from './dare.js';
+import { type Dare, dareIn, previewPath } from './dare.js';
 
 /** Stricter than the policy of the rest of the service: no inline code, no other origins. */
 const CONTENT_SECURITY_POLICY = [
@@ -89,12 +89,13 @@ export class PagesController {
       );
     }
     const ahead = page === 'index' ? this.#ahead() : '';
-    const dared = page === 'index' ? this.#previewOfDare(reply.request.query) : undefined;
-    const document = getOrInsert(this.#documents, `${page} ${folder} ${ahead} ${dared ?? ''}`, () => {
+    const dare = page === 'index' ? this.#dareIn(reply.request.query) : undefined;
+    const preview = dare && previewPath(dare);
+    const document = getOrInsert(this.#documents, `${page} ${folder} ${ahead} ${preview ?? ''}`, () => {
       const text = html
-        .replace(PREVIEW, (_, usual: string) => escaped(folder + (dared ?? usual)))
+        .replace(PREVIEW, (_, usual: string) => escaped(folder + (preview ?? usual)))
         .replace(HEAD_END, (end) => ahead + end);
-      return bodyOf(Buffer.from(text), '.html', REVALIDATE);
+      return bodyOf(Buffer.from(dare === undefined ? text : asDare(text, dare)), '.html', REVALIDATE);
     });
     send(document, reply);
   }
@@ -121,12 +122,24 @@ export class PagesController {
     return `<link rel="preload" href="${url}" as="fetch" crossorigin />`;
   }
 
-  /** The path of the preview of a dare; undefined if the address has none of this brain. */
-  #previewOfDare(query: unknown): string | undefined {
+  /** The dare of an address; undefined until the model is ready. */
+  #dareIn(query: unknown): Dare | undefined {
     const { state } = this.health;
-    const dare = state.name === 'ready' ? dareIn(query, state.model.connectome) : undefined;
-    return dare && previewPath(dare);
+    return state.name === 'ready' ? dareIn(query, state.model.connectome) : undefined;
   }
+}
+
+/** Gives a page the title and the text of a dare, which sites show beside its link. */
+function asDare(html: string, { types }: Dare): string {
+  const names = types.join(' and ');
+  const texts = {
+    'og:title': `A dare: silence ${names}`,
+    'og:image:alt': `Drives of a simulated fly with and without ${names}`,
+  };
+  return Object.entries(texts).reduce((text, [property, content]) => {
+    const old = new RegExp(`(?<=<meta\\s+property="${property}"\\s+content=")[^"]*`);
+    return text.replace(old, () => escaped(content));
+  }, html);
 }
 
 function fileOf(page: PageName): URL {
