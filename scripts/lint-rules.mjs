@@ -33,6 +33,7 @@ const doors = {
     gpu: ['pool'],
     queue: ['pool', 'gpu'],
     thread: ['pool', 'queue'],
+    figures: ['pool'],
   },
   service: {
     redis: [],
@@ -48,7 +49,7 @@ const doors = {
     'api/v1': ['config', 'http', 'health', 'limits', 'api/atlas', 'api/openapi'],
     'api/v2': ['config', 'http', 'health', 'limits', 'jobs', 'sessions', 'api/openapi'],
     metrics: ['config', 'http', 'health', 'limits', 'jobs', 'sessions', 'model-host', 'api/v1', 'api/v2'],
-    pages: ['config', 'http', 'health', 'api/atlas'],
+    pages: ['config', 'http', 'health', 'api/atlas', 'api/v2'],
     '': [
       'config',
       'http',
@@ -82,8 +83,10 @@ const bundled = [
   'engine/simulation/network',
   'experiments/presets/fields',
   'experiments/presets/drives',
+  'experiments/presets/lesion-document',
   'experiments/kinds',
   'experiments/document/document',
+  'experiments/document/lesson',
   'experiments/document/result',
   'experiments/formats',
   'experiments/figures',

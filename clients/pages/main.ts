@@ -89,7 +89,16 @@ async function start(): Promise<void> {
   store = await RunStore.open(model);
   await Promise.all([opened ?? runFromAddress(), drawn]);
   endArrival();
+  void showDare(model, stored);
   openWhenIdle(model.connectome_digest);
+}
+
+/** Without its script, the page has no dares. */
+async function showDare(model: Model, stored: StoredRuns): Promise<void> {
+  const loaded = await import('./dare.js').catch(() => undefined);
+  if (loaded === undefined) return;
+  const isAsked = new loaded.DarePanel(model, stored).replay(location.search);
+  if (isAsked) bringIntoView(byId('dare'));
 }
 
 /** Shows the content below the run. Earlier, the arriving run would move it down. */

@@ -4,13 +4,12 @@
  */
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { STEPS_PER_MS } from '../../src/engine/simulation/network.js';
-import { drivesFrom } from '../fly/src/drive-formulas.js';
 import { byId, element, grouped } from './dom.js';
-import { asFailure, type Channel, type FullRun, type Model, service } from './service/client.js';
+import { asRuns, lesionOf } from './lesion.js';
+import { asFailure, type Channel, type Model, service } from './service/client.js';
 import type { Run } from './service/run-result.js';
 import { pageUrl } from './service/transport.js';
 import { type Verdict, verdictOn } from './verdict.js';
-import type { ExperimentDocument } from '#client';
 import { withLessMotion } from './window.js';
 
 const LIT_MS = 1500;
@@ -20,7 +19,6 @@ const CANDIDATES = 12;
 const FAINTEST_HZ = 2;
 const NAMED_TYPES = 4;
 const BOTH_SEEN = 'Both flies get the same input events; the brain shows the recorded run. ';
-const BIN_MS = 5;
 
 interface Station {
   readonly role: 'Sense' | 'Relay' | 'Decides' | 'Read out at';
@@ -190,14 +188,12 @@ export class PathPanel {
     button: HTMLButtonElement,
     outcome: HTMLElement,
   ): Promise<void> {
-    const document = this.#document(run.response, types);
+    const document = lesionOf(run.response, this.model, types);
     button.disabled = true;
     outcome.replaceChildren('Simulating …');
     try {
-      const { conditions } = await service.runExperiment(document).answer();
-      const runs = conditions.map(({ reports, spikes }) =>
-        this.#asRun(run.response, reports as unknown as BinnedReports, spikes?.mean ?? 0),
-      );
+      const answer = await service.runExperiment(document).answer();
+      const runs = asRuns(answer, run.response, this.model);
       const areSeen = run === this.#run && this.onTwins(runs[0]!, runs[1]!, named(types));
       const [before, after] = runs.map((each) => verdictOn(each, this.model));
       const { id, label } = verdict.channel!;
@@ -214,52 +210,6 @@ export class PathPanel {
     }
     button.disabled = false;
   }
-
-  #document(
-    { stimulus, intensity, duration_ms, seed }: FullRun,
-    types: readonly string[],
-  ): ExperimentDocument {
-    const { nominal_rate_hz: rateHz } = this.model.stimuli.find(({ id }) => id === stimulus)!;
-    const reports = this.model.channels.map(({ id }) => [
-      id,
-      { node_set: `@channel/${id}`, type: 'histogram', bin_ms: BIN_MS },
-    ]);
-    return {
-      inputs: { [stimulus]: { node_set: `@stimulus/${stimulus}`, rate_hz: rateHz * intensity } },
-      duration_ms,
-      trials: 1,
-      seed,
-      // A baseline condition, then one with all types silenced as a group.
-      sweep: [{ each: [...types], group_by: [], as: 'silence' }],
-      reports: Object.fromEntries(reports),
-    } as ExperimentDocument;
-  }
-
-  /** Converts rates of channels to the form of a run, so that the fly can act them out. */
-  #asRun(run: FullRun, reports: BinnedReports, total: number): FullRun {
-    const ofChannels = (read: (group: BinnedGroup) => number) =>
-      Object.fromEntries(Object.entries(reports).map(([id, [group]]) => [id, read(group)]));
-    // Two decimals, as in the answer to a run.
-    const channels = ofChannels(({ rate_hz: rate }) => Math.round(100 * rate.mean) / 100);
-    return {
-      ...run,
-      channels,
-      drive: drivesFrom(this.model.drives)(channels),
-      spikes: { ...run.spikes, total },
-      frames: run.frames.map((frame, at) => ({
-        ...frame,
-        channels: ofChannels(({ bins_hz: bins }) => bins[at] ?? 0),
-      })),
-    } as FullRun;
-  }
-}
-
-type BinnedReports = Readonly<Record<string, readonly [BinnedGroup]>>;
-
-/** Group of a report of type histogram. */
-interface BinnedGroup {
-  readonly rate_hz: { readonly mean: number };
-  readonly bins_hz: readonly number[];
 }
 
 function named(types: readonly string[]): string {

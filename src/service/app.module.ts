@@ -31,6 +31,7 @@ import { Metrics } from './metrics/metrics.js';
 import { MetricsServer } from './metrics/metrics-server.js';
 import { ModelLoader } from './model-host/model-loader.js';
 import { BrainController } from './pages/brain.controller.js';
+import { DareController } from './pages/dare.controller.js';
 import { PagesController } from './pages/pages.controller.js';
 import { ChunkWorker } from './jobs/chunk-worker.js';
 import { JobsService } from './jobs/jobs-service.js';
@@ -60,6 +61,7 @@ export interface Replacements {
     AtlasController,
     StoredRunsController,
     PagesController,
+    DareController,
     BrainController,
   ],
   providers: [

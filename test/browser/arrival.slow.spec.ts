@@ -164,6 +164,41 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     await page.close();
   });
 
+  it('takes a dare, whose link replays it, and says what is wrong with a broken link', async () => {
+    const { page, problems } = await served.open();
+    await untilBrain(page);
+    await page.getByRole('combobox', { name: 'Silence' }).fill('PVLP122');
+    await page.getByRole('button', { name: 'Take the dare' }).click();
+    await expectText(page, '#dare-outcome', /silence must be a cell type .*such as PVLP122.*got "PVLP122"\./);
+    for (const [type, reason] of [
+      ['LC4', 'whose neurons the stimulus excites'],
+      ['DNp01', 'whose neurons the deed is read from'],
+    ]) {
+      await page.getByRole('combobox', { name: 'Silence' }).fill(type!);
+      await page.getByRole('button', { name: 'Take the dare' }).click();
+      await expectText(page, '#dare-outcome', new RegExp(`silence must not be ${type}, ${reason}`));
+    }
+    await page.getByRole('combobox', { name: 'Silence' }).fill('PVLP122b');
+    await page.getByRole('button', { name: 'Take the dare' }).click();
+    await expectText(page, '#dare-outcome', /Intact: It takes off.*Without PVLP122b: It .*Experiment [0-9a-f]{32}/s);
+    const verdict = (await page.locator('#dare-outcome b').textContent())!;
+    const link = (await page.locator('#dare-link').textContent())!;
+    expect(await axeFindings(page, '#dare')).toEqual([]);
+
+    await page.goto(link);
+    await expectText(page, '#dare-outcome', /The same bytes as in the link: experiment [0-9a-f]{32}\./);
+    expect(await page.locator('#dare-outcome b').textContent()).toBe(verdict);
+    expect(await page.locator('#dare-link').textContent()).toBe(link);
+    const other = '0'.repeat(32);
+    await page.goto(link.replace(/id=.*/, `id=${other}`));
+    await expectText(page, '#dare-outcome', new RegExp(`Another model: the link has experiment ${other}`));
+    await page.goto(`${served.service.url}/?dare=%3Cimg%20src=x%3E&silence=LC6&id=${other}`);
+    await expectText(page, '#dare-outcome', /dare must be one of sugar, loom, .*, got "<img src=x>"\./);
+    expect(await page.locator('#dare img').count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   it('names a relay only if it fires before its target, and of cues the neurons that are read', async () => {
     const { page, problems } = await served.open();
     await untilBrain(page);

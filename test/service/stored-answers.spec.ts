@@ -1,5 +1,6 @@
 /** An experiment that many ask for is computed and charged once. */
 import { readFileSync } from 'node:fs';
+import { LESSON, lessonDocuments } from '../../src/experiments/document/lesson.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { run, SUGAR } from '../support/experiment-requests.js';
 import { startReadyService, type Service } from '../support/service.js';
@@ -93,6 +94,8 @@ describe('a published experiment', () => {
   /** Costs 1.2 brain seconds. */
   const EXAMPLE = JSON.parse(readFileSync('examples/looming-ramp.json', 'utf8')) as object;
   const OWN = { inputs: {}, reports: {}, duration_ms: 500, trials: 1 };
+  /** A figure of the lesson, which costs 1.5 brain seconds. */
+  const FIGURE = LESSON.get('tired')!.documentOf(500);
 
   it('costs nothing the first time, until the account that pays for all clients is spent', async () => {
     const service = await startReadyService({
@@ -109,14 +112,24 @@ describe('a published experiment', () => {
       };
       expect(await ask(OWN)).toEqual([200, '1']);
       expect(await ask(EXAMPLE)).toEqual([200, null]);
+      for (let pupil = 0; pupil < 3; pupil++) expect(await ask(FIGURE)).toEqual([200, null]);
       // The account pays for a second format. It then has 0.8 left, so the client pays for a third one.
       expect(await ask(EXAMPLE, '?format=ndjson')).toEqual([200, null]);
       expect(await ask(EXAMPLE, '?format=csv')).toEqual([200, '0']);
       expect(await ask({ ...OWN, seed: 2 })).toEqual([429, '0']);
-      expect(await ask({ ...EXAMPLE, seed: 2 })).toEqual([429, '0']);
+      for (const each of [EXAMPLE, FIGURE]) expect(await ask({ ...each, seed: 2 })).toEqual([429, '0']);
       for (const query of ['', '?format=csv']) expect(await ask(EXAMPLE, query)).toEqual([200, null]);
     } finally {
       await service.stop();
     }
+  });
+
+  it('is each position of the sliders of the lesson', () => {
+    const page = readFileSync('clients/pages/lesson.html', 'utf8');
+    const sliders = [...page.matchAll(/id="(\w+)-slider" type="range" min="(\d+)" max="(\d+)" step="(\d+)"/g)];
+    expect(sliders.map(([, figure, ...numbers]) => [figure, numbers.map(Number)])).toEqual(
+      [...LESSON].map(([figure, { values }]) => [figure, values]),
+    );
+    expect(lessonDocuments()).toHaveLength(37);
   });
 });

@@ -1,6 +1,7 @@
 /** A lesson: five figures, each with a slider, computed in this tab or by the service when they come into view. */
 import type { ExperimentDocument } from '#client';
 import { drawnFigures } from '../../../src/experiments/figures/experiment-figures.js';
+import { LESSON } from '../../../src/experiments/document/lesson.js';
 import { describeModelLine } from '../about.js';
 import { documentHash } from '../document-link.js';
 import { byId, element } from '../dom.js';
@@ -10,51 +11,7 @@ import { asFailure, service } from '../service/client.js';
 import type { WholeAnswer } from '../service/open-experiments.js';
 import { onLoading, openWhenIdle, pageUrl, placeFromNow } from '../service/transport.js';
 
-const SUGAR = { node_set: '@sugar', rate_hz: 100 };
-const MN9 = { MN9: { node_set: '@MN9' } };
-const DOSES = { set: 'inputs.sugar.rate_hz', values: [0, 40, 80, 120, 160, 200] };
-const BIN_MS = 100;
 const SIMULATING = 'Simulating …';
-
-/** The document of each figure, by the value of its slider. */
-const DOCUMENTS: Readonly<Record<string, (value: number) => ExperimentDocument>> = {
-  sugar: (highestHz) => ({
-    name: 'Sugar to MN9',
-    inputs: { sugar: SUGAR },
-    reports: MN9,
-    sweep: [{ set: DOSES.set, values: [0, 0.25, 0.5, 0.75, 1].map((share) => share * highestHz) }],
-    trials: 3,
-  }),
-  bitter: (rateHz) => ({
-    name: 'Sugar to MN9, with bitter',
-    inputs: { sugar: SUGAR, bitter: { node_set: '@bitter', rate_hz: rateHz } },
-    reports: MN9,
-    sweep: [DOSES],
-    trials: 3,
-  }),
-  lesion: (top) => ({
-    name: 'Which types MN9 needs',
-    inputs: { sugar: SUGAR },
-    reports: MN9,
-    sweep: [{ each: { responders_of: 'baseline', top }, group_by: ['type'], as: 'silence' }],
-    trials: 3,
-  }),
-  shuffled: (seed) => ({
-    name: 'Sugar to MN9 in a shuffled brain',
-    inputs: { sugar: SUGAR },
-    reports: MN9,
-    sweep: [DOSES],
-    trials: 3,
-    ...(seed > 0 && { wiring: { shuffle: 'targets' as const, seed } }),
-  }),
-  tired: (durationMs) => ({
-    name: 'Sugar for long',
-    inputs: { sugar: SUGAR },
-    reports: { MN9: { ...MN9.MN9, type: 'histogram', bin_ms: BIN_MS } },
-    duration_ms: durationMs,
-    trials: 3,
-  }),
-};
 
 let digest: string | undefined;
 /** One experiment runs at a time, since all share the workers of the tab. */
@@ -89,7 +46,8 @@ class LiveFigure {
   }
 
   get #document(): ExperimentDocument {
-    return DOCUMENTS[this.section.dataset['figure']!]!(Number(this.#slider.value));
+    const { documentOf } = LESSON.get(this.section.dataset['figure']!)!;
+    return documentOf(Number(this.#slider.value)) as ExperimentDocument;
   }
 
   #describe(): void {

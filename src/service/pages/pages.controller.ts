@@ -10,8 +10,10 @@ import { CodedError, describeValue } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { ModelHealth } from '../health/model-health.js';
 import { atlasStartUrl } from '../../engine/connectome/atlas.js';
+import { escaped } from '../../experiments/figures/svg.js';
 import { publicAddress, SAME_ORIGIN } from '../http/public-address.js';
 import { StaticBody, IMMUTABLE, REVALIDATE } from '../http/static-body.js';
+import { type Dare, dareIn, previewPath } from './dare.js';
 
 /** Stricter than the policy of the rest of the service: no inline code, no other origins. */
 const CONTENT_SECURITY_POLICY = [
@@ -30,7 +32,7 @@ const TAB_POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-eval'; connect-src 'self'";
 
 /** The pages that Vite built. Tests run the source files, so this leads from there to the built pages. */
-const PAGE_DIRECTORY = new URL(
+export const PAGE_DIRECTORY = new URL(
   import.meta.url.endsWith('.ts') ? '../../../dist/pages/' : '../../pages/',
   import.meta.url,
 );
@@ -47,10 +49,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const PAGES = ['index', 'laboratory', 'lesson', 'docs'] as const;
 type PageName = (typeof PAGES)[number];
 
-/** Number of rendered pages in the cache; each combination of page and address is one. */
+/** Number of rendered pages in the cache; each combination of page, address and dare is one. */
 const MAX_DOCUMENTS = 32;
-/** Start of the URL of the preview picture, which must be absolute for sites that show it beside a link. */
-const PREVIEW = /(?<=<meta property="og:image" content=")\./;
+/** URL of the preview picture, which must be absolute for sites that show it beside a link. */
+const PREVIEW = /(?<=<meta property="og:image" content=")\.([^"]*)/;
 
 /** End of the head, before which links for preloading are inserted. */
 const HEAD_END = '</head>';
@@ -65,7 +67,7 @@ export class PagesController {
   readonly #assets = readFolder('assets/', IMMUTABLE);
   /** The files of a brain in the tab; see clients/tab. */
   readonly #tab = readFolder('tab/', REVALIDATE);
-  /** Rendered pages by page, address and preload link. */
+  /** Rendered pages by page, address, preload link and dare. */
   readonly #documents = new LRUCache<string, StaticBody>({ max: MAX_DOCUMENTS });
 
   constructor(
@@ -87,13 +89,14 @@ export class PagesController {
       );
     }
     const ahead = page === 'index' ? this.#ahead() : '';
-    const document = getOrInsert(this.#documents, `${page} ${folder} ${ahead}`, () =>
-      bodyOf(
-        Buffer.from(html.replace(PREVIEW, () => folder).replace(HEAD_END, (end) => ahead + end)),
-        '.html',
-        REVALIDATE,
-      ),
-    );
+    const dare = page === 'index' ? this.#dareIn(reply.request.query) : undefined;
+    const preview = dare && previewPath(dare);
+    const document = getOrInsert(this.#documents, `${page} ${folder} ${ahead} ${preview ?? ''}`, () => {
+      const text = html
+        .replace(PREVIEW, (_, usual: string) => escaped(folder + (preview ?? usual)))
+        .replace(HEAD_END, (end) => ahead + end);
+      return bodyOf(Buffer.from(dare === undefined ? text : asDare(text, dare)), '.html', REVALIDATE);
+    });
     send(document, reply);
   }
 
@@ -118,6 +121,25 @@ export class PagesController {
     const url = `.${atlasStartUrl(state.model.connectome)}`;
     return `<link rel="preload" href="${url}" as="fetch" crossorigin />`;
   }
+
+  /** The dare of an address; undefined until the model is ready. */
+  #dareIn(query: unknown): Dare | undefined {
+    const { state } = this.health;
+    return state.name === 'ready' ? dareIn(query, state.model.connectome) : undefined;
+  }
+}
+
+/** Gives a page the title and the text of a dare, which sites show beside its link. */
+function asDare(html: string, { types }: Dare): string {
+  const names = types.join(' and ');
+  const texts = {
+    'og:title': `A dare: silence ${names}`,
+    'og:image:alt': `Drives of a simulated fly with and without ${names}`,
+  };
+  return Object.entries(texts).reduce((text, [property, content]) => {
+    const old = new RegExp(`(?<=<meta\\s+property="${property}"\\s+content=")[^"]*`);
+    return text.replace(old, () => escaped(content));
+  }, html);
 }
 
 function fileOf(page: PageName): URL {

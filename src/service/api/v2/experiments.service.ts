@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerHead, AnswerRequest, AnswerPiece } from '../../../experiments/formats/answer.js';
 import { TABLE_FORMATS, type Format } from '../../../experiments/formats/formats.js';
+import { answerRequest } from '../../../experiments/formats/queries.js';
 import { drawableForms } from '../../../experiments/formats/stored-answer.js';
 import type { SessionPlan } from '../../../experiments/plan/session-plan.js';
 import type { SilenceToPlan } from '../../../experiments/sessions/session.js';
@@ -22,7 +23,7 @@ import { ModelHealth } from '../../health/model-health.js';
 import type { JobState } from '../../jobs/job.js';
 import { JobsService } from '../../jobs/jobs-service.js';
 import { withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
-import type { ExperimentReport } from './experiment-report.js';
+import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
 import { type PendingAnswer, type StoredAnswer, StoredAnswers } from './stored-answers.js';
 
 /** Price of a job that was planned and then refused because there are too many. */
@@ -57,9 +58,8 @@ export class ExperimentsService {
     private readonly stored: StoredAnswers,
   ) {}
 
-  async prepare(request: FastifyRequest, wanted: AnswerRequest) {
+  async prepare(request: FastifyRequest, wanted: AnswerRequest, text = textOf(request)) {
     const model = this.health.modelForRuns();
-    const text = textOf(request);
     const work = model.experiments.openDocument(siteOf(request), text);
     const planning = work.call('plan', text, wanted, this.#limitsOf(wanted.format));
     return { wanted, model, planned: await this.#awaited(request, work, planning), work };
@@ -68,11 +68,13 @@ export class ExperimentsService {
   /**
    * Begins an accepted experiment: it is admitted and its expected price is charged. The stored answer of an equal
    * experiment is free of charge, and so are published experiments until their account is spent.
+   * @param pay charges the expected price
    */
   async begin(
     prepared: PreparedExperiment,
     report: ExperimentReport,
     reply: FastifyReply,
+    pay = () => this.#charge(prepared, reply),
   ): Promise<RunningExperiment | StoredAnswer> {
     const { request } = reply;
     const { work, planned } = prepared;
@@ -91,9 +93,7 @@ export class ExperimentsService {
     let charge: Charge;
     try {
       leave = this.admission.admit(siteOf(request));
-      charge =
-        (planned.isExample && (await this.budget.chargeExample(planned.id, planned.priceMs))) ||
-        (await this.budget.charge(clientOf(request), planned.priceMs, reply));
+      charge = await pay();
     } catch (error) {
       pending.end();
       leave();
@@ -108,6 +108,37 @@ export class ExperimentsService {
     // The client may have disconnected during the charge.
     whenEnded(request, () => void run.end());
     return run;
+  }
+
+  /**
+   * Computes an experiment of the service itself, which is for all clients, so the account of all pays.
+   * @returns the lines of its answer
+   * @throws CodedError RATE_LIMITED if the account has less left
+   */
+  async linesForAll(document: object, reply: FastifyReply): Promise<readonly object[]> {
+    const { request } = reply;
+    const wanted = answerRequest({}, 'ndjson', 0);
+    const prepared = await this.prepare(request, wanted, JSON.stringify(document));
+    const begun = await this.begin(prepared, openExperimentReport(request), reply, async () => {
+      const charge = await this.budget.chargeShared(prepared.planned.priceMs);
+      if (charge !== undefined) return charge;
+      throw new CodedError('RATE_LIMITED', 'All clients together have asked for too much; try again later.');
+    });
+    if ('bytes' in begun) return linesOf(begun.bytes);
+    try {
+      const { bytes } = await begun.answer();
+      const pieces: Uint8Array[] = [];
+      for await (const piece of bytes) pieces.push(piece);
+      return linesOf(Buffer.concat(pieces));
+    } finally {
+      await begun.end();
+    }
+  }
+
+  async #charge({ planned }: PreparedExperiment, reply: FastifyReply): Promise<Charge> {
+    const { id, isExample, priceMs } = planned;
+    const shared = isExample ? await this.budget.chargeExample(id, priceMs) : undefined;
+    return shared ?? this.budget.charge(clientOf(reply.request), priceMs, reply);
   }
 
   /** The figure of an experiment whose answer is stored in another format, free of charge; undefined if none is. */
@@ -399,4 +430,9 @@ async function* bytesOf(pieces: AsyncIterable<AnswerPiece>, over: () => void): B
 /** @returns undefined if there is no body, so every default applies */
 function textOf({ body }: FastifyRequest): string | undefined {
   return typeof body === 'string' ? body : undefined;
+}
+
+function linesOf(bytes: Buffer): object[] {
+  const lines = bytes.toString().trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as object);
 }

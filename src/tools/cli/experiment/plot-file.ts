@@ -1,11 +1,11 @@
 /** Writes figures as SVG, PNG or PDF, with a chosen size, font and colours. Equal figures give equal bytes. */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { describeValue } from '../../../engine/errors.js';
 import type { Figure } from '../../../experiments/figures/figure.js';
 import { figureFile, MM_PER_INCH, USUAL_DPI } from '../../../experiments/figures/figure-file.js';
 import type { Fonts } from '../../../experiments/figures/figure-pdf.js';
 import { pngWith } from '../../../experiments/figures/provenance.js';
+import { pngOf, usualFonts } from '../../../workers/figures/png.js';
 import { attempt } from '../atomic-file.js';
 import { UsageError } from '../command.js';
 import { extensionOf } from './options.js';
@@ -48,8 +48,11 @@ export function plotter(path: string, options: PlotOptions): Plotter {
         `The font lacks ${describeValue(missing)}, so the plot has boxes there: --font FILE takes another font.`,
       );
     }
-    if (format === 'png')
-      return pngWith(await pngOf(file.svg, dpi, file.widthMm, fonts), figure.metadata!, dpi);
+    if (format === 'png') {
+      const widthPx = Math.round((file.widthMm / MM_PER_INCH) * dpi);
+      const png = await pngOf({ svg: file.svg, widthPx }, fonts, (pixels) => checkPixels(pixels, dpi));
+      return pngWith(png, figure.metadata!, dpi);
+    }
     const { pdfOf } = await import('../../../experiments/figures/figure-pdf.js');
     return pdfOf(file, figure, fonts);
   };
@@ -57,14 +60,7 @@ export function plotter(path: string, options: PlotOptions): Plotter {
 
 function fontsOf(file: string | undefined): Fonts {
   const read = (path: string) => attempt(`The font ${path} cannot be read`, () => readFileSync(path));
-  const { resolve } = createRequire(import.meta.url);
-  if (file === undefined) {
-    const [regular, bold] = ['400Regular/Arimo_400Regular.ttf', '600SemiBold/Arimo_600SemiBold.ttf'];
-    return {
-      regular: read(resolve(`@expo-google-fonts/arimo/${regular}`)),
-      bold: read(resolve(`@expo-google-fonts/arimo/${bold}`)),
-    };
-  }
+  if (file === undefined) return usualFonts(read);
   const own = read(file);
   const isFont = ['\0\x01\0\0', 'OTTO', 'true'].includes(own.subarray(0, 4).toString('latin1'));
   if (!isFont) {
@@ -75,30 +71,10 @@ function fontsOf(file: string | undefined): Fonts {
   return { regular: own, bold: own };
 }
 
-let renderer: Promise<typeof import('@resvg/resvg-wasm')> | undefined;
-
-async function pngOf(svg: string, dpi: number, widthMm: number, fonts: Fonts): Promise<Uint8Array> {
-  renderer ??= import('@resvg/resvg-wasm').then(async (module) => {
-    await module.initWasm(
-      readFileSync(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')),
-    );
-    return module;
-  });
-  const { Resvg } = await renderer;
-  const value = Math.round((widthMm / MM_PER_INCH) * dpi);
-  const image = new Resvg(svg, {
-    fitTo: { mode: 'width', value },
-    font: { fontBuffers: [fonts.regular, fonts.bold] },
-  });
-  try {
-    const pixels = value * value * (image.height / image.width);
-    if (pixels > MAX_PIXELS) {
-      throw new UsageError(
-        `--dpi ${dpi} makes ${Math.round(pixels / 1e6)} million pixels, at most ${MAX_PIXELS / 1e6} million are allowed`,
-      );
-    }
-    return image.render().asPng();
-  } finally {
-    image.free();
-  }
+/** @throws UsageError */
+function checkPixels(pixels: number, dpi: number): void {
+  if (pixels <= MAX_PIXELS) return;
+  throw new UsageError(
+    `--dpi ${dpi} makes ${Math.round(pixels / 1e6)} million pixels, at most ${MAX_PIXELS / 1e6} million are allowed`,
+  );
 }

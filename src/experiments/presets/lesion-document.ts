@@ -1,0 +1,40 @@
+/** The document of a lesion: a run of version 1 as it is, and without some cell types. Pages and the service make the same. */
+
+/** A dare silences at most this many types. */
+export const MAX_DARED_TYPES = 2;
+const BIN_MS = 5;
+
+interface LesionedRun {
+  readonly stimulus: string;
+  readonly intensity: number;
+  readonly duration_ms: number;
+  readonly seed: number;
+}
+
+/**
+ * @param rateHz the nominal rate of the stimulus
+ * @param channels ids of all channels of the model, in its order; the document reads each over time
+ * @param types are silenced together, in the second condition
+ */
+export function lesionDocument(
+  { stimulus, intensity, duration_ms, seed }: LesionedRun,
+  rateHz: number,
+  channels: readonly string[],
+  types: readonly string[],
+) {
+  return {
+    inputs: { [stimulus]: { node_set: `@stimulus/${stimulus}`, rate_hz: rateHz * intensity } },
+    duration_ms,
+    trials: 1,
+    seed,
+    sweep: [{ each: [...types], group_by: [], as: 'silence' }],
+    reports: Object.fromEntries(
+      channels.map((id) => [id, { node_set: `@channel/${id}`, type: 'histogram', bin_ms: BIN_MS }]),
+    ),
+  };
+}
+
+/** The rate of a channel as in the answer to a run: with two decimals. */
+export function asInRun(rateHz: number): number {
+  return Math.round(100 * rateHz) / 100;
+}

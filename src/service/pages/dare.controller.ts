@@ -1,0 +1,100 @@
+import { readdirSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { Controller, Get, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { CodedError } from '../../engine/errors.js';
+import { getOrBegin } from '../../engine/get-or-insert.js';
+import { modelId } from '../../engine/connectome/model-id.js';
+import { darePicture } from '../../experiments/figures/dare-figure.js';
+import { drivesOf, readDrives } from '../../experiments/presets/drives.js';
+import { experimentOf } from '../../experiments/presets/experiment.js';
+import { asInRun, lesionDocument } from '../../experiments/presets/lesion-document.js';
+import { pngInThread } from '../../workers/figures/png.js';
+import { ExperimentsService } from '../api/v2/experiments.service.js';
+import { type LoadedModel, ModelHealth, perModel } from '../health/model-health.js';
+import { withoutIdleLimit } from '../http/request-watch.js';
+import { REVALIDATE, StaticBody } from '../http/static-body.js';
+import { type Dare, dareIn, previewPath } from './dare.js';
+import { PAGE_DIRECTORY } from './pages.controller.js';
+
+const MAX_PICTURES = 64;
+const WIDTH_PX = 1200;
+
+/** A condition of the answer, whose reports are of channels. */
+interface Condition {
+  readonly index?: number;
+  readonly reports: Readonly<Record<string, readonly [{ readonly rate_hz: { readonly mean: number } }]>>;
+}
+
+/**
+ * Draws the preview that sites show beside the link of a dare. It computes what the page would ask for, so whoever opens
+ * the link gets a stored answer. The account of all clients pays.
+ */
+@ApiExcludeController()
+@Controller('dare')
+export class DareController {
+  readonly #picturesOf = perModel(() => new LRUCache<string, Promise<StaticBody>>({ max: MAX_PICTURES }));
+  readonly #usual = usualPreview();
+
+  constructor(
+    private readonly health: ModelHealth,
+    private readonly experiments: ExperimentsService,
+  ) {}
+
+  /** Leads to the picture of all pages if the dare is not of this brain, or cannot be computed now. */
+  @Get('preview.png')
+  async preview(@Res() reply: FastifyReply): Promise<void> {
+    const { request } = reply;
+    try {
+      const model = this.health.model();
+      const dare = dareIn(request.query, model.connectome);
+      if (dare === undefined) throw new CodedError('NOT_FOUND', 'There is no such dare with this brain.');
+      const draw = () =>
+        getOrBegin(this.#picturesOf(model), previewPath(dare), () => this.#draw(model, dare, reply));
+      (await withoutIdleLimit(request, draw)).send(reply);
+    } catch (error) {
+      if (!(error instanceof CodedError) || this.#usual === undefined) throw error;
+      reply.header('cache-control', 'no-store').redirect(this.#usual, 302);
+    }
+  }
+
+  async #draw(model: LoadedModel, { stimulus, types }: Dare, reply: FastifyReply): Promise<StaticBody> {
+    const { metadata } = model.connectome;
+    const channels = metadata.channels.map(({ id }) => id);
+    const run = { ...experimentOf({}), stimulus: stimulus.id };
+    const document = lesionDocument(run, stimulus.nominalRateHz, channels, types);
+    const lines = (await this.experiments.linesForAll(document, reply)) as Condition[];
+    const drives = lines
+      .filter((line) => line.index !== undefined)
+      .map(({ reports }) => {
+        const rates = Object.entries(reports).map(
+          ([id, [group]]) => [id, asInRun(group.rate_hz.mean)] as const,
+        );
+        return readDrives(Object.fromEntries(rates), drivesOf(channels));
+      });
+    // There is no second condition if the silenced neurons never spike.
+    const [intact, lesioned = intact] = drives;
+    if (intact === undefined) throw new CodedError('WORKER_LOST', 'The experiment of the preview ended early.');
+    const svg = darePicture({
+      stimulus: stimulus.label,
+      types,
+      model: modelId(model.connectome),
+      intact,
+      lesioned: lesioned!,
+    });
+    const png = await pngInThread({ svg, widthPx: WIDTH_PX });
+    return new StaticBody(png, gzipSync(png), 'image/png', REVALIDATE);
+  }
+}
+
+/** The picture of all pages, relative to a preview; undefined if the pages were not built. */
+function usualPreview(): string | undefined {
+  try {
+    const name = readdirSync(new URL('assets/', PAGE_DIRECTORY)).find((file) => /^preview.*\.jpg$/.test(file));
+    return name && `../assets/${name}`;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,24 @@
+import type { Connectome } from '../../engine/connectome/connectome.js';
+import type { StimulusPopulation } from '../../engine/connectome/populations.js';
+import { MAX_DARED_TYPES } from '../../experiments/presets/lesion-document.js';
+
+export interface Dare {
+  readonly stimulus: StimulusPopulation;
+  readonly types: readonly string[];
+}
+
+/** @returns the dare of a query; undefined if it names none of this brain */
+export function dareIn(query: unknown, { metadata }: Connectome): Dare | undefined {
+  const { dare, silence } = query as { readonly dare?: unknown; readonly silence?: unknown };
+  const stimulus = metadata.stimuli.find(({ id }) => id === dare);
+  const types = [...new Set([silence].flat().slice(0, MAX_DARED_TYPES + 1) as unknown[])];
+  const known = types.filter((type): type is string => metadata.types.some(({ name }) => name !== '' && name === type));
+  const isWhole = known.length === types.length && known.length <= MAX_DARED_TYPES;
+  return stimulus !== undefined && isWhole ? { stimulus, types: known } : undefined;
+}
+
+/** The address of a dare's preview, relative to that of the pages. */
+export function previewPath({ stimulus, types }: Dare): string {
+  const query = new URLSearchParams([['dare', stimulus.id], ...types.map((type) => ['silence', type])]);
+  return `/dare/preview.png?${query}`;
+}
