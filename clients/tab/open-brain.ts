@@ -2,6 +2,7 @@
 import type * as NodeThreads from 'node:worker_threads';
 import { Brain, type BrainOptions, type OpenBrain } from '#client';
 import { CodedError } from '../../src/engine/errors.js';
+import type { Kernels } from './computer.js';
 import { HERE, loadBrain, loadFile } from './load-brain.js';
 import type { FromWorker, ToWorker } from './messages.js';
 
@@ -12,6 +13,12 @@ export type { BrainOptions, LoadProgress } from '#client';
 interface Thread {
   post(message: ToWorker, memory: Transferable[]): void;
   end(): void;
+}
+
+/** A message, and the memory that moves with it. */
+interface Sent {
+  readonly message: ToWorker;
+  readonly memory: Transferable[];
 }
 
 const KERNELS = {
@@ -28,32 +35,32 @@ export const openBrain: OpenBrain = async (
   const { onProgress, signal, workers = 1 } = isSource ? more : first;
   if (!Number.isInteger(workers) || workers < 1)
     throw new RangeError(`workers must be an integer from 1, got ${workers}.`);
-  const files = Object.entries(KERNELS).map(async ([name, file]) => [
-    name,
-    await loadFile(new URL(`./${file}`, HERE), signal),
-  ]);
-  const [{ bytes: file, source, keep }, kernels] = await Promise.all([
-    loadBrain(isSource ? first : undefined, { onProgress, signal }),
-    Promise.all(files).then(
-      (loaded) => Object.fromEntries(loaded) as Record<keyof typeof KERNELS, ArrayBuffer>,
-    ),
-  ]);
   const calls = new WorkerCalls();
-  const threads: Thread[] = [];
+  const over = new AbortController();
   const end = (): void => {
-    for (const thread of threads) thread.end();
+    over.abort();
     calls.end();
   };
   try {
     const channels = Array.from({ length: workers - 1 }, () => new MessageChannel());
     const helpers = channels.map(({ port1 }) => port1);
-    const begin = (message: ToWorker, memory: Transferable[]) =>
-      start(message, memory, calls.receive, signal, threads);
-    // The file moves to the worker, so the page holds no copy. The worker hands the brain on to the helpers.
-    const [answering] = await Promise.all([
-      begin({ kind: 'open', file, source, kernels, helpers }, [file, ...helpers]),
+    const begin = (message: Sent | Promise<Sent>): Promise<Thread> =>
+      start(message, calls.receive, signal, over.signal);
+    const loading = Promise.all([
+      loadBrain(isSource ? first : undefined, { onProgress, signal }),
+      loadKernels(signal),
+    ]);
+    // Workers start meanwhile. The file moves to the first, so the page holds no copy; helpers get the brain from there.
+    const [answering, [{ keep }]] = await Promise.all([
+      begin(
+        loading.then(([{ bytes: file, source }, kernels]) => ({
+          message: { kind: 'open', file, source, kernels, helpers },
+          memory: [file, ...helpers],
+        })),
+      ),
+      loading,
       // A helper that dies leaves trials unanswered, so all calls fail.
-      ...channels.map(({ port2 }) => begin({ kind: 'help', trials: port2 }, [port2])),
+      ...channels.map(({ port2 }) => begin({ message: { kind: 'help', trials: port2 }, memory: [port2] })),
     ]);
     calls.connect(answering);
     // The worker has opened the bytes, so they are right. A browser that refuses to store them loads them again.
@@ -66,13 +73,20 @@ export const openBrain: OpenBrain = async (
   }
 };
 
-/** Starts a worker and waits until its brain is open. */
+async function loadKernels(signal: AbortSignal | undefined): Promise<Kernels> {
+  const files = Object.entries(KERNELS).map(async ([name, file]) => [
+    name,
+    await loadFile(new URL(`./${file}`, HERE), signal),
+  ]);
+  return Object.fromEntries(await Promise.all(files)) as Record<keyof typeof KERNELS, ArrayBuffer>;
+}
+
+/** Starts a worker and waits until its brain is open. @param over ends the worker */
 async function start(
-  opening: ToWorker,
-  memory: Transferable[],
+  opening: Sent | Promise<Sent>,
   receive: (message: FromWorker) => void,
   signal: AbortSignal | undefined,
-  threads: Thread[],
+  over: AbortSignal,
 ): Promise<Thread> {
   signal?.throwIfAborted();
   let isReady = false;
@@ -93,11 +107,14 @@ async function start(
       else reject(new CodedError('WORKER_LOST', messageOf(error)));
     };
     let thread: Thread;
-    void newThread(onMessage, onError).then((begun) => {
-      if (signal?.aborted) return begun.end();
+    const started = newThread(onMessage, onError).then((begun) => {
+      if (over.aborted) begun.end();
+      else over.addEventListener('abort', () => begun.end(), { once: true });
+      return begun;
+    });
+    Promise.all([started, opening]).then(([begun, { message, memory }]) => {
       thread = begun;
-      threads.push(begun);
-      begun.post(opening, memory);
+      begun.post(message, memory);
     }, reject);
   });
 }
