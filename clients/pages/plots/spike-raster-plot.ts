@@ -13,7 +13,7 @@ import { type Range, type TimePanel, TimePlot } from './time-plot.js';
 export type RasterOrder = 'super class' | 'type';
 
 const HEIGHT_PX = 290;
-const LABEL_CHARACTERS = 15;
+const LABEL_CHARACTERS = 12;
 /** More strokes slow the page down, and cannot be told apart. */
 const MAX_SPIKES = 50_000;
 
