@@ -3,6 +3,7 @@
  * canvas its drawn frames and the draw calls of the last one, on the document whether its brain is in the tab.
  */
 {
+  const { document, WebGL2RenderingContext, Worker } = globalThis;
   const calls = new Map();
   const note = (canvas) => {
     canvas.dataset.frames = Number(canvas.dataset.frames ?? 0) + 1;
@@ -20,7 +21,7 @@
     };
   }
 
-  window.Worker = class extends Worker {
+  globalThis.Worker = class extends Worker {
     constructor(...values) {
       super(...values);
       this.addEventListener('message', ({ data }) => {
