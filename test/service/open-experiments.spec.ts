@@ -337,7 +337,7 @@ describe('an experiment on a small brain', () => {
       'application/*',
       'text/html, */*;q=0.1',
       'image/png, application/json;q=0.01',
-      // What a browser sends if an address is opened in it.
+      // Sent by a browser in which an address is opened.
       'text/html,application/xhtml+xml,application/xml;q=0.9,image/png,image/svg+xml,*/*;q=0.8',
     ]) {
       const { headers } = await run(service, SUGAR, '?dry_run=true', { accept });

@@ -1,5 +1,5 @@
 import { withoutPauses } from '../../engine/parts.js';
-import { packed, packedJson } from './packed.js';
+import { equalsPacked, packed, packedJson } from './packed.js';
 
 const jsonOf = (value: unknown) => withoutPauses(packedJson(value));
 
@@ -19,6 +19,22 @@ describe('a packed document', () => {
     for (const value of [inputs.a.node_set, rows, byId]) expect(value).toBeInstanceOf(Uint8Array);
     expect(short).toEqual(DOCUMENT.short);
     expect(jsonOf(packed(DOCUMENT))).toBe(JSON.stringify(DOCUMENT));
+  });
+
+  it('equals only what it was packed from', () => {
+    const { rows, ...rest } = DOCUMENT;
+    expect(equalsPacked(packed(DOCUMENT), structuredClone(DOCUMENT))).toBe(true);
+    const others = [
+      { ...DOCUMENT, name: 'e' },
+      { ...rest, rows },
+      rest,
+      { ...DOCUMENT, rows: rows.slice(1) },
+      { ...DOCUMENT, rows: [...rows.slice(1), rows[0]] },
+      { ...DOCUMENT, rows: undefined },
+      { ...DOCUMENT, short: [...DOCUMENT.short.slice(1), null] },
+      { ...DOCUMENT, inputs: { a: { ...DOCUMENT.inputs.a, rate_hz: { times_ms: rows, values: [1, 2] } } } },
+    ];
+    for (const other of others) expect(equalsPacked(packed(DOCUMENT), other)).toBe(false);
   });
 
   it('may have a list in parts, and bytes in shared memory', () => {

@@ -2,12 +2,15 @@
  * Documents as they cross threads. A list of 60,000 numbers takes a thread many milliseconds to receive. An array in shared
  * memory takes none, so long lists and long maps become arrays.
  */
-import type { InParts } from '../../engine/parts.js';
+import { type InParts, withoutPauses } from '../../engine/parts.js';
+import { isObject } from '../../engine/schema/forms.js';
 
 /** So many take a millisecond or two. */
 const NUMBERS_AT_ONCE = 8192;
 /** Members that a list or a map may have as it is. */
 const MAX_MEMBERS = 64;
+/** Length of UTF-8 for one unit of UTF-16. */
+const MAX_BYTES_PER_UNIT = 3;
 
 /** @returns a copy in which long lists of numbers are Float64Arrays, and other long lists and maps are bytes of JSON */
 export function packed(value: unknown): unknown {
@@ -19,6 +22,31 @@ export function packed(value: unknown): unknown {
   const members = Object.entries(value);
   if (members.length > MAX_MEMBERS) return jsonOf(value);
   return Object.fromEntries(members.map(([name, member]) => [name, packed(member)]));
+}
+
+/**
+ * Compares a packed value with one that is not packed, also in the order of members.
+ * It unpacks nothing that is much longer than the other value: requests are compared on the main thread.
+ */
+export function equalsPacked(value: unknown, other: unknown): boolean {
+  if (value instanceof Uint8Array) {
+    const text = JSON.stringify(other) ?? '';
+    const canBeEqual = value.length >= text.length && value.length <= MAX_BYTES_PER_UNIT * text.length;
+    return canBeEqual && withoutPauses(packedJson(value)) === text;
+  }
+  if (value instanceof Float64Array || Array.isArray(value)) {
+    return (
+      Array.isArray(other) &&
+      value.length === other.length &&
+      other.every((member, at) => equalsPacked(value[at], member))
+    );
+  }
+  if (!isObject(value) || !isObject(other)) return value === other;
+  const [members, others] = [Object.entries(value), Object.entries(other)];
+  return (
+    members.length === others.length &&
+    members.every(([name, member], at) => name === others[at]![0] && equalsPacked(member, others[at]![1]))
+  );
 }
 
 /**

@@ -5,12 +5,11 @@
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { CodedError } from '../../engine/errors.js';
 import type { ExperimentDocument } from '../document/document.js';
-import { packed, packedJson } from '../document/packed.js';
+import { equalsPacked, packed } from '../document/packed.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
 import { expectedEvents } from '../plan/prices.js';
 import type { SessionPlan } from '../plan/session-plan.js';
 import type { ConditionProtocol } from '../plan/trial.js';
-import { withoutPauses } from '../../engine/parts.js';
 import { refused } from '../../engine/schema/json-path.js';
 import { isObject } from '../../engine/schema/forms.js';
 import {
@@ -124,7 +123,7 @@ export class Timeline {
   /** True if exactly these selectors are silenced now. */
   isSilencing(items: readonly SetSelector[]): boolean {
     const now = this.#silences.filter(({ endMs }) => endMs === undefined).flatMap((silence) => silence.items);
-    return now.length === items.length && withoutPauses(packedJson(now)) === JSON.stringify(items);
+    return equalsPacked(now, items);
   }
 
   /** @throws CodedError INVALID_PARAMETER */

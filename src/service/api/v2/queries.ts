@@ -42,7 +42,9 @@ export function answerFormat<F extends Format>(
   const negotiator = new Negotiator({ headers });
   // Browsers that open an address want a page, and accept pictures as much, because one may stand there.
   const isVisit = negotiator.mediaTypes([PAGE, ...types])[0] === PAGE && accept.includes(PAGE);
-  const [best] = negotiator.mediaTypes(isVisit ? types.filter((type) => type !== FORMATS.svg.mediaType) : types);
+  const [best] = negotiator.mediaTypes(
+    isVisit ? types.filter((type) => type !== FORMATS.svg.mediaType) : types,
+  );
   const format = possible.find((each) => FORMATS[each].mediaType === best);
   if (format !== undefined) return format;
   const [last, ...others] = types.reverse();
