@@ -2,7 +2,13 @@
  * Answers requests of the API in this thread: the same paths, bodies, statuses and sentences as the service, from the same
  * code. Only the limits are missing that protect other clients.
  */
-import { ATLAS_IDS, ATLAS_MAP, atlasOf, ATLAS_START, atlasFolder } from '../../src/engine/connectome/atlas.js';
+import {
+  ATLAS_IDS,
+  ATLAS_MAP,
+  atlasOf,
+  ATLAS_START,
+  atlasFolder,
+} from '../../src/engine/connectome/atlas.js';
 import { encodeAtlas, firstPartLength, mapOf } from '../../src/engine/connectome/atlas-binary.js';
 import { encodeIds } from '../../src/engine/connectome/atlas-ids.js';
 import { cardOfNeuron, cardOfType } from '../../src/engine/connectome/cell-card.js';

@@ -24,7 +24,8 @@ export class ChannelRates {
         selectors.filter(
           ({ type, super_class, except = [] }) =>
             (type === undefined || wildcard(type)(name)) &&
-            !except.includes(name) && (super_class ?? superClass) === superClass,
+            !except.includes(name) &&
+            (super_class ?? superClass) === superClass,
         ),
       );
       const members = [...typeIndices.keys()].filter((neuron) =>

@@ -50,7 +50,12 @@ export function channelPanel(trials: Trials, kept: Trials | undefined, channels:
 }
 
 /** The line of the means, and a band if the seeds differ. */
-function linesOf(rates: readonly MeanSd[], frameMs: number, y: (rateHz: number) => number, paint: number): Mark[] {
+function linesOf(
+  rates: readonly MeanSd[],
+  frameMs: number,
+  y: (rateHz: number) => number,
+  paint: number,
+): Mark[] {
   const stepped = <T>(of: (rate: MeanSd, ms: number) => T): T[] =>
     rates.flatMap((rate, frame) => [of(rate, frame * frameMs), of(rate, (frame + 1) * frameMs)]);
   const line: Mark = {

@@ -8,7 +8,7 @@ import { onWidth } from '../window.js';
 const ON_DARK = ['#ffb347', '#5cc8ff', '#7bd88f', '#c98bff', '#f2e15c', '#ff8fc2'];
 const HEAT_ON_DARK = ['#1d2330', '#4f2a4a', '#96403f', '#dd7a2b', '#ffc05c', '#fff4d6'];
 
-export function screenPalette(): Palette {
+function screenPalette(): Palette {
   const { dark, panel, text, muted, line } = readTheme();
   return {
     background: panel,

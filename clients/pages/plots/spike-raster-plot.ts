@@ -129,7 +129,11 @@ function rasterPanel(run: Run, kept: Run | undefined, rows: Rows, view: View): T
 }
 
 /** The places of the visible spikes in the raster of a run. */
-function spikesIn({ raster: { steps, neurons } }: Run, rows: Rows, { ms, rows: [top, bottom] }: View): number[] {
+function spikesIn(
+  { raster: { steps, neurons } }: Run,
+  rows: Rows,
+  { ms, rows: [top, bottom] }: View,
+): number[] {
   const [from, to] = [STEPS_PER_MS * ms[0], STEPS_PER_MS * ms[1]];
   return [...steps.keys()].filter((spike) => {
     const row = rows.of.get(neurons[spike]!) ?? -1;
