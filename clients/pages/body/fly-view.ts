@@ -81,7 +81,7 @@ export class FlyView {
     this.#frame = frame;
     this.#canvas = canvas;
     this.#name = caption.querySelector('.who')!;
-    this.#behaviour = caption.querySelector('.behaviour')!;
+    this.#behaviour = caption.querySelector('.who + span')!;
     this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
     // Checking for errors would wait for the shader compiler.
     this.#renderer.debug.checkShaderErrors = false;
