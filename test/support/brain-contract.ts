@@ -30,7 +30,7 @@ import { variedDocuments } from './varied-documents.js';
 const SEED = Number(process.env['SEED'] ?? randomInt(1, 2 ** 31 - 1));
 /** The seed of random documents is fixed, because one of some seeds takes three minutes. */
 const SEED_OF_DOCUMENTS = Number(process.env['SEED'] ?? 1_825_137_750);
-const SEEDS_PER_STIMULUS = 8;
+const SEEDS_PER_STIMULUS = 20;
 const SESSION_MS = 60_000;
 
 /** Numbers of the generator of Park and Miller. */
@@ -252,6 +252,27 @@ function course(): Course {
   };
 }
 
+/** A step, or a condition of one trial, of the document of `course`. */
+interface Spiked {
+  readonly reports: {
+    readonly spikes: {
+      readonly t_ms: readonly number[];
+      readonly root_id: readonly string[];
+      readonly truncated?: true;
+    };
+  };
+}
+
+/** A line for each spike. */
+function spikesIn(parts: readonly Spiked[]): string {
+  return parts
+    .flatMap(({ reports: { spikes } }) => {
+      expect(spikes.truncated).toBeUndefined();
+      return spikes.t_ms.map((tMs, row) => `${tMs} ${spikes.root_id[row]}`);
+    })
+    .join('\n');
+}
+
 const REFUSED_SESSIONS: readonly object[] = [
   { ...SUGAR, trials: 2 },
   { ...SUGAR, sweep: [{ set: 'inputs.sugar.rate_hz', values: [1] }] },
@@ -281,7 +302,7 @@ export function describeContract(
     afterAll(() => brain.close());
 
     it.each([...STIMULUS_IDS, 'none'] as const)(
-      `gives the text of the service for 20 runs of %s in both views`,
+      `gives the text of the service for ${SEEDS_PER_STIMULUS} runs of %s in both views`,
       async (stimulus) => {
         const next = numbersFrom(SEED + stimulus.length);
         const runs = Array.from({ length: SEEDS_PER_STIMULUS }, () => ({
@@ -290,9 +311,9 @@ export function describeContract(
           intensity: next(301) / 100,
           seed: next(2 ** 31),
         })).flatMap((request) => (['full', 'drive'] as const).map((view) => ({ request, view })));
-        const expected = await http().runs(runs);
+        const [expected, own] = await Promise.all([http().runs(runs), brain.use(runsOf, runs)]);
         expect(new Set(expected).size).toBe(2 * SEEDS_PER_STIMULUS);
-        expectSame(await brain.use(runsOf, runs), expected);
+        expectSame(own, expected);
       },
     );
 
@@ -340,13 +361,22 @@ export function describeContract(
       expectSame(await brain.use(answersOf, REFUSED), expected);
     });
 
-    it('steps a session of 60 s with the answers of the service, and leaves the same document', async () => {
+    it('steps a session of 60 s as the service, and leaves the same document, which replays it', async () => {
       const stepped = course();
       const own = await brain.use(courseOf, stepped);
       const service = await http().course(stepped);
       expect(service.filter((each) => typeof each === 'object').length).toBeGreaterThan(0);
       expectSame(own, service);
-      expect(JSON.parse(service.at(-1) as string)).toMatchObject({ duration_ms: SESSION_MS });
+      const document = JSON.parse(service.at(-1) as string) as object;
+      expect(document).toMatchObject({ duration_ms: SESSION_MS });
+      const answers = own.slice(0, -1).filter((each) => typeof each === 'string');
+      const steps = answers.map((answer) => JSON.parse(answer) as Spiked & { readonly spikes: number });
+      const [replay] = await brain.use(answersOf, [document]);
+      expect(replay).toEqual(expect.any(String));
+      const { conditions } = JSON.parse(replay as string) as { readonly conditions: readonly Spiked[] };
+      expectSame([spikesIn(conditions)], [spikesIn(steps)]);
+      const mean = steps.reduce((sum, { spikes }) => sum + spikes, 0);
+      expect(conditions).toMatchObject([{ spikes: { mean } }]);
     });
 
     it('branches sessions, and refuses them in the same words', async () => {
