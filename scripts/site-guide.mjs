@@ -6,6 +6,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Marked, Renderer } from 'marked';
+import { offlineScript } from './site-offline.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const GUIDE = 'docs/guide';
@@ -162,6 +163,7 @@ function htmlOf({ file, title, body }, pages, { script, styles, icon }) {
 <link rel="icon" href="../${icon}" type="image/svg+xml">
 ${styles.map((style) => `<link rel="stylesheet" href="../${style}">`).join('\n')}
 <script type="module" src="../${script}"></script>
+${offlineScript('../')}
 </head>
 <body>
 <header>

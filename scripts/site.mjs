@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { openBrain } from '../dist/pages/tab/brain.js';
 import { guide } from './site-guide.mjs';
+import { offline, writeOffline } from './site-offline.mjs';
 
 const DEFAULT_CONNECTOME = 'data/default.connectome';
 const { values } = parseArgs({
@@ -25,7 +26,7 @@ try {
   await build({
     configFile: 'clients/pages/vite.config.mjs',
     mode: 'site',
-    plugins: [guide()],
+    plugins: [guide(), offline()],
     build: { outDir: resolve(out), emptyOutDir: true },
   });
   cpSync('dist/pages/tab', out, { recursive: true });
@@ -40,6 +41,7 @@ try {
   const answers = ['/api/v1/model', ...files, ...runs];
   for (const path of answers) write(path, await brain.client.bytes(path));
   write('answers.json', JSON.stringify(answers));
+  await writeOffline(resolve(out));
   console.log(`${out} holds the site of ${model.name}.`);
 } finally {
   brain.close();

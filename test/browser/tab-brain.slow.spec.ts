@@ -14,6 +14,7 @@ import { connectomeFile } from '../support/connectomes.js';
 import { describeLocal } from '../support/local-brain-contract.js';
 import { describeWith } from '../support/requirements.js';
 import { serveFolder, type StaticSite } from '../support/static-site.js';
+import { expectText, follow } from './page-reading.js';
 
 jest.setTimeout(300_000);
 
@@ -37,7 +38,7 @@ describeWith(['chromium'], 'the brain of a static site', () => {
     brainFile = (JSON.parse(readFileSync(join(folder, 'brain.json'), 'utf8')) as { file: string }).file;
     site = await serveFolder(folder);
     site.files.set(EMPTY, Buffer.from('<!doctype html><title>Empty</title>'));
-    browser = await launchChromium();
+    browser = await launchChromium({ computesHere: true });
     watched = await openPage(browser, site, EMPTY);
   }, 600_000);
   afterAll(async () => {
@@ -133,5 +134,49 @@ describeWith(['chromium'], 'the brain of a static site', () => {
       site.files.set('brain.json', undefined);
       await expect(fresh.open()).rejects.toMatchObject(missing);
     });
+  });
+
+  it('works without its host after a visit, and shows what the host has when it is back', async () => {
+    let host = await serveFolder(folder);
+    const context = await browser.newContext();
+    try {
+      const { page, problems } = await openPage(context as unknown as Browser, host, '');
+      const untilHere = () => page.locator('html[data-brain=here]').waitFor({ state: 'attached' });
+      await untilHere();
+      await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
+      await page.waitForFunction(
+        "caches.open('brain').then((cache) => cache.keys()).then(({ length }) => length === 1)",
+      );
+      await host.stop();
+
+      await page.reload();
+      await untilHere();
+      await follow(page, 'stimulus=loom&seed=7');
+      await expectText(page, '#place', /Computed in this tab/);
+      await page.goto(`${host.url}guide/`);
+      expect(await page.locator('h1').innerText()).toBe('Guide');
+      expect(problems).toEqual([]);
+
+      host = await serveFolder(folder, Number(new URL(host.url).port));
+      host.files.set('guide/index.html', Buffer.from('<!doctype html><title>Newer</title>'));
+      await page.reload();
+      expect(await page.title()).toBe('Newer');
+
+      // The files of another build replace those of this one, and those that are the same are not loaded again.
+      const script = readFileSync(join(folder, 'offline.js'), 'utf8');
+      host.files.set('offline.js', Buffer.from(script.replace(/(?<=["'`])[0-9a-f]{16}(?=["'`])/, 'next')));
+      host.asked.length = 0;
+      await page.evaluate('navigator.serviceWorker.getRegistration().then((each) => each.update())');
+      await page.waitForFunction('navigator.serviceWorker.getRegistration().then((each) => each.waiting)');
+      await page.goto('about:blank');
+      await page.goto(`${host.url}guide/run.html`);
+      const cached = `caches.keys().then((names) => names.filter((name) => name.startsWith('site ')).join())`;
+      await page.waitForFunction(`${cached}.then((names) => names === 'site ${host.url} next')`);
+      expect(host.asked).toContain('brain.json');
+      expect(host.asked.filter((path) => /^assets\/.*\.js$/.test(path))).toEqual([]);
+    } finally {
+      await context.close();
+      await host.stop();
+    }
   });
 });

@@ -55,6 +55,8 @@ it('computes runs in the tab, with the numbers of the service', async () => {
   const rates = page.locator('#channels tr[data-of] > td:last-child');
   expect(await rates.allTextContents()).toEqual(expect.arrayContaining([String(channels['escape'])]));
   expect(computed).toEqual([]);
+  // Only a site stores itself.
+  expect(await page.locator('script[src*="offline"]').count()).toBe(0);
   expect(problems).toEqual([]);
   await page.close();
 });

@@ -24,12 +24,13 @@ export interface StaticSite {
   stop(): Promise<void>;
 }
 
-export async function serveFolder(folder: string): Promise<StaticSite> {
+/** @param port a free one by default */
+export async function serveFolder(folder: string, port = 0): Promise<StaticSite> {
   const files: StaticSite['files'] = new Map();
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url!, 'http://localhost');
-    const path = normalize(pathname.slice(BELOW.length)) + (pathname.endsWith('/') ? 'index.html' : '');
+    const path = normalize(pathname.slice(BELOW.length) + (pathname.endsWith('/') ? 'index.html' : ''));
     asked.push(path);
     const other = files.get(path);
     const file = typeof other === 'string' ? other : join(folder, path);
@@ -43,7 +44,7 @@ export async function serveFolder(folder: string): Promise<StaticSite> {
       createReadStream(file).pipe(response);
     }
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${BELOW}`,
