@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
+import type { DriveRun } from '../../clients/typescript/src/client.js';
 import { launchChromium, openPage, type WatchedPage } from '../support/browser.js';
 import { describeContract, describeGoldens, serveBrain } from '../support/brain-contract.js';
-import { runsOf } from '../support/brain-deeds.js';
+import { type Outcome, runsOf } from '../support/brain-deeds.js';
 import { chromiumPlace } from '../support/brain-places.js';
 import { connectomeFile } from '../support/connectomes.js';
+import { codeAt } from '../support/guide-examples.js';
 import { describeLocal } from '../support/local-brain-contract.js';
 import { describeWith } from '../support/requirements.js';
 import { serveFolder, type StaticSite } from '../support/static-site.js';
@@ -178,5 +180,59 @@ describeWith(['chromium'], 'the brain of a static site', () => {
       await context.close();
       await host.stop();
     }
+  });
+
+  describe('a page of the guide beside it', () => {
+    const open = async (name: string) => {
+      site.files.set(`${name}.html`, Buffer.from(codeAt(site.url, name)));
+      return openPage(browser, site, `${name}.html`);
+    };
+    const asked = async (answers: Promise<Outcome[]>) => JSON.parse((await answers)[0] as string) as unknown;
+
+    it('own-page: runs by click', async () => {
+      const { page, problems } = await open('own-page');
+      await page.locator('#run:enabled').click();
+      const { spikes, channels } = (await asked(
+        http().runs([{ request: { stimulus: 'loom', seed: 1 }, view: 'drive' }]),
+      )) as DriveRun;
+      await page
+        .getByText(`${spikes.responding_neurons} neurons answer; escape ${channels.escape} Hz`)
+        .waitFor();
+      expect(problems).toEqual([]);
+      await page.close();
+    });
+
+    it('own-experiment: prints the rates of the service', async () => {
+      const { page, problems } = await open('own-experiment');
+      const document = {
+        inputs: { sugar: { node_set: '@sugar' } },
+        reports: { mn9: { node_set: '@MN9' } },
+        sweep: [{ set: 'inputs.sugar.rate_hz', values: [50, 100, 150] }],
+        trials: 5,
+      };
+      const { conditions } = (await asked(http().answers([document]))) as {
+        readonly conditions: readonly {
+          readonly reports: { readonly mn9: readonly [{ readonly rate_hz: { readonly mean: number } }] };
+        }[];
+      };
+      const rates = conditions.map(({ reports }) => reports.mn9[0].rate_hz.mean.toFixed(1));
+      await page
+        .getByText(`50 Hz: ${rates[0]} Hz, 100 Hz: ${rates[1]} Hz, 150 Hz: ${rates[2]} Hz`)
+        .waitFor();
+      expect(problems).toEqual([]);
+      await page.close();
+    });
+
+    it('own-session: moves the proboscis while sugar is given', async () => {
+      const { page, problems } = await open('own-session');
+      const value = "document.getElementById('proboscis').value";
+      await page.locator('#sugar').hover();
+      await page.mouse.down();
+      await page.waitForFunction(`${value} > 30`);
+      await page.mouse.up();
+      await page.waitForFunction(`${value} < 5`);
+      expect(problems).toEqual([]);
+      await page.close();
+    });
   });
 });

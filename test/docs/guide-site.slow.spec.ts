@@ -16,7 +16,7 @@ describe('the guide of the site', () => {
     const guide = pages.filter(({ source }) => source.startsWith('docs/guide/'));
     const [first, second] = guide;
     expect([first!.file, second!.file]).toEqual(['index.html', 'run.html']);
-    expect(new Set(guide.map(({ source }) => source)).size).toBe(19);
+    expect(new Set(guide.map(({ source }) => source)).size).toBe(20);
     expect(byFile.size).toBe(pages.length);
     expect(byFile.get('docs-science.html')!.title).toBe('The model, and what it can say');
   });

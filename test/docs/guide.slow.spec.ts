@@ -1,7 +1,7 @@
 /**
  * The guide promises that its examples work, so they are taken out of its pages and run: each against a real
- * service that has the brain that ships; those in a browser by guide-browser.slow.spec.ts, and that of generated types by
- * test/clients/generated.slow.spec.ts.
+ * service that has the brain that ships; those in a browser by guide-browser.slow.spec.ts, pages without a service by
+ * test/browser/tab-brain.slow.spec.ts, and that of generated types by test/clients/generated.slow.spec.ts.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -114,6 +114,9 @@ describe('docs/guide', () => {
       'connections',
       'session',
       'edits',
+      'own-page',
+      'own-experiment',
+      'own-session',
       'screen',
       'controls',
       'matched',
