@@ -184,7 +184,9 @@ function parameterItem({ name, in: place, required, description, schema }, versi
 /** The command of the first example. GET has links, too, if they need no name of a job or session. */
 function exampleOf(operation, isSite) {
   const { method, path, parameters, body } = operation;
-  const target = path.replace(/\{(\w+)\}/g, (_, name) => exampleValue(parameters.find((each) => each.name === name)));
+  const target = path.replace(/\{(\w+)\}/g, (_, name) =>
+    exampleValue(parameters.find((each) => each.name === name)),
+  );
   const query = parameters
     .filter((each) => each.in === 'query' && exampleValue(each) !== undefined)
     .map((each) => `${each.name}=${encodeURIComponent(exampleValue(each)).replaceAll('%3A', ':')}`);
@@ -228,7 +230,9 @@ function answerItem({ status, description, content, links = {} }, version) {
     ({ type, schema, examples }) =>
       `<p>${code(type)}: ${typeOf(schema, version)}</p>\n${schema.$ref === undefined ? meaningOf(schema, version) : ''}` +
       examples
-        .map(({ summary, value }) => folded(summary ? `Example: ${escaped(summary)}` : 'Example', exampleText(value)))
+        .map(({ summary, value }) =>
+          folded(summary ? `Example: ${escaped(summary)}` : 'Example', exampleText(value)),
+        )
         .join(''),
   );
   const next = Object.values(links).map(

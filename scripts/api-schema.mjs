@@ -4,7 +4,17 @@ import { escaped } from './site-guide.mjs';
 
 /** Keywords that the text of a schema covers. All others are shown as they are. */
 const IN_WORDS = new Set([
-  ...['$ref', 'additionalProperties', 'anyOf', 'const', 'default', 'description', 'enum', 'examples', 'format'],
+  ...[
+    '$ref',
+    'additionalProperties',
+    'anyOf',
+    'const',
+    'default',
+    'description',
+    'enum',
+    'examples',
+    'format',
+  ],
   ...['items', 'maxItems', 'maxLength', 'maxProperties', 'maximum', 'minItems', 'minProperties', 'minimum'],
   ...['oneOf', 'pattern', 'properties', 'propertyNames', 'required', 'title', 'type', 'uniqueItems'],
 ]);
@@ -65,7 +75,13 @@ function kindOf(schema, version) {
     .join(' or ');
 }
 
-const KINDS = { number: numberKind, integer: numberKind, string: stringKind, array: arrayKind, object: objectKind };
+const KINDS = {
+  number: numberKind,
+  integer: numberKind,
+  string: stringKind,
+  array: arrayKind,
+  object: objectKind,
+};
 
 function numberKind(name, { minimum, maximum }) {
   return `${name}${between(minimum, maximum)}`;

@@ -1,6 +1,7 @@
 /** Experiments for agents, with the table and the figure of the command line. */
 import type { Brain, ExperimentDocument, ExperimentLine } from '#client';
 import { haveSameNeurons } from '../../src/engine/connectome/model-id.js';
+import type { ExperimentHead } from '../../src/experiments/document/result.js';
 import { figureOfFile } from '../../src/experiments/figures/experiment-figures.js';
 import { eventReports } from '../../src/experiments/figures/report-figures.js';
 import { answerTable } from '../../src/tools/cli/experiment/answer-table.js';

@@ -108,7 +108,11 @@ export class DarePanel {
     return [
       element('p', {}, `Intact: ${before!.sentence}`),
       element('p', {}, `Without ${names}: ${after!.sentence}`),
-      element('p', {}, element('b', {}, isWon ? `Won: it no longer ${behaviour}.` : `Lost: it still ${behaviour}.`)),
+      element(
+        'p',
+        {},
+        element('b', {}, isWon ? `Won: it no longer ${behaviour}.` : `Lost: it still ${behaviour}.`),
+      ),
       element('p', { class: 'hint' }, replayed(dare.id, answer.id)),
       element('a', { href: pageUrl('laboratory', documentHash(document) ?? '') }, 'Open in the laboratory'),
     ];

@@ -6,7 +6,7 @@ import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { STEPS_PER_MS } from '../../src/engine/simulation/network.js';
 import { byId, element, grouped } from './dom.js';
 import { asRuns, lesionOf } from './lesion.js';
-import { asFailure, type Channel, type Model, service } from './service/client.js';
+import { asFailure, type Channel, type FullRun, type Model, service } from './service/client.js';
 import type { Run } from './service/run-result.js';
 import { pageUrl } from './service/transport.js';
 import { type Verdict, verdictOn } from './verdict.js';

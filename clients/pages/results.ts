@@ -53,7 +53,7 @@ export class Results {
   #raster: SpikeRaster | undefined;
   /** Loaded with the first run. */
   #rates: TimePlot | undefined;
-  #loadingRates: Promise<void> | undefined;
+  #areRatesLoading = false;
   #timeMs = 0;
 
   constructor(
@@ -166,14 +166,16 @@ export class Results {
   }
 
   #loadRates(): void {
-    this.#loadingRates ??= import('./plots/time-plot.js').then(
+    if (this.#areRatesLoading) return;
+    this.#areRatesLoading = true;
+    void import('./plots/time-plot.js').then(
       ({ TimePlot }) => {
         this.#rates = new TimePlot(byId('rates'), this.listeners.onSeek);
         this.#rates.moveTo(this.#timeMs);
         this.#drawRates();
       },
       // The next run tries again.
-      () => (this.#loadingRates = undefined),
+      () => (this.#areRatesLoading = false),
     );
   }
 

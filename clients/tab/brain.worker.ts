@@ -38,8 +38,7 @@ class BrainWorker {
     return this.#tell(async () => {
       const buffer = await unpacked(file, source);
       const connectome = await openConnectomeWith(sha256Aside, buffer);
-      for (const port of helpers)
-        port.postMessage({ connectome: buffer, kernels } satisfies OpenedBrain);
+      for (const port of helpers) port.postMessage({ connectome: buffer, kernels } satisfies OpenedBrain);
       const computer = new Computer(connectome, kernels);
       this.#service = new LocalService(connectome, computer, trialsIn(computer, helpers));
     });

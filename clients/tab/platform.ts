@@ -15,7 +15,7 @@ export function sha256(...parts: readonly (string | Uint8Array)[]): Uint8Array {
 
 /** The same in another thread, and several times as fast. A page without TLS has no such hash. */
 export async function sha256Aside(...parts: readonly (string | Uint8Array)[]): Promise<Uint8Array> {
-  const subtle = globalThis.crypto.subtle as SubtleCrypto | undefined;
+  const subtle = globalThis.crypto.subtle as typeof globalThis.crypto.subtle | undefined;
   if (subtle === undefined) return sha256(...parts);
   const joined = joinedBytes(parts.map(bytesOf));
   const digest = await subtle.digest('SHA-256', joined);

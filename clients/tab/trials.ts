@@ -1,6 +1,6 @@
 /** Trials of one experiment in several threads: this one and its helpers. Results do not depend on their number. */
 import { CodedError, failureOf } from '../../src/engine/errors.js';
-import { arraysOfResult, type TrialResult } from '../../src/experiments/plan/trial.js';
+import { arraysOfResult } from '../../src/experiments/plan/trial.js';
 import type { Computer } from './computer.js';
 import type { Trials } from './local-service.js';
 import type { AnsweredTrial, AskedTrial } from './messages.js';

@@ -25,7 +25,9 @@ let untilMs = 0;
 /** Returns at once during a turn; otherwise after the messages that wait were read. */
 export async function pauseIfDue(signal: AbortSignal): Promise<void> {
   if (performance.now() >= untilMs) {
-    await new Promise<void>((resolve) => void afterMessages(resolve));
+    await new Promise<void>((resolve) => {
+      afterMessages(resolve);
+    });
     untilMs = performance.now() + TURN_MS;
   }
   signal.throwIfAborted();

@@ -180,7 +180,11 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     }
     await page.getByRole('combobox', { name: 'Silence' }).fill('PVLP122b');
     await page.getByRole('button', { name: 'Take the dare' }).click();
-    await expectText(page, '#dare-outcome', /Intact: It takes off.*Without PVLP122b: It .*Experiment [0-9a-f]{32}/s);
+    await expectText(
+      page,
+      '#dare-outcome',
+      /Intact: It takes off.*Without PVLP122b: It .*Experiment [0-9a-f]{32}/s,
+    );
     const verdict = (await page.locator('#dare-outcome b').textContent())!;
     const link = (await page.locator('#dare-link').textContent())!;
     expect(await axeFindings(page, '#dare')).toEqual([]);

@@ -240,9 +240,7 @@ describeWith(['chromium'], 'the brain of a static site', () => {
         }[];
       };
       const rates = conditions.map(({ reports }) => reports.mn9[0].rate_hz.mean.toFixed(1));
-      await page
-        .getByText(`50 Hz: ${rates[0]} Hz, 100 Hz: ${rates[1]} Hz, 150 Hz: ${rates[2]} Hz`)
-        .waitFor();
+      await page.getByText(`50 Hz: ${rates[0]} Hz, 100 Hz: ${rates[1]} Hz, 150 Hz: ${rates[2]} Hz`).waitFor();
       expect(problems).toEqual([]);
       await page.close();
     });

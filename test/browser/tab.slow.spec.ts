@@ -141,20 +141,23 @@ it('runs an experiment of the laboratory in two tabs, after one was reloaded or 
   await context.close();
 });
 
-it.each(['/lesson', '/laboratory'])('shows the first figure of %s before it loads the brain', async (path) => {
-  const { page, problems } = await openPage(browser, service, 'about:blank');
-  let see!: (figures: number) => void;
-  const seenFirst = new Promise<number>((resolve) => (see = resolve));
-  await page.route(/\/(tab|brain)\/[^/]+$/, async (route) => {
-    see(await page.locator('[data-figure=sugar] svg, #figure svg').count());
-    await route.abort();
-  });
-  await page.goto(service.url + path);
-  expect(await seenFirst).toBe(1);
-  await expectText(page, 'main', /Computed by the service\./);
-  expect(problems).toEqual([]);
-  await page.close();
-});
+it.each(['/lesson', '/laboratory'])(
+  'shows the first figure of %s before it loads the brain',
+  async (path) => {
+    const { page, problems } = await openPage(browser, service, 'about:blank');
+    let see!: (figures: number) => void;
+    const seenFirst = new Promise<number>((resolve) => (see = resolve));
+    await page.route(/\/(tab|brain)\/[^/]+$/, async (route) => {
+      see(await page.locator('[data-figure=sugar] svg, #figure svg').count());
+      await route.abort();
+    });
+    await page.goto(service.url + path);
+    expect(await seenFirst).toBe(1);
+    await expectText(page, 'main', /Computed by the service\./);
+    expect(problems).toEqual([]);
+    await page.close();
+  },
+);
 
 it('goes on with the service if the worker fails', async () => {
   const { page, computed } = await openHere('/');
@@ -171,7 +174,10 @@ it('goes on with the service if the worker fails', async () => {
 });
 
 it.each([
-  ['this browser saves data', "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"],
+  [
+    'this browser saves data',
+    "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })",
+  ],
   ['this device has little memory', "Object.defineProperty(navigator, 'deviceMemory', { value: 1 })"],
   ['this browser has no WebAssembly with SIMD', 'WebAssembly.validate = () => false'],
 ])('asks the service, and says why, because %s', async (reason, device) => {

@@ -33,7 +33,10 @@ const textOf = (html: string) =>
 function saidIn(schema: object): string[] {
   return Object.entries(schema).flatMap(([keyword, value]: [string, unknown]) => {
     if (keyword === 'properties')
-      return Object.entries(value as object).flatMap(([name, each]: [string, object]) => [name, ...saidIn(each)]);
+      return Object.entries(value as object).flatMap(([name, each]: [string, object]) => [
+        name,
+        ...saidIn(each),
+      ]);
     if (keyword === 'description') return [(value as string).replaceAll('`', '')];
     return keyword === 'examples' ? [] : [value].flat().flatMap(saidInPart);
   });

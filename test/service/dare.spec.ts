@@ -29,14 +29,18 @@ afterAll(() => service.stop());
 
 /** The address of the preview in the page of a link. */
 async function previewOf(link: string): Promise<string> {
-  const [, address] = /property="og:image" content="([^"]*)"/.exec(await (await service.get(`/${link}`)).text())!;
+  const [, address] = /property="og:image" content="([^"]*)"/.exec(
+    await (await service.get(`/${link}`)).text(),
+  )!;
   return address!.replaceAll('&amp;', '&').slice(service.url.length);
 }
 
 it('is a picture of 1200 by 630 px that the page of the link names', async () => {
   const path = await previewOf(`${LINK}&id=${'0'.repeat(32)}`);
   expect(path).toBe(`/dare/preview.png${LINK}`);
-  expect(await (await service.get(`/${LINK}`)).text()).toContain('content="A dare: silence C_walk and C_stop"');
+  expect(await (await service.get(`/${LINK}`)).text()).toContain(
+    'content="A dare: silence C_walk and C_stop"',
+  );
   const first = await service.get(path);
   expect([first.status, first.headers.get('content-type')]).toEqual([200, 'image/png']);
   const bytes = Buffer.from(await first.arrayBuffer());

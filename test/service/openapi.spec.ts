@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import { INPUT_KINDS } from '../../src/experiments/kinds/input-kinds.js';
 import { REPORT_KINDS } from '../../src/experiments/kinds/report-kinds.js';
 import { API_VERSIONS } from '../../src/service/http/api-versions.js';
-import { merged } from '../../clients/pages/docs/merged.js';
 import { check, DOCUMENT, DOCUMENT_OF_V2, DOCUMENTS } from '../support/contract.js';
 import { startReadyService, type Service } from '../support/service.js';
 
@@ -209,21 +208,6 @@ describe('the description of the interface', () => {
         expect(parts.filter((part, at) => parts.indexOf(part) !== at)).toEqual([]);
       }
     }
-  });
-
-  it('is merged for the page of all versions, with the parts of each', () => {
-    const all = merged([DOCUMENTS.get('1'), DOCUMENTS.get('2')]);
-    const references = [...JSON.stringify(all).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)];
-    expect(references.length).toBeGreaterThan(200);
-    for (const [reference, kind, name] of references) {
-      expect({ reference, part: (all.components[kind!] as Schema)[name!] }).toEqual({
-        reference,
-        part: expect.any(Object),
-      });
-    }
-    expect(Object.keys(all.components['schemas']!)).toEqual(
-      expect.arrayContaining(['v1.Selector', 'Selector']),
-    );
   });
 
   it('tells the two views apart: neither is the other', async () => {

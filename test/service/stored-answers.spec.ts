@@ -126,7 +126,9 @@ describe('a published experiment', () => {
 
   it('is each position of the sliders of the lesson', () => {
     const page = readFileSync('clients/pages/lesson.html', 'utf8');
-    const sliders = [...page.matchAll(/id="(\w+)-slider" type="range" min="(\d+)" max="(\d+)" step="(\d+)"/g)];
+    const sliders = [
+      ...page.matchAll(/id="(\w+)-slider" type="range" min="(\d+)" max="(\d+)" step="(\d+)"/g),
+    ];
     expect(sliders.map(([, figure, ...numbers]) => [figure, numbers.map(Number)])).toEqual(
       [...LESSON].map(([figure, { values }]) => [figure, values]),
     );

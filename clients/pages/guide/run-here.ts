@@ -14,7 +14,6 @@ import type { WholeAnswer } from '../service/open-experiments.js';
 /** @param share from 0 to 1; undefined if unknown */
 export type Report = (sentence: string, share?: number) => void;
 
-
 let brain: Brain | undefined;
 let neurons: NeuronIndex | undefined;
 const boxes = new Map<HTMLElement, FigureBox>();

@@ -172,10 +172,7 @@ function named(brain: Brain, selector: Json | undefined, document: Members): num
       ?.places?.filter((neuron) => parts.side === undefined || sideOf(brain, neuron) === parts.side);
   }
   const isNamed = wildcard(parts.name);
-  return neuronsWith(
-    brain,
-    (type, side) => type !== '' && isNamed(type) && (parts.side ?? side) === side,
-  );
+  return neuronsWith(brain, (type, side) => type !== '' && isNamed(type) && (parts.side ?? side) === side);
 }
 
 function labelled(brain: Brain, resolved: DryRun['resolved'][string] | undefined): number[] {

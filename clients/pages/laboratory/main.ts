@@ -76,7 +76,7 @@ let isRefused = false;
 let wantsJob = false;
 /** Id of the job whose results are shown. */
 let job: string | undefined;
-/** Of the connectome; undefined until the model is known. */
+/** Digest of the connectome; undefined until the model is known. */
 let digest: string | undefined;
 let asked = new AbortController();
 let pause: ReturnType<typeof setTimeout> | undefined;

@@ -45,7 +45,7 @@ export class OutcomePanel {
   #conditions: ConditionLine[] = [];
   #totals: ExperimentTotals | undefined;
   /** The place of computation, as a sentence. */
-  #place = '';
+  #placeText = '';
   #findings: Findings | undefined;
   #latest: Progress | undefined;
   #expected = 0;
@@ -196,7 +196,7 @@ export class OutcomePanel {
         break;
       default:
         this.#totals = line.totals;
-        this.#place = line.place;
+        this.#placeText = line.place;
     }
   }
 
@@ -276,7 +276,7 @@ export class OutcomePanel {
     return (
       `${grouped(conditions)} ${conditions === 1 ? 'condition' : 'conditions'} of ${trials} ${trials === 1 ? 'trial' : 'trials'}: ` +
       `${brain_seconds} brain seconds, ${grouped(synaptic_events)} synaptic events. ` +
-      [this.#liveNote, this.#place].filter(Boolean).join(' ')
+      [this.#liveNote, this.#placeText].filter(Boolean).join(' ')
     );
   }
 

@@ -13,9 +13,6 @@ export async function fetchNeuronIndex(modelId: string): Promise<NeuronIndex> {
   if (!haveSameNeurons(model.id, modelId)) {
     throw new ServiceFailure('failed', 'The service has another model now; run the experiment again.');
   }
-  const [atlas, ids] = await Promise.all([
-    fetchAtlas(model.atlas_url),
-    idsOfBrain(service, model.atlas_url),
-  ]);
+  const [atlas, ids] = await Promise.all([fetchAtlas(model.atlas_url), idsOfBrain(service, model.atlas_url)]);
   return neuronIndexOf(model, atlas, ids);
 }

@@ -63,7 +63,7 @@ export function encodeConnectome(content: ConnectomeContent): Uint8Array<ArrayBu
 }
 
 /** Parts of a digest, in order. */
-type Parts = Parameters<typeof sha256>;
+type Parts = readonly (string | Uint8Array)[];
 
 /**
  * Checks all bytes of a connectome file and opens it without a copy.

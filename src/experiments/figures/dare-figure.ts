@@ -32,7 +32,10 @@ export function darePicture({ stimulus, types, model, intact, lesioned }: DarePi
   const panels = [panelOf('Intact', shown, intact, 0), panelOf(`Without ${names}`, shown, lesioned, 1)];
   const figure: Figure = {
     title: `A dare: silence ${names}`,
-    subtitles: [`Stimulus: ${stimulus}. What does the fly still do?`, `Simulated by ${model}. Drives are engineered.`],
+    subtitles: [
+      `Stimulus: ${stimulus}. What does the fly still do?`,
+      `Simulated by ${model}. Drives are engineered.`,
+    ],
     label: `Drives of a fly with and without ${names}`,
     sections: [{ panels, smallestWidth: 200 }],
     note: '',

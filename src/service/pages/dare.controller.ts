@@ -76,7 +76,8 @@ export class DareController {
       });
     // There is no second condition if the silenced neurons never spike.
     const [intact, lesioned = intact] = drives;
-    if (intact === undefined) throw new CodedError('WORKER_LOST', 'The experiment of the preview ended early.');
+    if (intact === undefined)
+      throw new CodedError('WORKER_LOST', 'The experiment of the preview ended early.');
     const svg = darePicture({
       stimulus: stimulus.label,
       types,
@@ -92,7 +93,9 @@ export class DareController {
 /** The picture of all pages, relative to a preview; undefined if the pages were not built. */
 function usualPreview(): string | undefined {
   try {
-    const name = readdirSync(new URL('assets/', PAGE_DIRECTORY)).find((file) => /^preview.*\.jpg$/.test(file));
+    const name = readdirSync(new URL('assets/', PAGE_DIRECTORY)).find((file) =>
+      /^preview.*\.jpg$/.test(file),
+    );
     return name && `../assets/${name}`;
   } catch {
     return undefined;

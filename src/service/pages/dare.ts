@@ -12,13 +12,18 @@ export function dareIn(query: unknown, { metadata }: Connectome): Dare | undefin
   const { dare, silence } = query as { readonly dare?: unknown; readonly silence?: unknown };
   const stimulus = metadata.stimuli.find(({ id }) => id === dare);
   const types = [...new Set([silence].flat().slice(0, MAX_DARED_TYPES + 1) as unknown[])];
-  const known = types.filter((type): type is string => metadata.types.some(({ name }) => name !== '' && name === type));
+  const known = types.filter((type): type is string =>
+    metadata.types.some(({ name }) => name !== '' && name === type),
+  );
   const isWhole = known.length === types.length && known.length <= MAX_DARED_TYPES;
   return stimulus !== undefined && isWhole ? { stimulus, types: known } : undefined;
 }
 
 /** The address of a dare's preview, relative to that of the pages. */
 export function previewPath({ stimulus, types }: Dare): string {
-  const query = new URLSearchParams([['dare', stimulus.id], ...types.map((type) => ['silence', type])]);
+  const query = new URLSearchParams([
+    ['dare', stimulus.id],
+    ...types.map((type): [string, string] => ['silence', type]),
+  ]);
   return `/dare/preview.png?${query}`;
 }
