@@ -160,8 +160,11 @@ describe('a live brain with a real service', () => {
   it('steps a second brain without some neurons, and ends both', async () => {
     const { brain, steps } = await played(5, ['@stimulus/sugar']);
     expect(steps.map(({ lesioned }) => lesioned!.t_ms)).toEqual(steps.map(({ answer }) => answer.t_ms));
-    expect(steps.reduce((sum, { answer }) => sum + answer.spikes, 0)).toBeGreaterThan(0);
-    expect(steps.reduce((sum, { lesioned }) => sum + lesioned!.spikes, 0)).toBe(0);
+    const intact = steps.reduce((sum, { answer }) => sum + answer.spikes, 0);
+    const lesioned = steps.reduce((sum, { lesioned: { spikes } = { spikes: NaN } }) => sum + spikes, 0);
+    // Silenced neurons get the same input events, and excite nobody.
+    expect(lesioned).toBeGreaterThan(0);
+    expect(lesioned).toBeLessThan(intact);
     await brain.end();
     const ended = new Set(asked.slice(-2));
     expect(ended.size).toBe(2);

@@ -178,7 +178,7 @@ describe('the typed client before other servers', () => {
   it('has no limit of time if it is told so', async () => {
     const events = await answeredBy(
       (_, response) => {
-        setTimeout(() => response.write('{"progress":{}}\n'), 20);
+        setTimeout(() => response.write('{"id":"x"}\n'), 20);
         setTimeout(() => response.end('{"cost":{}}\n'), 40);
       },
       async (url) => {
@@ -188,7 +188,7 @@ describe('the typed client before other servers', () => {
         return lines;
       },
     );
-    expect(events).toEqual([{ progress: {} }, { cost: {} }]);
+    expect(events).toEqual([{ id: 'x' }, { cost: {} }]);
   });
 
   it('gives up after its own time, and is plain about proxies that speak HTML', async () => {
