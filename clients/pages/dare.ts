@@ -10,7 +10,7 @@ import type { StoredRuns } from './service/stored-runs.js';
 import { pageUrl } from './service/transport.js';
 import { verdictOn } from './verdict.js';
 
-const FIRST_STIMULUS = 'loom';
+const FIRST_STIMULUS = 'sugar';
 
 /** @throws Error with a sentence if the brain lacks a type */
 async function checkTypes(types: readonly string[]): Promise<void> {

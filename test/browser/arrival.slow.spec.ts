@@ -171,19 +171,22 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     await page.getByRole('button', { name: 'Take the dare' }).click();
     await expectText(page, '#dare-outcome', /silence must be a cell type .*such as PVLP122.*got "PVLP122"\./);
     for (const [type, reason] of [
-      ['LC4', 'whose neurons the stimulus excites'],
-      ['DNp01', 'whose neurons the deed is read from'],
+      ['LB3', 'whose neurons the stimulus excites'],
+      ['CB0701', 'whose neurons the deed is read from'],
     ]) {
       await page.getByRole('combobox', { name: 'Silence' }).fill(type!);
       await page.getByRole('button', { name: 'Take the dare' }).click();
       await expectText(page, '#dare-outcome', new RegExp(`silence must not be ${type}, ${reason}`));
     }
-    await page.getByRole('combobox', { name: 'Silence' }).fill('PVLP122b');
+    await page.getByRole('combobox', { name: 'Silence' }).fill('CB0553');
+    await page.getByRole('button', { name: 'Take the dare' }).click();
+    await expectText(page, '#dare-outcome', /Intact: It extends.*Without CB0553: It extends.*Lost/s);
+    await page.getByRole('combobox', { name: 'and' }).fill('CB0393');
     await page.getByRole('button', { name: 'Take the dare' }).click();
     await expectText(
       page,
       '#dare-outcome',
-      /Intact: It takes off.*Without PVLP122b: It .*Experiment [0-9a-f]{32}/s,
+      /Without CB0553 and CB0393: .*Won: it no longer extends its proboscis.*Experiment [0-9a-f]{32}/s,
     );
     const verdict = (await page.locator('#dare-outcome b').textContent())!;
     const link = (await page.locator('#dare-link').textContent())!;
