@@ -186,8 +186,8 @@ function listenForLive(model: Model): void {
 }
 
 /**
- * Loads the drawn parts one after the other, the smallest first, so that they do not share a slow connection: the first
- * part of the atlas, the fly, and the whole atlas, which is most of the data.
+ * Loads the drawn parts one after the other, so that they do not share a slow connection: the first part of the atlas, the
+ * fly, what draws rates, and the whole atlas, which is most of the data.
  * @param opened resolves when a run plays; building the fly earlier would delay the run
  */
 async function loadViews(model: Model, opened: Promise<void> | undefined): Promise<void> {
@@ -215,6 +215,7 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
   document
     .querySelectorAll<HTMLButtonElement>('#live-start, #save-clip, .hold')
     .forEach((button) => (button.disabled = false));
+  void results?.loadRates();
   await loadAtlas(model);
 }
 

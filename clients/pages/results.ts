@@ -51,9 +51,8 @@ export class Results {
   #isFiltered = false;
   /** Loaded with the atlas, because the raster needs it. */
   #raster: SpikeRaster | undefined;
-  /** Loaded with the first run. */
+  /** Loaded after the first picture. */
   #rates: TimePlot | undefined;
-  #areRatesLoading = false;
   #timeMs = 0;
 
   constructor(
@@ -64,6 +63,15 @@ export class Results {
     this.#order.addEventListener('change', () => this.#drawRaster());
     byId('zoom-in').addEventListener('click', () => this.#raster?.zoom(ZOOM_FACTOR, this.#timeMs));
     byId('zoom-reset').addEventListener('click', () => this.#raster?.reset());
+  }
+
+  /** Loads what draws the rates. */
+  async loadRates(): Promise<void> {
+    const loaded = await import('./plots/time-plot.js').catch(() => undefined);
+    if (loaded === undefined) return;
+    this.#rates = new loaded.TimePlot(byId('rates'), this.listeners.onSeek);
+    this.#rates.moveTo(this.#timeMs);
+    this.#drawRates();
   }
 
   /** Adds the atlas, which only the raster and some numbers of types need. */
@@ -151,7 +159,6 @@ export class Results {
     const { panel, silent } = channelPanel(trials, keptTrials, this.model.channels);
     const isSilent = panel.height === 0;
     byId('rates').hidden = isSilent;
-    if (!isSilent && this.#rates === undefined) this.#loadRates();
     if (!isSilent) this.#rates?.draw(panel, `Channel rates in frames of 5 ms. ${this.#loudest(run)}`);
     byId('silent-channels').textContent = isSilent
       ? 'All channels are silent.'
@@ -163,20 +170,6 @@ export class Results {
         ? 'One run; a step of a channel is one spike of one of its neurons.'
         : `Mean and population standard deviation of ${trials.length} seeds.`;
     byId('repeat').hidden = trials.length > 1;
-  }
-
-  #loadRates(): void {
-    if (this.#areRatesLoading) return;
-    this.#areRatesLoading = true;
-    void import('./plots/time-plot.js').then(
-      ({ TimePlot }) => {
-        this.#rates = new TimePlot(byId('rates'), this.listeners.onSeek);
-        this.#rates.moveTo(this.#timeMs);
-        this.#drawRates();
-      },
-      // The next run tries again.
-      () => (this.#areRatesLoading = false),
-    );
   }
 
   #loudest({ response }: Run): string {

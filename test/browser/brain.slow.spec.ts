@@ -129,7 +129,7 @@ describeWith(['chromium'], 'the brain of the page', () => {
     await expectText(page, '#card', /One neuron, N_\d{4}[^]*0 spikes[^]*Gets input from[^]*Sends output to/);
     expect((await brainColours(page)).white - before).toBeGreaterThan(60);
     // The selection stays in the next run.
-    await page.getByText('Stimulus loom', { exact: true }).click();
+    await page.locator('#stimulus-options').getByText('Stimulus loom', { exact: true }).click();
     await expectText(page, '#key', /^Stimulus loom/);
     expect((await brainColours(page)).white - before).toBeGreaterThan(60);
     await page.getByRole('button', { name: 'Close the card' }).click();

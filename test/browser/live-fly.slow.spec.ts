@@ -190,7 +190,7 @@ describeWith(['chromium'], 'a live fly', () => {
     await behaves(page, /takes off|evades in flight|flies/);
     await page.keyboard.up('Enter');
 
-    const silence = page.getByLabel(/Silence/);
+    const silence = page.getByLabel(/Silence cell types/);
     await silence.fill('LC4, lplc');
     await page.locator('#live-types option[value="LC4, LPLC2"]').waitFor({ state: 'attached' });
     await silence.fill('Nobody');
@@ -297,7 +297,7 @@ describeWith(['chromium'], 'a live fly', () => {
     expect(await axeFindings(page, '#stage')).toEqual([]);
 
     // The same object approaches a fly without the neurons that see it, and an intact one.
-    const silence = page.getByLabel(/Silence/);
+    const silence = page.getByLabel(/Silence cell types/);
     await silence.fill('LC4, LPLC2');
     await silence.blur();
     await page.getByRole('switch', { name: 'beside an intact fly' }).check();

@@ -101,7 +101,7 @@ describeWith(['chromium'], 'memory of the page', () => {
       return served.service;
     };
     const { page, problems } = await openPage(served.browser, gateway);
-    await page.getByText('Stimulus sugar', { exact: true }).click();
+    await page.locator('#stimulus-options').getByText('Stimulus sugar', { exact: true }).click();
     await expectText(page, '#key', /Stimulus sugar/);
     await page.locator('#rates .channel').nth(3).waitFor();
     expect(await page.locator('#types tbody tr').count()).toBeGreaterThan(3);

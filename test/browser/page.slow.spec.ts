@@ -51,7 +51,7 @@ describeWith(['chromium'], 'the page', () => {
     await page.locator('#intensity').fill('1.5');
     await page.locator('#seed').fill('7');
     // A changed setting is run, by the tap as by the button.
-    await page.getByText('Stimulus loom', { exact: true }).click();
+    await page.locator('#stimulus-options').getByText('Stimulus loom', { exact: true }).click();
     await expectText(page, '#key', /Stimulus loom, 200 ms, intensity 1.5, seed 7/);
     await page.locator('#time').fill('200');
     await expectText(page, '#shown-moment', /Whole run/);
@@ -108,7 +108,7 @@ describeWith(['chromium'], 'the page', () => {
     const first = await open(`${LOOM_HASH}`);
     await expectText(first.page, '#key', /seed 7/);
     await first.page.getByRole('button', { name: 'Keep for comparison' }).click();
-    await first.page.getByText('Stimulus food', { exact: true }).click();
+    await first.page.locator('#stimulus-options').getByText('Stimulus food', { exact: true }).click();
     await first.page.getByRole('button', { name: 'Run experiment' }).click();
     await expectText(
       first.page,
@@ -229,7 +229,7 @@ describeWith(['chromium'], 'the page', () => {
     const { page } = await open(LOOM_HASH);
     await expectText(page, '#key', /^Stimulus loom/);
     await page.route('**/api/v1/run*', (route) => route.abort());
-    await page.getByText('Stimulus food', { exact: true }).click();
+    await page.locator('#stimulus-options').getByText('Stimulus food', { exact: true }).click();
     await expectText(page, '#alert', /No connection/);
     expect(await page.locator('input[name=stimulus]:checked').getAttribute('value')).toBe('loom');
     await page.unroute('**/api/v1/run*');

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { queueFull } from '../../engine/errors.js';
 import type { Fonts } from '../../experiments/figures/figure-pdf.js';
 import { builtFile } from '../pool/worker-file.js';
 
@@ -9,6 +10,8 @@ const { resolve } = createRequire(import.meta.url);
 const [REGULAR, BOLD] = ['400Regular/Arimo_400Regular.ttf', '600SemiBold/Arimo_600SemiBold.ttf'];
 const THREAD_FILE = builtFile('./png.thread.js', import.meta.url);
 const THREAD_HEAP_MB = 64;
+/** A crawler gives up before more are drawn. */
+const MAX_WAITING = 8;
 
 export interface Picture {
   readonly svg: string;
@@ -17,6 +20,7 @@ export interface Picture {
 
 let renderer: Promise<typeof import('@resvg/resvg-wasm')> | undefined;
 let lastThread: Promise<unknown> = Promise.resolve();
+let waiting = 0;
 
 /** @param read reads a file */
 export function usualFonts(read: (path: string) => Uint8Array = (path) => readFileSync(path)): Fonts {
@@ -47,18 +51,24 @@ export async function pngOf(
   }
 }
 
-/** The same in a thread of its own, for a caller that must not wait. There is one such thread at a time. */
-export function pngInThread(picture: Picture): Promise<Uint8Array> {
-  const drawn = lastThread.then(
-    () =>
-      new Promise<Uint8Array>((done, fail) => {
-        const resourceLimits = { maxOldGenerationSizeMb: THREAD_HEAP_MB };
-        const thread = new Worker(THREAD_FILE, { workerData: picture, resourceLimits });
-        thread.once('message', done);
-        thread.once('error', fail);
-        thread.once('exit', () => fail(new Error('The thread ended before its picture was drawn.')));
-      }),
-  );
+/**
+ * The same in a thread of its own, for a caller that must not wait. There is one such thread at a time.
+ * @throws CodedError QUEUE_FULL
+ */
+export async function pngInThread(picture: Picture): Promise<Uint8Array> {
+  if (waiting >= MAX_WAITING) throw queueFull(`${waiting} pictures wait`);
+  waiting++;
+  const drawn = lastThread.then(() => draw(picture));
   lastThread = drawn.catch(() => undefined);
-  return drawn;
+  return drawn.finally(() => waiting--);
+}
+
+function draw(picture: Picture): Promise<Uint8Array> {
+  return new Promise((done, fail) => {
+    const resourceLimits = { maxOldGenerationSizeMb: THREAD_HEAP_MB };
+    const thread = new Worker(THREAD_FILE, { workerData: picture, resourceLimits });
+    thread.once('message', done);
+    thread.once('error', fail);
+    thread.once('exit', () => fail(new Error('The thread ended before its picture was drawn.')));
+  });
 }
