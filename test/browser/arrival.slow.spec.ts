@@ -169,7 +169,11 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     await untilBrain(page);
     await page.getByRole('combobox', { name: 'Silence' }).fill('PVLP122');
     await page.getByRole('button', { name: 'Take the dare' }).click();
-    await expectText(page, '#dare-outcome', /silence must be a cell type .*such as .*PVLP122a.*got "PVLP122"\./);
+    await expectText(
+      page,
+      '#dare-outcome',
+      /silence must be a cell type .*such as .*PVLP122a.*got "PVLP122"\./,
+    );
     for (const [type, reason] of [
       ['LB3', 'whose neurons the stimulus excites'],
       ['CB0701', 'whose neurons the deed is read from'],

@@ -14,7 +14,6 @@ import { expectText, follow } from './page-reading.js';
 import { axeFindings, hashOf, LOOM } from './served-page.js';
 
 const COMPUTED = /^Computed in this tab; the service gives the same answer\.$/;
-const WAIT_MS = 120_000;
 /** Pages with examples that the service accepts. */
 const PAGES = guidePages().filter(({ file, documents }) => documents.length > 0 && file !== 'errors.html');
 
@@ -37,7 +36,6 @@ describeWith(['chromium'], 'the pages of a static site', () => {
 
   const open = async (file: string, options = {}) => {
     const watched = await openPage(browser, site, `guide/${file}`, options);
-    watched.page.setDefaultTimeout(WAIT_MS);
     return watched;
   };
   const fits = (page: Page) =>

@@ -86,7 +86,7 @@ describeWith(['chromium'], 'memory of the page', () => {
   ])('quotes a bad link: %s', async (hash, body, got) => {
     const { error } = await (await served.service.post(body)).json();
     const { page } = await served.open(hash);
-    await expectText(page, '#alert', /refused this experiment/);
+    await expectText(page, '#alert', /experiment was refused/);
     expect(await page.locator('#alert p').innerText()).toBe(error);
     expect(error).toContain(got);
     await page.close();

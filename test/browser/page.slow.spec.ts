@@ -318,7 +318,7 @@ describeWith(['chromium'], 'the page', () => {
     await expectText(page, '#alert', /currently unavailable.*Try again in \d+ s/s);
     expect(await page.locator('#run').isDisabled()).toBe(true);
     writeFileSync(file, encodeConnectome(smallConnectome()));
-    await page.locator('#run:enabled').waitFor({ timeout: 45_000 });
+    await page.locator('#run:enabled').waitFor();
     expect(await page.locator('#alert').isVisible()).toBe(false);
     await page.close();
     await late.stop();

@@ -63,6 +63,9 @@ const FEW_PIXELS = `{
   };
 }`;
 
+/** How long a page may take for anything; on a slow machine it computes long. */
+const WAIT_MS = 120_000;
+
 /** Notes draw calls, frames, and a brain in the tab as attributes, for which tests wait. */
 const WATCH = 'test/support/watched-page.js';
 
@@ -80,6 +83,7 @@ export async function launchChromium({ computesHere = false, isSharp = false } =
   // Pages without a context of their own come from here too.
   browser.newContext = async (options) => {
     const context = await newContext(options);
+    context.setDefaultTimeout(WAIT_MS);
     await context.addInitScript({ path: WATCH });
     await context.addInitScript(FEW_FRAMES);
     if (!isSharp) await context.addInitScript(FEW_PIXELS);
