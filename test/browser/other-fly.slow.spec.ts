@@ -88,10 +88,10 @@ describeWith(['chromium'], 'the pages on another fly', () => {
         'Looming object',
         'Nothing',
       ]);
-      await page.getByText('Sugar', { exact: true }).click();
+      await page.locator('#stimulus-options').getByText('Sugar', { exact: true }).click();
       await expectText(page, '#key', /^Sugar/);
       await openSettings(page);
-      await page.getByText('Looming object', { exact: true }).click();
+      await page.locator('#stimulus-options').getByText('Looming object', { exact: true }).click();
       await page.locator('#run:enabled').click();
       await page.locator('#recorded').waitFor({ state: 'hidden' });
       await expectText(page, '#identity', /malecns-1\.0-measured-fast-0\.19mv-/);
@@ -112,10 +112,15 @@ describeWith(['chromium'], 'the pages on another fly', () => {
     });
 
     it('the description of the interface names no data set', async () => {
-      const { page } = await served.open('/docs');
-      await expectText(page, '.info', /Open experiments on a spiking model/);
-      const texts = await lines(page, '.info');
+      const { info } = (await (await served.service.get('/api/v2/openapi')).json()) as {
+        info: { description: string };
+      };
+      expect(info.description).toMatch(/^Open experiments on a spiking model/);
+      const texts = info.description.split('\n');
       expect(texts.filter((line) => FLYWIRE.test(line) && !/such as FlyWire's/.test(line))).toEqual([]);
+      // The page is a file that every brain shares.
+      const { page } = await served.open('/docs');
+      await expectText(page, 'header', /examples are those of the brain that ships/);
       await page.close();
     });
   });
