@@ -1,6 +1,6 @@
 /** The brain of a static site in Chromium, below a path and without cross-origin isolation, beside a service. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -164,15 +164,19 @@ describeWith(['chromium'], 'the brain of a static site', () => {
 
   it('works without its host after a visit, and shows what the host has when it is back', async () => {
     let host = await serveFolder(folder);
+    const [file] = readdirSync(join(folder, 'brain'));
+    const brainBytes = statSync(join(folder, 'brain', file!)).size;
     const context = await browser.newContext();
     try {
       const { page, problems } = await openPage(context as unknown as Browser, host, '');
       const untilHere = () => page.locator('html[data-brain=here]').waitFor({ state: 'attached' });
       await untilHere();
       await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
-      await page.waitForFunction(
-        "caches.open('brain').then((cache) => cache.keys()).then(({ length }) => length === 1)",
-      );
+      // A key is there before its file is stored.
+      await page.waitForFunction(`caches.open('brain').then(async (cache) => {
+        const [stored] = await cache.matchAll();
+        return (await stored?.arrayBuffer())?.byteLength === ${brainBytes};
+      })`);
       await host.stop();
 
       await page.reload();

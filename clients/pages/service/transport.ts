@@ -28,6 +28,8 @@ const SIMD = Uint8Array.of(
 const COMPUTED = /^\/api\/(v1\/run|v2\/experiments|v2\/sessions(?=$|\/tab-))(?=$|[/?])/;
 /** Pause before the brain is loaded if the browser does not say when a page is idle, as Safari does not. */
 const IDLE_AFTER_MS = 1000;
+/** On a slow device, a page that plays may never be idle. */
+const LATEST_MS = 5000;
 
 interface Device {
   readonly deviceMemory?: number;
@@ -83,7 +85,7 @@ export function onLoading(listener: (sentence: string) => void): void {
 export function openWhenIdle(digest: string): void {
   if (obstacle() !== undefined) return;
   const load = (): void => void openHere(digest).catch(() => undefined);
-  if ('requestIdleCallback' in window) requestIdleCallback(load);
+  if ('requestIdleCallback' in window) requestIdleCallback(load, { timeout: LATEST_MS });
   else setTimeout(load, IDLE_AFTER_MS);
 }
 
