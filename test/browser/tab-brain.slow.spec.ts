@@ -15,6 +15,7 @@ import { connectomeFile } from '../support/connectomes.js';
 import { codeAt } from '../support/guide-examples.js';
 import { describeLocal } from '../support/local-brain-contract.js';
 import { describeWith } from '../support/requirements.js';
+import { until } from '../support/service-process.js';
 import { serveFolder, type StaticSite } from '../support/static-site.js';
 import { expectText, follow } from './page-reading.js';
 import { hashOf, LOOM } from './served-page.js';
@@ -173,10 +174,11 @@ describeWith(['chromium'], 'the brain of a static site', () => {
       await untilHere();
       await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
       // A key is there before its file is stored.
-      await page.waitForFunction(`caches.open('brain').then(async (cache) => {
+      const storedBytes = `caches.open('brain').then(async (cache) => {
         const [stored] = await cache.matchAll();
-        return (await stored?.arrayBuffer())?.byteLength === ${brainBytes};
-      })`);
+        return (await stored?.arrayBuffer())?.byteLength;
+      })`;
+      await until(async () => (await page.evaluate(storedBytes)) === brainBytes);
       await host.stop();
 
       await page.reload();
