@@ -35,14 +35,8 @@ class LiveFigure {
     this.#box = new FigureBox(this.#drawing, section.dataset['figure']!);
     section.append(element('p', {}, this.#link), this.#status, this.#drawing);
     this.#slider.addEventListener('input', () => this.#describe());
-    this.#slider.addEventListener('change', () => this.#ask());
+    this.#slider.addEventListener('change', () => this.ask());
     this.#describe();
-    const observer = new IntersectionObserver(([entry]) => {
-      if (!entry!.isIntersecting) return;
-      observer.disconnect();
-      this.#ask();
-    });
-    observer.observe(section);
   }
 
   get #document(): ExperimentDocument {
@@ -56,7 +50,7 @@ class LiveFigure {
   }
 
   /** Computes the figure after those that wait, unless the slider has moved on by then. */
-  #ask(): void {
+  ask(): void {
     const { value } = this.#slider;
     if (value === this.#asked) return;
     this.#asked = value;
@@ -87,7 +81,21 @@ byId('unstarted').remove();
 onLoading((sentence) => {
   if (statusUnderWay !== undefined) statusUnderWay.textContent = sentence || SIMULATING;
 });
-for (const section of document.querySelectorAll<HTMLElement>('[data-figure]')) new LiveFigure(section);
+const figures = new Map(
+  Array.from(document.querySelectorAll<HTMLElement>('[data-figure]'), (section) => [
+    section as Element,
+    new LiveFigure(section),
+  ]),
+);
+// One observer for all reports those that are in view at once in the order of the page.
+const observer = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    observer.unobserve(target);
+    figures.get(target)!.ask();
+  }
+});
+for (const section of figures.keys()) observer.observe(section);
 
 async function prepare(): Promise<void> {
   try {
