@@ -1,4 +1,5 @@
 /** The preview of a dare, which sites show beside its link. */
+import { Metrics } from '../../src/service/metrics/metrics.js';
 import { lesionDocument } from '../../src/experiments/presets/lesion-document.js';
 import { run } from '../support/experiment-requests.js';
 import { startReadyService, type Service } from '../support/service.js';
@@ -15,14 +16,13 @@ const BROKEN = [
   '?dare=loom&silence=C_walk&silence=C_stop&silence=C_wing',
   '?dare=loom&silence=%22%3E%3Cscript%3E',
 ];
-/** A preview costs 0.2 brain seconds. */
-const PREVIEWS = 3;
+/** A preview costs 5.2 brain seconds. The client has drawn one, and has paid for an experiment. */
+const FURTHER_PREVIEWS = 2;
 
 let service: Service;
 beforeAll(async () => {
   service = await startReadyService({
-    EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '1',
-    EXPERIMENT_BRAIN_SECONDS: '1',
+    EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '16',
   });
 });
 afterAll(() => service.stop());
@@ -46,8 +46,16 @@ it('is a picture of 1200 by 630 px that the page of the link names', async () =>
   const bytes = Buffer.from(await first.arrayBuffer());
   expect(bytes.toString('latin1', 1, 4)).toBe('PNG');
   expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([1200, 630]);
+  const exposed = await service.app.get(Metrics).registry.metrics();
+  expect(exposed).toContain('nes_experiments_total{format="ndjson",outcome="done",status="200"} 1');
   const again = await service.get(path, { 'if-none-match': first.headers.get('etag')! });
   expect(again.status).toBe(304);
+});
+
+it('takes a type that is named several times once', async () => {
+  expect(await previewOf('?dare=loom&silence=C_walk&silence=C_walk&silence=C_stop&silence=C_stop')).toBe(
+    `/dare/preview.png${LINK}`,
+  );
 });
 
 it('computes what the page of the link asks for, which then costs nothing', async () => {
@@ -57,7 +65,7 @@ it('computes what the page of the link asks for, which then costs nothing', asyn
   expect([answer.status, answer.headers.get('ratelimit-remaining')]).toEqual([200, null]);
   // Another one is charged.
   const other = await run(service, { ...document, seed: 2 }, '?format=ndjson&from=0');
-  expect([other.status, other.headers.get('ratelimit-remaining')]).toEqual([200, '0']);
+  expect([other.status, other.headers.get('ratelimit-remaining')]).toEqual([200, '10']);
 });
 
 it.each(BROKEN)('is that of all pages for %s', async (link) => {
@@ -72,13 +80,14 @@ it.each(BROKEN)('is that of all pages for %s', async (link) => {
   ]);
 });
 
-it('is that of all pages after the account that pays for all clients is spent', async () => {
+it('is that of all pages after its client has spent its brain seconds', async () => {
   const types = [];
   for (const channel of SMALL_CHANNELS.slice(0, 8)) {
     const { headers } = await service.get(`/dare/preview.png?dare=loom&silence=C_${channel}`);
     types.push(headers.get('content-type'));
   }
-  expect(types.slice(0, PREVIEWS)).toEqual(new Array(PREVIEWS).fill('image/png'));
+  const drawn = types.slice(0, FURTHER_PREVIEWS);
+  expect(drawn).toEqual(drawn.map(() => 'image/png'));
   expect(types.at(-1)).toBe('image/jpeg');
   // Those that were drawn are still there.
   expect((await service.get(`/dare/preview.png${LINK}`)).headers.get('content-type')).toBe('image/png');

@@ -4,7 +4,7 @@ import { sendWindow } from './run-limit.guard.js';
 import type { SlidingWindow, WindowResult } from './sliding-window.js';
 import { finite } from '../../engine/finite.js';
 
-/** The account of published experiments and of previews. No client has this name, because clients are addresses. */
+/** The account of published experiments. No client has this name, because clients are addresses. */
 const EXAMPLES = 'examples';
 
 /** A charge made in advance. */
@@ -48,18 +48,10 @@ export class BrainBudget {
    * @returns undefined if the account has less left, so the client has to pay
    */
   async chargeExample(id: string, brainMs: number): Promise<Charge | undefined> {
+    const { perMinuteS } = this;
     const isFirst = !this.#examplesBegun.has(id);
     this.#examplesBegun.add(id);
-    return isFirst ? FREE : this.chargeShared(brainMs);
-  }
-
-  /**
-   * Charges work that is for all clients to the account of all.
-   * @returns undefined if it has less left
-   */
-  async chargeShared(brainMs: number): Promise<Charge | undefined> {
-    const { perMinuteS } = this;
-    if (perMinuteS === 0) return FREE;
+    if (isFirst || perMinuteS === 0) return FREE;
     if (finite(brainMs) > 1000 * perMinuteS) return undefined;
     const { settle } = await this.window.spend(EXAMPLES, brainMs);
     return settle && chargeOf(settle);

@@ -136,9 +136,9 @@ export class Metrics implements OnApplicationShutdown {
   countRequest({ request, status, elapsedMs }: FinishedRequest): void {
     const route = request.routeOptions.url ?? 'none';
     this.#counters.nes_http_requests_total.inc({ route, status });
-    if (request.method !== 'POST') return;
-    if (route === EXPERIMENTS_PATH) this.#countExperiment(request, status);
-    if (route !== RUN_PATH) return;
+    const isExperiment = request.method === 'POST' && route === EXPERIMENTS_PATH;
+    if (isExperiment || experimentReports.has(request)) this.#countExperiment(request, status);
+    if (request.method !== 'POST' || route !== RUN_PATH) return;
     const report = runReports.get(request);
     // A request that was rejected before its fields were checked has empty labels.
     this.#counters.nes_runs_total.inc({

@@ -5,7 +5,6 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { CodedError } from '../../engine/errors.js';
-import { getOrBegin } from '../../engine/get-or-insert.js';
 import { modelId } from '../../engine/connectome/model-id.js';
 import { darePicture } from '../../experiments/figures/dare-figure.js';
 import { drivesOf, readDrives } from '../../experiments/presets/drives.js';
@@ -14,6 +13,8 @@ import { asInRun, lesionDocument } from '../../experiments/presets/lesion-docume
 import { pngInThread } from '../../workers/figures/png.js';
 import { ExperimentsService } from '../api/v2/experiments.service.js';
 import { type LoadedModel, ModelHealth, perModel } from '../health/model-health.js';
+import { BrainBudget } from '../limits/brain-budget.js';
+import { clientOf } from '../limits/client-address.js';
 import { withoutIdleLimit } from '../http/request-watch.js';
 import { REVALIDATE, StaticBody } from '../http/static-body.js';
 import { type Dare, dareIn, previewPath } from './dare.js';
@@ -21,6 +22,8 @@ import { PAGE_DIRECTORY } from './pages.controller.js';
 
 const MAX_PICTURES = 64;
 const WIDTH_PX = 1200;
+/** Price of drawing a picture: a tenth of a second of CPU time. */
+const DRAWING_MS = 5_000;
 
 /** A condition of the answer, whose reports are of channels. */
 interface Condition {
@@ -30,17 +33,18 @@ interface Condition {
 
 /**
  * Draws the preview that sites show beside the link of a dare. It computes what the page would ask for, so whoever opens
- * the link gets a stored answer. The account of all clients pays.
+ * the link gets a stored answer. The client that asks first pays.
  */
 @ApiExcludeController()
 @Controller('dare')
 export class DareController {
-  readonly #picturesOf = perModel(() => new LRUCache<string, Promise<StaticBody>>({ max: MAX_PICTURES }));
+  readonly #picturesOf = perModel(() => new LRUCache<string, StaticBody>({ max: MAX_PICTURES }));
   readonly #usual = usualPreview();
 
   constructor(
     private readonly health: ModelHealth,
     private readonly experiments: ExperimentsService,
+    private readonly budget: BrainBudget,
   ) {}
 
   /** Leads to the picture of all pages if the dare is not of this brain, or cannot be computed now. */
@@ -51,9 +55,11 @@ export class DareController {
       const model = this.health.model();
       const dare = dareIn(request.query, model.connectome);
       if (dare === undefined) throw new CodedError('NOT_FOUND', 'There is no such dare with this brain.');
-      const draw = () =>
-        getOrBegin(this.#picturesOf(model), previewPath(dare), () => this.#draw(model, dare, reply));
-      (await withoutIdleLimit(request, draw)).send(reply);
+      const [pictures, path] = [this.#picturesOf(model), previewPath(dare)];
+      const picture =
+        pictures.get(path) ?? (await withoutIdleLimit(request, () => this.#draw(model, dare, reply)));
+      pictures.set(path, picture);
+      picture.send(reply);
     } catch (error) {
       if (!(error instanceof CodedError) || this.#usual === undefined) throw error;
       reply.header('cache-control', 'no-store').redirect(this.#usual, 302);
@@ -65,7 +71,7 @@ export class DareController {
     const channels = metadata.channels.map(({ id }) => id);
     const run = { ...experimentOf({}), stimulus: stimulus.id };
     const document = lesionDocument(run, stimulus.nominalRateHz, channels, types);
-    const lines = (await this.experiments.linesForAll(document, reply)) as Condition[];
+    const lines = (await this.experiments.lines(document, reply)) as Condition[];
     const drives = lines
       .filter((line) => line.index !== undefined)
       .map(({ reports }) => {
@@ -75,16 +81,16 @@ export class DareController {
         return readDrives(Object.fromEntries(rates), drivesOf(channels));
       });
     // There is no second condition if the silenced neurons never spike.
-    const [intact, lesioned = intact] = drives;
-    if (intact === undefined)
-      throw new CodedError('WORKER_LOST', 'The experiment of the preview ended early.');
+    const [intact, lesioned = intact!] = drives;
     const svg = darePicture({
       stimulus: stimulus.label,
       types,
       model: modelId(model.connectome),
-      intact,
-      lesioned: lesioned!,
+      intact: intact!,
+      lesioned,
     });
+    // A stored answer is free, a picture is not.
+    await this.budget.reserve(clientOf(reply.request), DRAWING_MS, reply);
     const png = await pngInThread({ svg, widthPx: WIDTH_PX });
     return new StaticBody(png, gzipSync(png), 'image/png', REVALIDATE);
   }

@@ -11,12 +11,12 @@ export interface Dare {
 export function dareIn(query: unknown, { metadata }: Connectome): Dare | undefined {
   const { dare, silence } = query as { readonly dare?: unknown; readonly silence?: unknown };
   const stimulus = metadata.stimuli.find(({ id }) => id === dare);
-  const types = [...new Set([silence].flat().slice(0, MAX_DARED_TYPES + 1) as unknown[])];
+  const types = [...new Set([silence].flat() as unknown[])];
+  if (stimulus === undefined || types.length > MAX_DARED_TYPES) return undefined;
   const known = types.filter((type): type is string =>
     metadata.types.some(({ name }) => name !== '' && name === type),
   );
-  const isWhole = known.length === types.length && known.length <= MAX_DARED_TYPES;
-  return stimulus !== undefined && isWhole ? { stimulus, types: known } : undefined;
+  return known.length === types.length ? { stimulus, types: known } : undefined;
 }
 
 /** The address of a dare's preview, relative to that of the pages. */

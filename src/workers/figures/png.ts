@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { queueFull } from '../../engine/errors.js';
+import { CodedError, queueFull } from '../../engine/errors.js';
 import type { Fonts } from '../../experiments/figures/figure-pdf.js';
 import { builtFile } from '../pool/worker-file.js';
 
@@ -12,6 +12,8 @@ const THREAD_FILE = builtFile('./png.thread.js', import.meta.url);
 const THREAD_HEAP_MB = 64;
 /** A crawler gives up before more are drawn. */
 const MAX_WAITING = 8;
+/** A thread that takes longer is ended, so that others can be drawn. */
+const MAX_DRAWING_MS = 30_000;
 
 export interface Picture {
   readonly svg: string;
@@ -53,7 +55,7 @@ export async function pngOf(
 
 /**
  * The same in a thread of its own, for a caller that must not wait. There is one such thread at a time.
- * @throws CodedError QUEUE_FULL
+ * @throws CodedError QUEUE_FULL, WORKER_LOST
  */
 export async function pngInThread(picture: Picture): Promise<Uint8Array> {
   if (waiting >= MAX_WAITING) throw queueFull(`${waiting} pictures wait`);
@@ -63,12 +65,17 @@ export async function pngInThread(picture: Picture): Promise<Uint8Array> {
   return drawn.finally(() => waiting--);
 }
 
-function draw(picture: Picture): Promise<Uint8Array> {
-  return new Promise((done, fail) => {
-    const resourceLimits = { maxOldGenerationSizeMb: THREAD_HEAP_MB };
-    const thread = new Worker(THREAD_FILE, { workerData: picture, resourceLimits });
-    thread.once('message', done);
-    thread.once('error', fail);
-    thread.once('exit', () => fail(new Error('The thread ended before its picture was drawn.')));
-  });
+async function draw(picture: Picture): Promise<Uint8Array> {
+  const resourceLimits = { maxOldGenerationSizeMb: THREAD_HEAP_MB };
+  const thread = new Worker(THREAD_FILE, { workerData: picture, resourceLimits });
+  const timer = setTimeout(() => void thread.terminate(), MAX_DRAWING_MS);
+  let png: Uint8Array | undefined;
+  let cause: unknown;
+  thread.once('message', (drawn: Uint8Array) => (png = drawn));
+  thread.once('error', (error) => (cause = error));
+  await new Promise((exited) => thread.once('exit', exited));
+  clearTimeout(timer);
+  if (png === undefined)
+    throw new CodedError('WORKER_LOST', 'A thread ended before its picture was drawn.', { cause });
+  return png;
 }

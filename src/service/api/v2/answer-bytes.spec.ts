@@ -1,5 +1,5 @@
 import { CodedError } from '../../../engine/errors.js';
-import { holdBeginning, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
+import { holdBeginning, linesOf, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
 
 const NEVER = new Promise<never>(() => undefined);
 
@@ -80,7 +80,12 @@ describe('withFailureLine', () => {
   it('ends with the body of an error response', async () => {
     const failure = new CodedError('WORKER_LOST', 'It ended.', { path: '' });
     const lines = withFailureLine(pieces('a\n', Promise.reject(failure)));
-    expect(await textOf(lines)).toEqual(['a\n', '{"error":"It ended.","code":"WORKER_LOST","path":""}\n']);
+    const texts = await textOf(lines);
+    expect(texts).toEqual(['a\n', '{"error":"It ended.","code":"WORKER_LOST","path":""}\n']);
+    const answer = Buffer.from(['{"index":0}\n', texts[1]].join(''));
+    const read = () => linesOf(answer);
+    expect(read).toThrow(CodedError);
+    expect(read).toThrow(expect.objectContaining({ code: 'WORKER_LOST', message: 'It ended.', path: '' }));
   });
 
   it('takes no reader that leaves for a failure, and ends its source', async () => {

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip, type ZlibOptions } from 'node:zlib';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CodedError } from '../../../engine/errors.js';
+import { CodedError, type ErrorBody } from '../../../engine/errors.js';
 import { withTimeout } from '../../../workers/pool/with-timeout.js';
 import { errorBody } from '../../../engine/errors.js';
 import { expectedErrorOf, internalError } from '../../http/error-of.js';
@@ -78,6 +78,18 @@ export async function* withFailureLine(lines: Bytes): Bytes {
   } finally {
     await lines.return();
   }
+}
+
+/**
+ * Reads an answer in lines.
+ * @throws CodedError the failure in its last line
+ */
+export function linesOf(bytes: Buffer): object[] {
+  const lines = bytes.toString().trimEnd().split('\n');
+  const read = lines.map((line) => JSON.parse(line) as object);
+  const last = read.at(-1) as Partial<ErrorBody>;
+  if (last.error !== undefined) throw CodedError.fromFailure({ ...(last as ErrorBody), message: last.error });
+  return read;
 }
 
 function failureLine(thrown: unknown): Uint8Array {

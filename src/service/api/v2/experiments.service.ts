@@ -22,7 +22,7 @@ import { clientGone, whenEnded, withoutIdleLimit } from '../../http/request-watc
 import { ModelHealth } from '../../health/model-health.js';
 import type { JobState } from '../../jobs/job.js';
 import { JobsService } from '../../jobs/jobs-service.js';
-import { withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
+import { linesOf, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
 import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
 import { type PendingAnswer, type StoredAnswer, StoredAnswers } from './stored-answers.js';
 
@@ -68,13 +68,11 @@ export class ExperimentsService {
   /**
    * Begins an accepted experiment: it is admitted and its expected price is charged. The stored answer of an equal
    * experiment is free of charge, and so are published experiments until their account is spent.
-   * @param pay charges the expected price
    */
   async begin(
     prepared: PreparedExperiment,
     report: ExperimentReport,
     reply: FastifyReply,
-    pay = () => this.#charge(prepared, reply),
   ): Promise<RunningExperiment | StoredAnswer> {
     const { request } = reply;
     const { work, planned } = prepared;
@@ -93,7 +91,7 @@ export class ExperimentsService {
     let charge: Charge;
     try {
       leave = this.admission.admit(siteOf(request));
-      charge = await pay();
+      charge = await this.#charge(prepared, reply);
     } catch (error) {
       pending.end();
       leave();
@@ -111,19 +109,18 @@ export class ExperimentsService {
   }
 
   /**
-   * Computes an experiment of the service itself, which is for all clients, so the account of all pays.
+   * Computes an experiment that the service makes for a request, such as a preview.
    * @returns the lines of its answer
-   * @throws CodedError RATE_LIMITED if the account has less left
+   * @throws CodedError as if the request had asked for it
    */
-  async linesForAll(document: object, reply: FastifyReply): Promise<readonly object[]> {
+  async lines(document: object, reply: FastifyReply): Promise<readonly object[]> {
     const { request } = reply;
-    const wanted = answerRequest({}, 'ndjson', 0);
+    const report = openExperimentReport(request);
+    report.format = 'ndjson';
+    const wanted = answerRequest({}, report.format, 0);
     const prepared = await this.prepare(request, wanted, JSON.stringify(document));
-    const begun = await this.begin(prepared, openExperimentReport(request), reply, async () => {
-      const charge = await this.budget.chargeShared(prepared.planned.priceMs);
-      if (charge !== undefined) return charge;
-      throw new CodedError('RATE_LIMITED', 'All clients together have asked for too much; try again later.');
-    });
+    report.id = prepared.planned.id;
+    const begun = await this.begin(prepared, report, reply);
     if ('bytes' in begun) return linesOf(begun.bytes);
     try {
       const { bytes } = await begun.answer();
@@ -430,9 +427,4 @@ async function* bytesOf(pieces: AsyncIterable<AnswerPiece>, over: () => void): B
 /** @returns undefined if there is no body, so every default applies */
 function textOf({ body }: FastifyRequest): string | undefined {
   return typeof body === 'string' ? body : undefined;
-}
-
-function linesOf(bytes: Buffer): object[] {
-  const lines = bytes.toString().trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as object);
 }
