@@ -175,21 +175,24 @@ describe('the typed client before other servers', () => {
     expect(JSON.parse(stdout)).toEqual(['Agent', null, 'Agent']);
   });
 
-  it('has no limit of time if it is told so', async () => {
-    const events = await answeredBy(
-      (_, response) => {
-        setTimeout(() => response.write('{"id":"x"}\n'), 20);
-        setTimeout(() => response.end('{"cost":{}}\n'), 40);
-      },
-      async (url) => {
-        const lines = [];
-        const client = new NeuralExperimentClient(url, { timeoutMs: Infinity });
-        for await (const line of client.runExperiment({})) lines.push(line);
-        return lines;
-      },
-    );
-    expect(events).toEqual([{ id: 'x' }, { cost: {} }]);
-  });
+  it.each([Infinity, Number.MAX_SAFE_INTEGER])(
+    'has no limit of time if it is told so: %d',
+    async (timeoutMs) => {
+      const events = await answeredBy(
+        (_, response) => {
+          setTimeout(() => response.write('{"id":"x"}\n'), 20);
+          setTimeout(() => response.end('{"cost":{}}\n'), 40);
+        },
+        async (url) => {
+          const lines = [];
+          const client = new NeuralExperimentClient(url, { timeoutMs });
+          for await (const line of client.runExperiment({})) lines.push(line);
+          return lines;
+        },
+      );
+      expect(events).toEqual([{ id: 'x' }, { cost: {} }]);
+    },
+  );
 
   it('gives up after its own time, and is plain about proxies that speak HTML', async () => {
     await answeredBy(

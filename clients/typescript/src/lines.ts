@@ -41,12 +41,15 @@ function timeoutError(timeoutMs: number): DOMException {
   return new DOMException(`Nothing came for ${timeoutMs} ms.`, 'TimeoutError');
 }
 
+/** The longest time of a platform's timer; a longer one ends at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /**
- * Calls back after a time. Infinity starts no timer: a platform's timers are too short for it.
+ * Calls back after a time. No timer is started for Infinity, nor for more than a timer can take.
  * @returns a function that stops the timer
  */
 export function startTimer(timeoutMs: number, onTimeout: (error: DOMException) => void): () => void {
-  if (timeoutMs === Infinity) return () => undefined;
+  if (timeoutMs > MAX_TIMER_MS) return () => undefined;
   const timer = setTimeout(() => onTimeout(timeoutError(timeoutMs)), timeoutMs);
   return () => clearTimeout(timer);
 }

@@ -2,10 +2,7 @@ import { piecesOf, startTimer } from './lines.js';
 import { errorOf, notOfService, ServiceError } from './service-error.js';
 
 export interface ClientOptions {
-  /**
-   * Longest wait in ms for an answer, or for the next line of an experiment; Infinity for no limit. It is read before each
-   * request.
-   */
+  /** Longest wait in ms for an answer, or for the next line of an experiment; Infinity for no limit. */
   readonly timeoutMs?: number;
   /** Replaces the platform's fetch. */
   readonly fetch?: typeof fetch;
@@ -36,27 +33,21 @@ const MAX_PAUSE_MS = 2000;
 
 /** Sends requests to one service, each with a timeout. It repeats requests if the service says when. */
 export class Requests {
+  readonly timeoutMs: number;
   /** Without user and password. */
   readonly baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch;
   readonly #dispatcher: object | undefined;
 
-  constructor(
-    baseUrl: string,
-    private readonly options: ClientOptions,
-  ) {
+  constructor(baseUrl: string, { timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions) {
     const { address, authorization } = withoutPassword(baseUrl);
-    const { fetch: given } = options;
+    this.timeoutMs = timeoutMs;
     this.baseUrl = address.replace(/\/+$/, '');
     this.#headers = authorization === undefined ? {} : { Authorization: authorization };
-    this.#dispatcher = given === undefined ? dispatcherFor(this.timeoutMs) : undefined;
+    this.#dispatcher = given === undefined ? dispatcherFor(timeoutMs) : undefined;
     // A browser's fetch can be called only as a method of the window.
     this.#fetch = given ?? ((...args) => fetch(...args));
-  }
-
-  get timeoutMs(): number {
-    return this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
   /**
