@@ -9,8 +9,8 @@ const SCRIPT = 'offline.js';
 /** The brain is stored by brain.js, when it is first opened. No page shows the others. */
 const LEFT_OUT = /^brain\/|^assets\/preview-|\.md$/;
 const NAMED_BY_CONTENT = /^(assets|atlas)\/|^brain-[\w-]{8}\.js$/;
-/** Fonts and code of files to save, and the ids of all neurons. */
-const FOR_FEW = /\.(ttf|icc)$|\/(arrow|figure-pdf)-[\w-]+\.js$|^atlas\/.*\.json$/;
+/** Fonts and code of files to save, the atlas as JSON, and the ids of all neurons, which name the rows of tables. */
+const FOR_FEW = /\.(ttf|icc)$|\/(arrow|figure-pdf)-[\w-]+\.js$|^atlas\/.*(\.json|-ids\.txt)$/;
 
 /** The element that registers the worker. @param folder path of the site from the page */
 export function offlineScript(folder) {

@@ -12,7 +12,7 @@ const FONT = '20px system-ui, sans-serif';
 const FRAMES_PER_S = 30;
 const BITS_PER_S = 6_000_000;
 const CLIP_MS = 6000;
-const SAVE = 'Save 6 s';
+const SAVE = 'Save a video of 6 s';
 const EXTENSIONS = { 'video/mp4': 'mp4', 'video/webm': 'webm' } as const;
 
 /** Undefined if the browser records none of them. */
@@ -58,14 +58,19 @@ export class ClipButton {
       const leftS = Math.max(0, Math.ceil((endMs - performance.now()) / 1000));
       this.#button.textContent = `Recording: ${leftS} s`;
     });
-    recorder.start();
-    const timer = setTimeout(() => recorder.stop(), CLIP_MS);
-    await ended;
-    clearTimeout(timer);
-    stopDrawing();
-    for (const track of stream.getTracks()) track.stop();
-    this.#recorder = undefined;
-    this.#button.textContent = SAVE;
+    try {
+      recorder.start();
+      const timer = setTimeout(() => recorder.stop(), CLIP_MS);
+      await ended;
+      clearTimeout(timer);
+    } catch {
+      // The browser refuses to record; the note says that there is no picture.
+    } finally {
+      stopDrawing();
+      for (const track of stream.getTracks()) track.stop();
+      this.#recorder = undefined;
+      this.#button.textContent = SAVE;
+    }
     const name = `fly.${EXTENSIONS[TYPE!]}`;
     const video = new Blob(parts, { type: TYPE! });
     this.#note.textContent = video.size > 0 ? `Saved as ${name}.` : 'The browser recorded no picture.';

@@ -13,9 +13,9 @@ import { verdictOn } from './verdict.js';
 const FIRST_STIMULUS = 'sugar';
 
 /** @throws Error with a sentence if the brain lacks a type */
-async function checkTypes(types: readonly string[]): Promise<void> {
+async function checkTypes(types: readonly string[], signal: AbortSignal): Promise<void> {
   for (const type of types) {
-    const { types: found, suggestions } = await service.neurons({ type, limit: 1 });
+    const { types: found, suggestions } = await service.neurons({ type, limit: 1 }, { signal });
     if (own(found, type) !== undefined) continue;
     const near = own(suggestions, type) ?? [];
     const such = near.length === 0 ? '' : `, such as ${near.join(', ')}`;
@@ -27,8 +27,8 @@ export class DarePanel {
   readonly #stimulus = byId<HTMLSelectElement>('dare-stimulus');
   readonly #types = [byId<HTMLInputElement>('dare-type'), byId<HTMLInputElement>('dare-second-type')];
   readonly #outcome = byId('dare-outcome');
-  /** The number of the last dare; answers to earlier ones are dropped. */
-  #last = 0;
+  /** Ends the last dare. */
+  #last = new AbortController();
 
   constructor(
     private readonly model: Model,
@@ -70,25 +70,26 @@ export class DarePanel {
 
   /** @param read returns the dare, or throws an Error with a sentence */
   #try(read: () => Dare): void {
-    const attempt = ++this.#last;
+    this.#last.abort();
+    const { signal } = (this.#last = new AbortController());
     byId('dare-share').hidden = true;
     this.#outcome.replaceChildren('Simulating …');
     const shown = async (): Promise<readonly (Node | string)[]> => {
       const dare = read();
-      await checkTypes(dare.silence);
-      return this.#answer(dare, () => attempt === this.#last);
+      await checkTypes(dare.silence, signal);
+      return this.#answer(dare, signal);
     };
     shown().then(
-      (nodes) => attempt === this.#last && this.#outcome.replaceChildren(...nodes),
-      (error: unknown) => attempt === this.#last && this.#outcome.replaceChildren(asFailure(error).message),
+      (nodes) => signal.aborted || this.#outcome.replaceChildren(...nodes),
+      (error: unknown) => signal.aborted || this.#outcome.replaceChildren(asFailure(error).message),
     );
   }
 
   /** Runs the stimulus with and without the types. */
-  async #answer(dare: Dare, isLast: () => boolean): Promise<readonly (Node | string)[]> {
+  async #answer(dare: Dare, signal: AbortSignal): Promise<readonly (Node | string)[]> {
     const { response: run } = await this.stored.of(dare.stimulus);
     const document = lesionOf(run, this.model, dare.silence);
-    const answer = await service.runExperiment(document).answer();
+    const answer = await service.runExperiment(document, { signal }).answer();
     const [before, after] = asRuns(answer, run, this.model).map((each) => verdictOn(each, this.model));
     const { channel, behaviour } = before!;
     if (channel === undefined) return [`${before!.sentence} There is nothing to silence.`];
@@ -102,7 +103,7 @@ export class DarePanel {
     if (forbidden.length > 0) {
       return [`silence must not be ${forbidden.join(', or ')}: choose a type in between.`];
     }
-    if (isLast()) this.#share({ ...dare, id: answer.id });
+    if (!signal.aborted) this.#share({ ...dare, id: answer.id });
     const isWon = after!.behaviour !== behaviour;
     const names = dare.silence.join(' and ');
     return [

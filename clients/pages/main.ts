@@ -474,19 +474,20 @@ function playRuns(): void {
   card?.show(current, kept);
   path?.show(current);
   const isOpening = current === opening && kept === undefined;
-  const address = location.pathname + location.search;
-  history.replaceState(null, '', isOpening ? address : toHash(current.response, kept?.response));
+  // The address of a dare is that of the page that opens with it, and no other run has one.
+  const address = isOpening ? location.search : toHash(current.response, kept?.response);
+  history.replaceState(null, '', location.pathname + address);
 }
 
 /**
  * Plays two runs of one stimulus side by side.
  * @param names of the cell types that are silent in the second run
- * @returns false if there is no fly, or if it has become live
+ * @returns false if there is no fly or no room for two, or if it has become live
  */
 function showTwins(intact: FullRun, lesioned: FullRun, names: string): boolean {
   const isLive = byId('stage').classList.contains('live');
   if (flies === undefined || current === undefined || isLive) return false;
-  flies.show(intact, lesioned, names);
+  if (!flies.show(intact, lesioned, names)) return false;
   playback.show(current, kept);
   bringIntoView(byId('stage'));
   return true;

@@ -48,11 +48,14 @@ export class Notices {
   }
 
   /** Copies a text to the clipboard. */
-  copy(text: string): void {
-    void navigator.clipboard.writeText(text).then(
-      () => this.status('Copied.'),
-      () => this.status('The browser did not allow copying.'),
-    );
+  async copy(text: string): Promise<void> {
+    try {
+      // A page without TLS has no clipboard.
+      await navigator.clipboard.writeText(text);
+      this.status('Copied.');
+    } catch {
+      this.status('The browser did not allow copying.');
+    }
   }
 
   clear(): void {

@@ -1,5 +1,5 @@
 /**
- * Lets a site work without its host after the first visit. Pages of a site load this script, which registers itself as
+ * Lets a site work without its host after a visit. Pages of a site load this script, which registers itself as
  * their service worker. The worker stores the files of one build. A service has none: it may change at any time.
  */
 export {};
@@ -102,13 +102,12 @@ class SiteFiles {
   }
 
   async #fromHost(request: Request, path: string): Promise<Response> {
-    try {
-      return await fetch(request);
-    } catch (error) {
-      const stored = await (await this.#cache).match(this.#folder + path);
-      if (stored === undefined) throw error;
-      return stored;
-    }
+    const answer = await fetch(request).catch((error: Error) => error);
+    if (answer instanceof Response && answer.status < 500) return answer;
+    const stored = await (await this.#cache).match(this.#folder + path);
+    if (stored !== undefined) return stored;
+    if (answer instanceof Response) return answer;
+    throw answer;
   }
 
   async #forgetOtherBuilds(): Promise<void> {

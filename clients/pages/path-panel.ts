@@ -18,7 +18,7 @@ const CANDIDATES = 12;
 /** Lowest rate of a relay. */
 const FAINTEST_HZ = 2;
 const NAMED_TYPES = 4;
-const BOTH_SEEN = 'Both flies get the same input events; the brain shows the recorded run. ';
+const BOTH_SEEN = 'Both flies got the same input events; the brain showed the recorded run. ';
 
 interface Station {
   readonly role: 'Sense' | 'Relay' | 'Decides' | 'Read out at';

@@ -35,6 +35,7 @@ export const openBrain: OpenBrain = async (
   const { onProgress, signal, workers = 1 } = isSource ? more : first;
   if (!Number.isInteger(workers) || workers < 1)
     throw new RangeError(`workers must be an integer from 1, got ${workers}.`);
+  signal?.throwIfAborted();
   const calls = new WorkerCalls();
   const over = new AbortController();
   const end = (): void => {
@@ -88,7 +89,6 @@ async function start(
   signal: AbortSignal | undefined,
   over: AbortSignal,
 ): Promise<Thread> {
-  signal?.throwIfAborted();
   let isReady = false;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal!.reason as Error);

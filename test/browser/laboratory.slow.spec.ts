@@ -1407,7 +1407,7 @@ describeWith(['chromium'], 'the laboratory on arrival', () => {
     await page.locator('#figure path.mean').first().waitFor();
     expect(await page.locator('#draft').isVisible()).toBe(false);
     // The published curve is beside it as long as nothing is changed.
-    expect(await page.locator('#figure path.published').count()).toBe(1);
+    await page.locator('#figure path.published').waitFor();
     const drawn = () => page.locator('#figure path.mean').first().getAttribute('d');
     const before = await drawn();
     const slider = page.getByRole('slider', { name: 'Strength of every synapse' });

@@ -113,8 +113,9 @@ describe('a live brain with a real service', () => {
   };
 
   /** Starts a brain to which sugar is given for some steps, and waits until it pauses. */
-  async function played(actingSteps: number, lesion: readonly string[] = []) {
+  async function played(actingSteps: number, silenced: readonly string[] = []) {
     const steps: Step[] = [];
+    let lesion = silenced;
     let brain!: LiveBrain;
     const why = await new Promise<Parameters<LiveBrainListener['onPause']>[0]>((onPause) => {
       let sensed = 0;
@@ -124,6 +125,7 @@ describe('a live brain with a real service', () => {
           return { changes: { rates_hz: { sugar: isActing ? 150 : 0 }, silence: [] }, lesion, isActing };
         },
         onStep: (step) => steps.push(step),
+        onOne: () => (lesion = []),
         onPause,
       });
       brain.wake();
@@ -165,6 +167,7 @@ describe('a live brain with a real service', () => {
     // Silenced neurons get the same input events, and excite nobody.
     expect(lesioned).toBeGreaterThan(0);
     expect(lesioned).toBeLessThan(intact);
+    expect((await brain.experiment())!.silence).toEqual(['@stimulus/sugar']);
     await brain.end();
     const ended = new Set(asked.slice(-2));
     expect(ended.size).toBe(2);
@@ -172,6 +175,15 @@ describe('a live brain with a real service', () => {
       expect(each).toMatch(/^DELETE /);
       expect((await service.get(each.slice('DELETE '.length))).status).toBe(404);
     }
+  });
+
+  it('goes on with one brain if there is no room for a second', async () => {
+    const taken = await clientOf().openSession(DOCUMENT);
+    const { brain, steps, why } = await played(5, ['@stimulus/sugar']);
+    expect(why).toBe('rest');
+    expect(steps.length).toBeGreaterThan(4);
+    expect(steps.every(({ lesioned }) => lesioned === undefined)).toBe(true);
+    await Promise.all([brain.end(), taken.end()]);
   });
 
   it('goes on with actions during its last step', async () => {
@@ -192,6 +204,7 @@ describe('a live brain with a real service', () => {
           }
           if (answer.spikes > 0) isActing = false;
         },
+        onOne: () => undefined,
         onPause: () => resolve(),
       });
       brain.wake();

@@ -128,7 +128,7 @@ describeWith(['chromium'], 'the fly on the page', () => {
     await expectText(page, '#save-clip', /^Recording: 5 s$/);
     await button.click();
     expect((await stat(await (await ended).path())).size).toBeLessThan((await stat(await whole.path())).size);
-    await expectText(page, '#save-clip', /^Save 6 s$/);
+    await expectText(page, '#save-clip', /^Save a video of 6 s$/);
     expect(problems).toEqual([]);
     await page.close();
   });

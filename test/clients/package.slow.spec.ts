@@ -18,8 +18,9 @@ const text = JSON.stringify(await brain.run(${JSON.stringify(LOOM)}));
 const refusal = await brain.experiment({ trials: 0 }).catch((error) => error.code);
 const missing = await openBrain('missing.connectome').catch((error) => error.code);
 const noSite = await openBrain().catch((error) => error.code);
+const aborted = await openBrain('missing.connectome', { signal: AbortSignal.abort('gone') }).catch((error) => error);
 brain.close();
-console.log(JSON.stringify({ text, refusal, missing, noSite, ways: [typeof connect, typeof NeuralExperimentClient] }));
+console.log(JSON.stringify({ text, refusal, missing, noSite, aborted, ways: [typeof connect, typeof NeuralExperimentClient] }));
 `;
 const TYPES = `import { openBrain, type BrainOptions } from 'neural-experiment-client/local';
 const options: BrainOptions = { onProgress: ({ loadedBytes, totalBytes }) => console.log(loadedBytes, totalBytes) };
@@ -102,6 +103,7 @@ describe('the npm package of the client', () => {
       refusal: 'INVALID_PARAMETER',
       missing: 'CONNECTOME_MISSING',
       noSite: 'CONNECTOME_MISSING',
+      aborted: 'gone',
       ways: ['function', 'function'],
     });
   });

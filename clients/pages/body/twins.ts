@@ -27,16 +27,27 @@ export class Twins {
     return this.#frame.hidden ? [this.first] : [this.first, this.#second!];
   }
 
-  /** @param names of the cell types that are silent in the second run */
-  show(intact: FullRun, lesioned: FullRun, names: string): void {
+  /**
+   * @param names of the cell types that are silent in the second run
+   * @returns false if the browser draws no further view
+   */
+  show(intact: FullRun, lesioned: FullRun, names: string): boolean {
     const second = this.#begin(names);
+    if (second === undefined) return false;
     this.first.show(intact);
     second.show(lesioned);
+    return true;
   }
 
-  /** Shows a second live fly. @param names of the cell types that are silent in it */
-  showLive(names: string): void {
-    this.#begin(names).setLive(true);
+  /**
+   * Shows a second live fly.
+   * @param names of the cell types that are silent in it
+   * @returns false if the browser draws no further view
+   */
+  showLive(names: string): boolean {
+    const second = this.#begin(names);
+    second?.setLive(true);
+    return second !== undefined;
   }
 
   end(): void {
@@ -45,8 +56,13 @@ export class Twins {
     this.#second?.rest();
   }
 
-  #begin(names: string): FlyView {
-    this.#second ??= this.build(flyElements('fly-2'));
+  #begin(names: string): FlyView | undefined {
+    try {
+      this.#second ??= this.build(flyElements('fly-2'));
+    } catch {
+      // Browsers bound the number of WebGL contexts.
+      return undefined;
+    }
     this.#present(true);
     this.first.name = 'The intact fly';
     this.#second.name = `The fly without ${names}`;

@@ -1,5 +1,5 @@
-/** Puts the address of the service into the commands. The page of a static site is a file, and no service is beside it. */
-if (!location.pathname.endsWith('.html')) {
+/** Puts the address of the service into the commands. No service is beside a static site. */
+if (!document.documentElement.classList.contains('site')) {
   const address = new URL('.', location.href).href.replace(/\/$/, '');
   for (const each of document.querySelectorAll('.address')) each.textContent = address;
 }

@@ -40,7 +40,17 @@ export async function runHere(
     const { trials_done: done, trials } = line.progress;
     report(`Running: ${grouped(done)} of ${grouped(trials)} trials …`, done / trials);
   };
-  const answer = (await brain.experiment(document, { onEvent, signal })) as unknown as WholeAnswer;
+  let answer: WholeAnswer;
+  try {
+    answer = (await brain.experiment(document, { onEvent, signal })) as unknown as WholeAnswer;
+  } catch (error) {
+    // The next run opens the brain again.
+    if ((error as { code?: unknown }).code === 'WORKER_LOST') {
+      brain.close();
+      brain = undefined;
+    }
+    throw error;
+  }
   if (eventReports(answer.experiment).length > 0 || namesOnlyIds(answer.experiment))
     neurons ??= await neuronIndexOfBrain(brain.client);
   box.show(figureOfFile(findingsOf(answer, answer.conditions, answer, neurons)));

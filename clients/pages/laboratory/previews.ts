@@ -1,14 +1,10 @@
 /** Runs experiments while the user drags a control: few trials while it moves, all of them after it is released. */
 import type { DryRun } from '../../../src/experiments/document/result.js';
 import type { ServiceFailure } from '../service/client.js';
-import { isHere } from '../service/transport.js';
 import type { Members } from './json.js';
 
 const PREVIEW_TRIALS = 2;
-/**
- * Largest number of brain seconds of a preview, and of a whole experiment that runs without being asked, if the service
- * computes it. The brain in this tab has no such limit.
- */
+/** Largest number of brain seconds of a preview, and of a whole experiment that runs without being asked. */
 const PREVIEW_BRAIN_SECONDS = 60;
 const WHOLE_BRAIN_SECONDS = 120;
 
@@ -35,7 +31,7 @@ export class Previews {
   preview(document: Members, price: DryRun | undefined): void {
     const trials = Math.min(PREVIEW_TRIALS, price?.experiment.trials ?? PREVIEW_TRIALS);
     const seconds = price && price.cost.brain_seconds * (trials / price.experiment.trials);
-    if (!isHere() && seconds !== undefined && seconds > PREVIEW_BRAIN_SECONDS) {
+    if (seconds !== undefined && seconds > PREVIEW_BRAIN_SECONDS) {
       this.say('Too large to follow the control: press Run experiment.');
       return;
     }
@@ -47,7 +43,7 @@ export class Previews {
   /** Runs all trials of a checked document after release, unless that is too expensive to do without being asked. */
   whole(document: Members, { cost, experiment }: DryRun): void {
     this.#next = undefined;
-    if (!isHere() && cost.brain_seconds > WHOLE_BRAIN_SECONDS) {
+    if (cost.brain_seconds > WHOLE_BRAIN_SECONDS) {
       this.say(`Press Run experiment for all ${experiment.trials} trials.`);
     } else if (this.#pause === undefined) void this.run(document, '').then((failure) => this.#heed(failure));
   }

@@ -39,14 +39,14 @@ class LiveFigure {
     this.#describe();
   }
 
-  get #document(): ExperimentDocument {
+  #documentOf(value: string): ExperimentDocument {
     const { documentOf } = LESSON.get(this.section.dataset['figure']!)!;
-    return documentOf(Number(this.#slider.value)) as ExperimentDocument;
+    return documentOf(Number(value)) as ExperimentDocument;
   }
 
   #describe(): void {
     this.#output.textContent = this.#slider.value;
-    this.#link.href = pageUrl('laboratory', documentHash(this.#document)!);
+    this.#link.href = pageUrl('laboratory', documentHash(this.#documentOf(this.#slider.value))!);
   }
 
   /** Computes the figure after those that wait, unless the slider has moved on by then. */
@@ -60,12 +60,15 @@ class LiveFigure {
       statusUnderWay = this.#status;
       const place = placeFromNow();
       try {
-        const answer = (await service.runExperiment(this.#document).answer()) as unknown as WholeAnswer;
+        const answer = (await service
+          .runExperiment(this.#documentOf(value))
+          .answer()) as unknown as WholeAnswer;
         if (value !== this.#asked) return;
         const [drawn] = drawnFigures(findingsOf(answer, answer.conditions, answer, undefined));
         this.#status.textContent = [drawn?.figure.note, place()].filter(Boolean).join(' ');
         this.#box.show(drawn?.figure);
       } catch (error) {
+        if (value !== this.#asked) return;
         this.#asked = undefined;
         this.#status.textContent = `${asFailure(error).message} Move the slider to try again.`;
       } finally {

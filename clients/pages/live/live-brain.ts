@@ -5,6 +5,7 @@
 import {
   type ExperimentDocument,
   type NeuralExperimentClient,
+  type RequestOptions,
   ServiceError,
   type Session,
   type SessionChanges,
@@ -42,6 +43,8 @@ export interface LiveBrainListener {
     readonly isActing: boolean;
   };
   onStep(step: Step): void;
+  /** Called if the service has no room for the second brain, so the step is that of one. */
+  onOne(): void;
   /** Called if it pauses: at rest, active without actions, at the maximum length of a session, or after an error. */
   onPause(why: 'rest' | 'alone' | 'full' | { readonly error: unknown }): void;
 }
@@ -87,13 +90,16 @@ export class LiveBrain {
     this.#underWay ??= this.#goOn().finally(() => (this.#underWay = undefined));
   }
 
-  /** The experiment so far, or the last one; undefined if there was none. */
+  /**
+   * The experiment so far, or the last one; undefined if there was none. Of two brains it is the one in which types are
+   * silent.
+   */
   async experiment(): Promise<ExperimentDocument | undefined> {
     this.#isPausing = true;
     this.#mayGoOn = false;
     try {
       await this.#underWay;
-      await this.#keepExperiment(this.#session);
+      await this.#keepExperiment(this.#lesioned ?? this.#session);
     } finally {
       this.#isPausing = false;
     }
@@ -144,7 +150,7 @@ export class LiveBrain {
         this.#wasWoken = false;
         const { changes, lesion = [], isActing } = this.listener.sense(durationMs);
         const options = { drive: true, waitAtMostS: PATIENCE_S, signal: this.#leaving.signal };
-        if (lesion.length > 0) this.#lesioned ??= await this.#session.branch({}, options);
+        if (lesion.length > 0) this.#lesioned ??= await this.#branch(this.#session, options);
         else if (this.#lesioned !== undefined) void this.#endLesioned();
         const [answer, lesioned] = await Promise.all([
           this.#session.step(durationMs, changes, options),
@@ -168,6 +174,17 @@ export class LiveBrain {
       if (error instanceof ServiceError && error.code === 'SESSION_FULL') return this.#stop('full', 0);
       void this.#close();
       if (this.#mayGoOn) this.listener.onPause({ error });
+    }
+  }
+
+  /** @returns undefined if the service has no room for a second session */
+  async #branch(session: Session, options: RequestOptions): Promise<Session | undefined> {
+    try {
+      return await session.branch({}, options);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'QUEUE_FULL') throw error;
+      this.listener.onOne();
+      return undefined;
     }
   }
 

@@ -5,7 +5,7 @@ import type { Twins } from '../body/twins.js';
 import { completeNames } from '../completion.js';
 import { documentHash } from '../document-link.js';
 import { byId, element, save } from '../dom.js';
-import { isSessionHere, pageUrl, patienceMs, transport } from '../service/transport.js';
+import { isSessionHere, pageUrl, transport } from '../service/transport.js';
 import { asFailure, type Model, service } from '../service/client.js';
 import { idsOfBrain } from '../service/neuron-index.js';
 import type { Playback } from '../playback.js';
@@ -31,7 +31,6 @@ const CUT = { shuffle: 'targets', seed: 1 } as const;
 const BODY_RESTS_MS = 6000;
 const MAX_FRAME_MS = 100;
 /** Longest wait for the service. */
-const TIMEOUT_MS = 60_000;
 /** If the next step is late, its drive lasts at most this much longer. */
 const LATEST_STEP_MS = 500;
 /** If steps are late by more than this fraction of their time, the page says slow motion. */
@@ -98,9 +97,7 @@ export class Live {
     // keepalive lets the request that ends the session finish after the user leaves the page.
     const client = new NeuralExperimentClient('', {
       fetch: (url, init) => transport(url, { ...init, keepalive: init?.method === 'DELETE' }),
-      get timeoutMs() {
-        return patienceMs(TIMEOUT_MS);
-      },
+      timeoutMs: Infinity,
     });
     const listener: LiveBrainListener = {
       sense: (stepMs) => {
@@ -112,6 +109,10 @@ export class Live {
         return { changes: { rates_hz: ratesHz, silence }, lesion, isActing };
       },
       onStep: (step) => this.#take(step),
+      onOne: () => {
+        this.showOne();
+        this.#note.textContent = 'The service has no room for a second brain at present: one fly goes on.';
+      },
       onPause: (why) => this.#tellPause(why),
     };
     this.#brain = new LiveBrain(client, this.#document, listener, isSessionHere);
@@ -358,7 +359,11 @@ export class Live {
   #showTwins(): void {
     const { flies } = this.parts.view();
     if (!this.#beside.checked || this.#silence.length === 0) return flies?.end();
-    flies?.showLive(this.#silence.join(', '));
+    if (flies?.showLive(this.#silence.join(', ')) === false) {
+      this.#beside.checked = false;
+      this.#note.textContent = 'This browser draws no second fly.';
+      return;
+    }
     this.#driveUntilMs = Math.max(this.#driveUntilMs, performance.now());
     this.#note.textContent = 'Both get what you do. Two brains are computed, which costs twice as much.';
   }

@@ -12,7 +12,7 @@ import { type CompactAtlas, decodeAtlas } from '../../../src/engine/connectome/a
 import type { CellCard } from '../../../src/engine/connectome/cell-card.js';
 import type { Selection } from '../selection.js';
 import type { Experiment } from './experiment.js';
-import { patienceMs, placeFromNow, transport } from './transport.js';
+import { placeFromNow, transport } from './transport.js';
 
 export type { DriveRun, FullRun, Model };
 export type Channel = Model['channels'][number];
@@ -20,19 +20,13 @@ export type Citation = Model['citations'][number];
 export type Frame = FullRun['frames'][number];
 export type TopType = FullRun['top_types'][number];
 
-const TIMEOUT_MS = 60_000;
 /** Pause if the service does not say when to come back. */
 const DEFAULT_RETRY_S = 5;
 /** Statuses for which sending the same experiment again is useless. */
 const REFUSALS: readonly unknown[] = [400, 406, 413, 415, 422];
 
 /** The service that serves the page, and the brain in this tab. */
-export const service = new NeuralExperimentClient('', {
-  fetch: transport,
-  get timeoutMs() {
-    return patienceMs(TIMEOUT_MS);
-  },
-});
+export const service = new NeuralExperimentClient('', { fetch: transport, timeoutMs: Infinity });
 
 /** Error of the service: its code, its path in the document, and suggestions. */
 export interface Fault {

@@ -16,23 +16,14 @@ import type {
 } from '../../../src/experiments/document/result.js';
 import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import { service, ServiceFailure } from './client.js';
-import { patienceMs, placeFromNow, transport } from './transport.js';
+import { placeFromNow, transport } from './transport.js';
 
-/** The service sends a line at least every 5 s. Without one for this time, the connection is dead. */
-const TIMEOUT_MS = 30_000;
 /**
  * Pause between two requests for a job: JOB_PAUSE_MS, or, if longer, JOB_PAUSE_LOOKS times the duration of the last
  * request.
  */
 const JOB_PAUSE_MS = 1500;
 const JOB_PAUSE_LOOKS = 4;
-
-const experiments = new NeuralExperimentClient('', {
-  fetch: transport,
-  get timeoutMs() {
-    return patienceMs(TIMEOUT_MS);
-  },
-});
 
 /** A condition in the form of JSON, in which tables of spikes are columns. */
 export type ConditionLine = Omit<AnsweredCondition, 'reports'> & {
@@ -72,7 +63,7 @@ export type AnswerSource = (from: number, signal: AbortSignal) => AsyncIterable<
 export function requestLines(document: ExperimentDocument): AnswerSource {
   return async function* (from, signal) {
     const place = placeFromNow();
-    for await (const line of experiments.runExperiment(document, { from, signal }))
+    for await (const line of service.runExperiment(document, { from, signal }))
       yield answerLine(line, from, place);
   };
 }

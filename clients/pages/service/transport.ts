@@ -5,6 +5,7 @@
 import type { Brain } from '#client';
 import type { openBrain } from '../../tab/open-brain.js';
 import { loadingSentence } from './loading.js';
+import { fetchInTime } from './network.js';
 
 /** True on a site without a service. */
 export const IS_SITE = import.meta.env.MODE === 'site';
@@ -90,15 +91,6 @@ export function openWhenIdle(digest: string): void {
 }
 
 /**
- * The longest wait for an answer in ms. A brain in this tab always answers, but loading it may take minutes, and after a
- * sleep a timer would run out before the answer is read.
- * @param ofServiceMs the longest wait for the service
- */
-export function patienceMs(ofServiceMs: number): number {
-  return IS_SITE || here !== undefined ? Infinity : ofServiceMs;
-}
-
-/**
  * Loads the brain into this tab. Further calls wait for the first.
  * @param digest of the connectome that the service has
  * @returns undefined if it cannot be opened here; the service then goes on answering
@@ -131,44 +123,51 @@ function tell(sentence: string): void {
   if (waiting > 0) report(loading);
 }
 
-/** Opens the brain of a site for a request. */
-async function awaitBrain(): Promise<void> {
+/** Opens the brain of a site for a request. If that is aborted, loading goes on for the next one. */
+async function awaitBrain(signal: AbortSignal | null | undefined): Promise<void> {
+  signal?.throwIfAborted();
   if (here !== undefined) return;
   waiting++;
   try {
     const opened = openHere('');
     report(loading);
-    await opened;
+    const aborted = new Promise<never>((_, reject) =>
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+    );
+    await Promise.race([opened, aborted]);
   } finally {
     waiting--;
     if (waiting === 0) report('');
   }
 }
 
-/** Sends a request, in the form of fetch. */
+/**
+ * Sends a request, in the form of fetch. The brain in this tab has no limit of time: it always answers, and after a sleep a
+ * timer would run out before the answer is read. Loading it may take minutes.
+ */
 export const transport: typeof fetch = async (input, init = {}) => {
   const path = String(input);
   if (IS_SITE) {
     stored ??= storedPaths();
-    if ((await stored).includes(path)) return fetch(addressOf(path), init);
-    await awaitBrain();
+    if ((await stored).includes(path)) return fetchInTime(addressOf(path), init);
+    await awaitBrain(init.signal);
     try {
       return await askHere(path, init);
     } catch (error) {
       if (!isLost(error)) throw error;
       // A site has no service, so another worker answers.
-      await awaitBrain();
+      await awaitBrain(init.signal);
       return askHere(path, init);
     }
   }
   const isJob = new Headers(init.headers).has('Prefer') || /experiments\/\w/.test(path);
-  if (here === undefined || !COMPUTED.test(path) || isJob) return fetch(addressOf(path), init);
+  if (here === undefined || !COMPUTED.test(path) || isJob) return fetchInTime(addressOf(path), init);
   try {
     return await askHere(path, init);
   } catch (error) {
     if (!isLost(error)) throw error;
     // Its worker may be out of memory; the service goes on.
-    return fetch(addressOf(path), init);
+    return fetchInTime(addressOf(path), init);
   }
 };
 
