@@ -48,14 +48,13 @@ export class Notices {
   }
 
   /** Copies a text to the clipboard. */
-  async copy(text: string): Promise<void> {
-    try {
-      // A page without TLS has no clipboard.
-      await navigator.clipboard.writeText(text);
-      this.status('Copied.');
-    } catch {
-      this.status('The browser did not allow copying.');
-    }
+  copy(text: string): void {
+    // A page without TLS has no clipboard, so this throws.
+    const copied = Promise.resolve().then(() => navigator.clipboard.writeText(text));
+    copied.then(
+      () => this.status('Copied.'),
+      () => this.status('The browser did not allow copying.'),
+    );
   }
 
   clear(): void {

@@ -1,6 +1,5 @@
 /** Calls of version 2 of the API for the laboratory. */
 import {
-  NeuralExperimentClient,
   pause,
   ServiceError,
   type ExperimentDocument,
@@ -16,7 +15,7 @@ import type {
 } from '../../../src/experiments/document/result.js';
 import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import { service, ServiceFailure } from './client.js';
-import { placeFromNow, transport } from './transport.js';
+import { placeFromNow } from './transport.js';
 
 /**
  * Pause between two requests for a job: JOB_PAUSE_MS, or, if longer, JOB_PAUSE_LOOKS times the duration of the last

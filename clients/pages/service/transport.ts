@@ -29,6 +29,8 @@ const SIMD = Uint8Array.of(
 const COMPUTED = /^\/api\/(v1\/run|v2\/experiments|v2\/sessions(?=$|\/tab-))(?=$|[/?])/;
 /** Pause before the brain is loaded if the browser does not say when a page is idle, as Safari does not. */
 const IDLE_AFTER_MS = 1000;
+/** Class of a page whose brain is in the tab. */
+const COMPUTING = 'computing';
 /** On a slow device, a page that plays may never be idle. */
 const LATEST_MS = 5000;
 
@@ -114,6 +116,7 @@ async function open(digest: string): Promise<Brain | undefined> {
   here = await (IS_SITE
     ? module.openBrain({ onProgress: (progress) => tell(loadingSentence(progress)) })
     : module.openBrain(new URL(`brain/${digest}.connectome`, FOLDER)));
+  document.documentElement.classList.add(COMPUTING);
   return here;
 }
 
@@ -196,6 +199,7 @@ async function askHere(path: string, init: RequestInit): Promise<Response> {
     if (isLost(error) && here === brain) {
       brain.close();
       here = undefined;
+      document.documentElement.classList.remove(COMPUTING);
       // A site has no service, so its next request opens the brain again.
       if (IS_SITE) opening = undefined;
     }

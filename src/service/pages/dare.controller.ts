@@ -13,8 +13,6 @@ import { asInRun, lesionDocument } from '../../experiments/presets/lesion-docume
 import { pngInThread } from '../../workers/figures/png.js';
 import { ExperimentsService } from '../api/v2/experiments.service.js';
 import { type LoadedModel, ModelHealth, perModel } from '../health/model-health.js';
-import { BrainBudget } from '../limits/brain-budget.js';
-import { clientOf } from '../limits/client-address.js';
 import { withoutIdleLimit } from '../http/request-watch.js';
 import { REVALIDATE, StaticBody } from '../http/static-body.js';
 import { type Dare, dareIn, previewPath } from './dare.js';
@@ -44,7 +42,6 @@ export class DareController {
   constructor(
     private readonly health: ModelHealth,
     private readonly experiments: ExperimentsService,
-    private readonly budget: BrainBudget,
   ) {}
 
   /** Leads to the picture of all pages if the dare is not of this brain, or cannot be computed now. */
@@ -90,7 +87,7 @@ export class DareController {
       lesioned,
     });
     // A stored answer is free, a picture is not.
-    await this.budget.reserve(clientOf(reply.request), DRAWING_MS, reply);
+    await this.experiments.pay(DRAWING_MS, reply);
     const png = await pngInThread({ svg, widthPx: WIDTH_PX });
     return new StaticBody(png, gzipSync(png), 'image/png', REVALIDATE);
   }

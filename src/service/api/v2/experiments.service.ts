@@ -132,6 +132,14 @@ export class ExperimentsService {
     }
   }
 
+  /**
+   * Charges the client for other work of a request.
+   * @throws CodedError RATE_LIMITED
+   */
+  async pay(brainMs: number, reply: FastifyReply): Promise<void> {
+    await this.budget.reserve(clientOf(reply.request), brainMs, reply);
+  }
+
   async #charge({ planned }: PreparedExperiment, reply: FastifyReply): Promise<Charge> {
     const { id, isExample, priceMs } = planned;
     const shared = isExample ? await this.budget.chargeExample(id, priceMs) : undefined;
