@@ -9,6 +9,7 @@ import { launchChromium, openPage } from '../support/browser.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { guidePages } from '../support/guide-site.js';
 import { describeWith } from '../support/requirements.js';
+import { until } from '../support/service-process.js';
 import { serveFolder, type StaticSite } from '../support/static-site.js';
 import { expectText, follow } from './page-reading.js';
 import { axeFindings, hashOf, LOOM } from './served-page.js';
@@ -75,6 +76,7 @@ describeWith(['chromium'], 'the pages of a static site', () => {
     await follow(page, `#${hashOf({ ...LOOM, seed: 11 })}`);
     await expectText(page, '#key', /seed 11/);
     await expectText(page, '#place', COMPUTED);
+    await until(() => problems.length > 0);
     expect(problems.splice(0)).toEqual([expect.stringContaining('out of memory')]);
 
     await page.getByRole('link', { name: 'Lesson' }).click();

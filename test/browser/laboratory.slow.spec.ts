@@ -4,10 +4,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Download, Page } from 'playwright-core';
+import type { JobState } from '../../clients/typescript/src/client.js';
 import { openPage, type PageOptions } from '../support/browser.js';
 import { startGateway } from '../support/gateway.js';
 import { describeWith, PANDAS } from '../support/requirements.js';
 import { startReadyService } from '../support/service.js';
+import { until } from '../support/service-process.js';
 import { expectText, follow } from './page-reading.js';
 import { axeFindings, serve } from './served-page.js';
 
@@ -621,9 +623,9 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.getByRole('button', { name: 'End the job' }).click();
     await expectText(page, '#progress-text', /^Stopped/);
     const job = jobIn(await page.evaluate(() => location.href));
-    await expect(
-      served.service.get(`${EXPERIMENTS}/${job}`).then((answer) => answer.json()),
-    ).resolves.toMatchObject({ status: 'dismissed' });
+    // The page does not wait for the answer of the service.
+    const state = async () => (await (await served.service.get(`${EXPERIMENTS}/${job}`)).json()) as JobState;
+    await until(async () => (await state()).status === 'dismissed');
     // Its document is still there when the page is loaded again.
     await page.reload();
     await expectText(page, '#alert', /This job has no results/);
