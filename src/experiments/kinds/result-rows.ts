@@ -19,6 +19,7 @@ export type GroupResult<Own extends object = Readonly<Record<string, unknown>>> 
 export interface EventTable {
   /** The kind of the report. */
   readonly table: string;
+  /** The trial of each row: an experiment has at most 100. */
   readonly trials: Uint8Array;
   readonly steps: Uint16Array | Uint32Array;
   /** Indices into the connectome. */
@@ -28,9 +29,10 @@ export interface EventTable {
   readonly truncated: boolean;
 }
 
-/** Columns of the tables that CSV, Arrow and Parquet hold. */
-
-/** A `label` column takes its texts from a list that is known before the first row. */
+/**
+ * The types of columns in the tables that CSV, Arrow and Parquet hold. A `label` column takes its texts from a list that is
+ * known before the first row.
+ */
 export type ColumnType = 'int32' | 'int64' | 'double' | 'text' | 'label';
 
 export interface TableColumn {

@@ -152,3 +152,11 @@ function trainWork({ neurons, train }: AnyInput, durationSteps: number): TrainWo
   if (typeof rateHz === 'number') return steadyWork(length, rateHz, endStep - startStep);
   return varyingWork(totalsOf(rateHz), startStep, endStep, rateHz.courses ? 1 : length, rateHz.scale);
 }
+
+/** Bytes per brain millisecond: a megabyte takes 20 ms of CPU time. */
+const BYTES_OF_BRAIN_MS = 1_000;
+
+/** The price of sending an answer again, or the document of a session. */
+export function sendingMs(bytes: number): number {
+  return Math.ceil(bytes / BYTES_OF_BRAIN_MS);
+}

@@ -42,8 +42,7 @@ export function runId(connectomeDigest: string, experiment: Experiment): string 
   return sha256Hex(lines.map((line) => `${line}\n`).join('')).slice(0, ID_HEX_DIGITS);
 }
 
-/** The stimuli of version 1. Each is a preset in the metadata of the connectome: a population of neurons with a rate. */
-
+/** Where a connectome describes its stimuli: each is a population of neurons with a rate. */
 type Presets = Pick<ConnectomeMetadata, 'stimuli' | 'types'>;
 
 /** The stimuli of version 1 that a connectome defines, in the order of the contract. It may define others as well. */

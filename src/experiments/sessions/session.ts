@@ -10,7 +10,7 @@ import { conditionBytes } from '../formats/answer-json.js';
 import type { PlannedReport, ReportCounts, ReportTask } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { reportTask } from '../plan/planned-reports.js';
-import { expectedWork, priceMs, tableRowsOf, type Work } from '../plan/prices.js';
+import { expectedWork, priceMs, sendingMs, tableRowsOf, type Work } from '../plan/prices.js';
 import type { SessionPlan } from '../plan/session-plan.js';
 import {
   type ConditionProtocol,
@@ -29,11 +29,6 @@ import { type NewSilence, type NextStep, Timeline, type TimelineLimits } from '.
 
 /** Limit of table rows in a step. The main thread writes them, and runs of version 1 wait meanwhile. */
 const ROWS_OF_STEP = 10_000;
-/**
- * Bytes per brain millisecond: the price of sending an answer again, or of a document. A megabyte costs 20 ms of CPU
- * time.
- */
-const BYTES_OF_BRAIN_MS = 1_000;
 /** Resuming an input train costs about a quarter of starting one, and the price of a train is that of starting it. */
 const SHARE_OF_TRAIN = 1 / 4;
 
@@ -441,10 +436,6 @@ function reportsOf({ document: { reports }, neuronsOfReports }: SessionPlan): Pl
 function stepTask(report: PlannedReport, fromMs: number, toMs: number): ReportTask {
   const document = { ...report.document, start_ms: fromMs, end_ms: toMs };
   return reportTask({ ...report, document }, toMs, ROWS_OF_STEP);
-}
-
-export function sendingMs(bytes: number): number {
-  return Math.ceil(bytes / BYTES_OF_BRAIN_MS);
 }
 
 function stopped(atMs: number): CodedError {

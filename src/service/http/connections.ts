@@ -15,12 +15,11 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CodedError } from '../../engine/errors.js';
+import { CodedError, errorBody } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { clientKey } from '../limits/client-address.js';
 import { ClientTurns } from '../limits/client-turns.js';
 import { HEADERS_OF_BODY, RAW_CORS_HEADERS } from './response-headers.js';
-import { errorBody } from '../../engine/errors.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import { RAW_ANSWER_TIMEOUT_MS, UNANSWERED_REQUESTS_LIMIT } from '../limits/limits.js';
 

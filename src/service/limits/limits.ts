@@ -2,7 +2,7 @@ import { FIXED_LIMITS, JSON_ROWS, TABLE_ROWS } from '../../experiments/plan/expe
 import type { Environment } from '../config/environment.js';
 
 /**
- * Limits that operators cannot change. Each limits the memory or time of one request, connection or piece of work.
+ * Limits without a variable of their own. Each limits the memory or time of one request, connection or piece of work.
  * docs/operations.md lists them together with the limits that environment variables set.
  */
 
@@ -97,7 +97,7 @@ export class Limits {
   constructor(environment: Environment, replaced: Partial<Limits> = {}) {
     const { EXPERIMENTS_AT_ONCE, JOBS_AT_ONCE, JOBS_KEPT_BYTES } = environment;
     const { EXPERIMENT_BRAIN_SECONDS: atOnce, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: perMinute } = environment;
-    // A price above a minute's budget is refused as too expensive, because a retry could never succeed.
+    // Simulated time above a minute's budget costs more than that, so a retry could never succeed.
     this.brainSeconds = perMinute === 0 ? atOnce : Math.min(atOnce, perMinute);
     this.experimentsPerClient = replaced.experimentsPerClient ?? Math.ceil(EXPERIMENTS_AT_ONCE / 4);
     this.waitingDocumentsPerClient = DOCUMENTS_FOR_EACH * this.experimentsPerClient;

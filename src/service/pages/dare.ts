@@ -2,6 +2,7 @@ import type { Connectome } from '../../engine/connectome/connectome.js';
 import type { StimulusPopulation } from '../../engine/connectome/populations.js';
 import { MAX_DARED_TYPES } from '../../experiments/presets/lesion-document.js';
 
+/** A challenge in a link: a stimulus, and the types that a visitor silences so that the fly no longer reacts. */
 export interface Dare {
   readonly stimulus: StimulusPopulation;
   readonly types: readonly string[];
@@ -11,6 +12,7 @@ export interface Dare {
 export function dareIn(query: unknown, { metadata }: Connectome): Dare | undefined {
   const { dare, silence } = query as { readonly dare?: unknown; readonly silence?: unknown };
   const stimulus = metadata.stimuli.find(({ id }) => id === dare);
+  // Without a type there is one that is undefined, which no brain has.
   const types = [...new Set([silence].flat() as unknown[])];
   if (stimulus === undefined || types.length > MAX_DARED_TYPES) return undefined;
   const known = types.filter((type): type is string =>

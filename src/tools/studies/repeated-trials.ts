@@ -4,6 +4,7 @@ import type { Subject } from './subject.js';
 
 export const TRIALS = 30;
 const DURATION_MS = 1000;
+/** Any number would do; this one is the release. */
 const SEED = 783;
 
 /** Inputs in Hz by selector, a selector of neurons whose outputs are cut, and the gain of a synapse if it is not the default. */

@@ -92,6 +92,7 @@ function silencedTable(trials: readonly GpuTrial[], { width, silenced: slots }: 
   return table;
 }
 
+/** Row 0 has the stimulated neurons, the others bits of steps with an event: see `inputs` in kernels.ts. */
 function inputTable(trials: readonly GpuTrial[], shape: BatchShape, neuronCount: number) {
   const { stimulated: slots, layers } = shape;
   const rowLength = slotsOf(shape);
