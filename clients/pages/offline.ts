@@ -102,6 +102,7 @@ class SiteFiles {
   }
 
   async #fromHost(request: Request, path: string): Promise<Response> {
+    // A host that fails is as good as none.
     const answer = await fetch(request).catch((error: Error) => error);
     if (answer instanceof Response && answer.status < 500) return answer;
     const stored = await (await this.#cache).match(this.#folder + path);

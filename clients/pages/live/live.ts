@@ -30,7 +30,6 @@ const CUT = { shuffle: 'targets', seed: 1 } as const;
 /** Time in which a body without drives comes to rest. */
 const BODY_RESTS_MS = 6000;
 const MAX_FRAME_MS = 100;
-/** Longest wait for the service. */
 /** If the next step is late, its drive lasts at most this much longer. */
 const LATEST_STEP_MS = 500;
 /** If steps are late by more than this fraction of their time, the page says slow motion. */

@@ -70,10 +70,6 @@ export function placeFromNow(): () => string {
   return () => (here === undefined ? placeOfRuns() : before);
 }
 
-export function isHere(): boolean {
-  return here !== undefined;
-}
-
 /** @param name of a session */
 export function isSessionHere(name: string): boolean {
   return name.startsWith('tab-');

@@ -111,7 +111,7 @@ function figuresOfFile(findings: Findings): readonly Figure[] {
   return [...drawn.slice(0, MAX_FIGURES - compared.length), ...compared].map(({ figure }) => figure);
 }
 
-/** The figures of the first kind that has any. */
+/** One kind only, because a file of a sweep would otherwise repeat its numbers in each kind; the first says most. */
 function firstDrawn(findings: Findings, kinds: readonly FigureKind[]): readonly DrawnFigure[] {
   for (const kind of kinds) {
     const drawn = drawnFigures(findings, [kind]);

@@ -58,6 +58,20 @@ export class BrainBudget {
   }
 
   /**
+   * Does work of a known price, which costs nothing if it fails.
+   * @throws CodedError as charge
+   */
+  async paying<T>(client: string, brainMs: number, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+    const { settle } = await this.charge(client, brainMs, reply);
+    try {
+      return await work();
+    } catch (error) {
+      await settle(0);
+      throw error;
+    }
+  }
+
+  /**
    * Charges work before it begins, and sets the headers that tell the client its remaining budget.
    * @param brainMs estimated price
    * @throws CodedError RATE_LIMITED if the client has less left; TOO_EXPENSIVE if it exceeds a minute's budget

@@ -87,8 +87,8 @@ export class DareController {
       lesioned,
     });
     // A stored answer is free, a picture is not.
-    await this.experiments.pay(DRAWING_MS, reply);
-    const png = await pngInThread({ svg, widthPx: WIDTH_PX });
+    const draw = () => pngInThread({ svg, widthPx: WIDTH_PX });
+    const png = await this.experiments.paying(DRAWING_MS, reply, draw);
     return new StaticBody(png, gzipSync(png), 'image/png', REVALIDATE);
   }
 }

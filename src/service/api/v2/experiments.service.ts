@@ -133,11 +133,11 @@ export class ExperimentsService {
   }
 
   /**
-   * Charges the client for other work of a request.
-   * @throws CodedError RATE_LIMITED
+   * Does other work of a request, for which its client pays; see BrainBudget.paying.
+   * @throws CodedError RATE_LIMITED, TOO_EXPENSIVE
    */
-  async pay(brainMs: number, reply: FastifyReply): Promise<void> {
-    await this.budget.reserve(clientOf(reply.request), brainMs, reply);
+  paying<T>(brainMs: number, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+    return this.budget.paying(clientOf(reply.request), brainMs, reply, work);
   }
 
   async #charge({ planned }: PreparedExperiment, reply: FastifyReply): Promise<Charge> {

@@ -226,15 +226,9 @@ export class SessionsService {
     return this.#charging(session, reply, () => this.experiments.silencedNeurons(reply.request, silence));
   }
 
-  /** Charges work on the whole history of a session, by the size of its document. Work that fails costs nothing. */
-  async #charging<T>(session: Session, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
-    const charge = await this.budget.charge(accountOf(reply.request), session.documentMs, reply);
-    try {
-      return await work();
-    } catch (error) {
-      await charge.settle(0);
-      throw error;
-    }
+  /** Charges work on the whole history of a session, by the size of its document. */
+  #charging<T>(session: Session, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+    return this.budget.paying(accountOf(reply.request), session.documentMs, reply, work);
   }
 
   /** Admits a session, which shutdown waits for and which ends if its client leaves. */
