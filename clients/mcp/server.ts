@@ -9,7 +9,7 @@ import {
   McpError,
 } from '@modelcontextprotocol/sdk/types.js';
 import { readFileSync } from 'node:fs';
-import { describeValue, type ErrorBody } from '../../src/engine/errors.js';
+import { CodedError, describeValue, type ErrorBody } from '../../src/engine/errors.js';
 import { own } from '../../src/engine/own.js';
 import { fitted } from './fitted.js';
 import type { OpenSessions } from './sessions.js';
@@ -53,6 +53,7 @@ export function serverOf(brain: Brain, sessions: OpenSessions, place: string): S
       );
     }
     try {
+      checkDepth(args);
       return resultOf(await tool.answer(args, callOf(extra)));
     } catch (error) {
       extra.signal.throwIfAborted();
@@ -60,6 +61,15 @@ export function serverOf(brain: Brain, sessions: OpenSessions, place: string): S
     }
   });
   return server;
+}
+
+/** @throws CodedError INVALID_PARAMETER if the arguments cannot become the body of a request */
+function checkDepth(args: object): void {
+  try {
+    JSON.stringify(args);
+  } catch (error) {
+    throw new CodedError('INVALID_PARAMETER', 'The arguments are nested too deeply.', { cause: error });
+  }
 }
 
 /** Reports progress seldom, and never twice the same or less: the protocol demands it. */

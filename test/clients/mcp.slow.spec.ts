@@ -243,6 +243,21 @@ describe.each(PLACES)('with %s', (place) => {
     expect((await client.request('ping')).result).toEqual({});
   });
 
+  it('refuses arguments that no request can hold', async () => {
+    // As text, because JSON.stringify refuses it here, too.
+    const levels = 20_000;
+    const selector = `${'{"except":'.repeat(levels)}"LC4"${'}'.repeat(levels)}`;
+    const params = `{"name":"plan_experiment","arguments":{"silence":[${selector}]}}`;
+    const id = 1_000_000;
+    client.write(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}\n`);
+    await until(() => client.answerTo(id) !== undefined);
+    const { structuredContent } = client.answerTo(id)!.result!;
+    expect(structuredContent).toMatchObject({
+      code: 'INVALID_PARAMETER',
+      error: 'The arguments are nested too deeply.',
+    });
+  });
+
   it('shortens what no agent reads, and says so', async () => {
     const all = {
       ...LOOM,

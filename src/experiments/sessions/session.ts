@@ -109,6 +109,8 @@ export class Session {
   #state: SegmentState | undefined;
   #lastNumber: number | undefined;
   #synapticEvents = 0;
+  /** Rows of tables in the last step. Rows are not known before a step, and the next one probably has as many. */
+  #rowsOfLastStep = 0;
   #stoppedAtMs: number | undefined;
   /** Price of the simulation before the first step. */
   startPriceMs = 0;
@@ -229,7 +231,7 @@ export class Session {
     const synapticEventsBefore = this.#synapticEvents;
     let result: StepResult;
     try {
-      result = await this.#run(next.protocol, request.t_ms, toMs, reports, readsDrives);
+      result = await this.#run(next.protocol, request.t_ms, toMs, expected, reports, readsDrives);
     } catch (error) {
       this.drop(step);
       throw error;
@@ -240,13 +242,9 @@ export class Session {
     const synapticEvents = result.synapticEvents - synapticEventsBefore;
     const preparation = result.hadToPrepare ? this.#plan.preparation : { rewiredConnections: 0 };
     const { inputEvents } = result;
-    const found = {
-      ...expected,
-      ...preparation,
-      inputEvents,
-      synapticEvents,
-      tableRows: tableRowsOf(result),
-    };
+    const tableRows = tableRowsOf(result);
+    this.#rowsOfLastStep = tableRows;
+    const found = { ...expected, ...preparation, inputEvents, synapticEvents, tableRows };
     const answer = await paced(this.#answer(result, reports, synapticEvents, toMs));
     return { answer, priceMs: priceMs(found) };
   }
@@ -263,6 +261,7 @@ export class Session {
     if (this.#state !== undefined) this.parts.states.share(this.#state);
     branch.#lastNumber = this.#lastNumber;
     branch.#synapticEvents = this.#synapticEvents;
+    branch.#rowsOfLastStep = this.#rowsOfLastStep;
     branch.#stoppedAtMs = this.#stoppedAtMs;
     return branch;
   }
@@ -292,7 +291,8 @@ export class Session {
     let rewiredConnections = 0;
     for (let fromMs = 0; fromMs < plan.startMs; fromMs += MAX_STEP_MS) {
       const toMs = Math.min(fromMs + MAX_STEP_MS, plan.startMs);
-      const result = await this.#run(plan.protocol, fromMs, toMs, [], false);
+      const expectedOfStep = this.#expectedWork(plan.protocol, [], toMs - fromMs);
+      const result = await this.#run(plan.protocol, fromMs, toMs, expectedOfStep);
       inputEvents += result.inputEvents;
       if (result.hadToPrepare) rewiredConnections += plan.preparation?.rewiredConnections ?? 0;
       if (result.stoppedAtStep !== undefined) throw stopped((result.stoppedAtStep + 1) / STEPS_PER_MS);
@@ -332,8 +332,9 @@ export class Session {
     protocol: ConditionProtocol,
     fromMs: number,
     toMs: number,
-    reports: readonly ReportTask[],
-    readsDrives: boolean,
+    expected: Work,
+    reports: readonly ReportTask[] = [],
+    readsDrives = false,
   ): Promise<StepResult> {
     const { runStep, owner, states } = this.parts;
     const { signal } = this.#end;
@@ -345,7 +346,7 @@ export class Session {
         reports,
         countsAll: false,
         maxRows: ROWS_OF_STEP,
-        ...(this.#plan.preparation && { preparation: this.#plan.preparation }),
+        expected: { ...expected, tableRows: Math.max(expected.tableRows ?? 0, this.#rowsOfLastStep) },
       },
       0,
     );

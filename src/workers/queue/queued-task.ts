@@ -252,7 +252,7 @@ export class QueuedTrial extends QueuedTask<V2TrialTask, TrialResult> {
   #chargedMs = 0;
   #begunMs = 0;
 
-  /** @param step present if the task is a step of a session */
+  /** @param step present if the task is a step of a session; `trial.expected` is then the work of the step */
   constructor(
     trial: TrialTask,
     owner: string,
@@ -262,8 +262,7 @@ export class QueuedTrial extends QueuedTask<V2TrialTask, TrialResult> {
   ) {
     super({ kind: 'v2-trial', trial, ...(step && { step }) }, owner, timeoutMs, line, MAX_DEATHS_OF_TRIAL);
     const { durationSteps } = trial.protocol;
-    const share = step === undefined ? 1 : (step.endStep - step.startStep) / durationSteps;
-    this.#expectedMs = share * coreMs(expectedWork(trial)) + coreMs(trial.preparation ?? {});
+    this.#expectedMs = coreMs(expectedWork(trial)) + coreMs(trial.preparation ?? {});
     const isLong = step === undefined && durationSteps > MAX_WHOLE_TRIAL_STEPS;
     this.#isHeavy = isLong || this.#expectedMs > LIGHT_MS;
     this.isStep = step !== undefined;

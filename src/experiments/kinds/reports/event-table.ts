@@ -28,27 +28,37 @@ export function isEventResult(result: object): result is EventResult {
 /** Adds an event if the report reads its neuron. */
 export type AddEvent = (step: number, neuron: number, label?: number) => void;
 
-/** Collects the events of a report's neurons, in the order in which `read` adds them. Beyond the maximum it only counts. */
+/**
+ * Collects the events of a report's neurons, in the order in which `read` adds them. Beyond the maximum it only counts.
+ * @param mostEvents `read` adds no more events than these
+ */
 export function readRows(
   { neurons: members, maxRows }: EventTask,
   { marks, rowsLeft }: TrialView,
+  mostEvents: number,
   read: (add: AddEvent) => void,
 ): Omit<EventResult, 'values'> & { readonly labels: Uint8Array } {
-  const maximum = Math.min(maxRows, rowsLeft);
-  const [steps, neurons, labels]: [number[], number[], number[]] = [[], [], []];
+  const maximum = Math.min(maxRows, rowsLeft, mostEvents);
+  const steps = new Uint32Array(maximum);
+  const neurons = new Uint32Array(maximum);
+  const labels = new Uint8Array(maximum);
   let rows = 0;
   for (const neuron of members) marks[neuron] = 1;
-  read((step, neuron, label) => {
-    if (marks[neuron] !== 1 || ++rows > maximum) return;
-    steps.push(step);
-    neurons.push(neuron);
-    if (label !== undefined) labels.push(label);
+  read((step, neuron, label = 0) => {
+    if (marks[neuron] !== 1) return;
+    if (rows < maximum) {
+      steps[rows] = step;
+      neurons[rows] = neuron;
+      labels[rows] = label;
+    }
+    rows++;
   });
   for (const neuron of members) marks[neuron] = 0;
+  const kept = Math.min(rows, maximum);
   return {
-    steps: Uint32Array.from(steps),
-    neurons: Uint32Array.from(neurons),
-    labels: Uint8Array.from(labels),
+    steps: steps.slice(0, kept),
+    neurons: neurons.slice(0, kept),
+    labels: labels.slice(0, kept),
     rows,
   };
 }

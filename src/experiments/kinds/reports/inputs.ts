@@ -27,21 +27,26 @@ export const inputs = {
   taskOf: (_, maxRows) => ({ maxRows }),
   /** Merges the events of all inputs by step, then neuron, then input. */
   read(task, trial) {
-    const { labels, ...rows } = readRows(task, trial, (add) => {
-      const { eventsOfInputs } = trial;
+    const { eventsOfInputs } = trial;
+    const mostEvents = eventsOfInputs.reduce((sum, { steps }) => sum + steps.length, 0);
+    const { labels, ...rows } = readRows(task, trial, mostEvents, (add) => {
       const next = eventsOfInputs.map(({ steps }) => firstNotBelow(steps, task.startStep));
       for (;;) {
         let first = -1;
         let firstStep = task.endStep;
         let firstNeuron = 0;
-        eventsOfInputs.forEach(({ steps, neurons }, input) => {
+        for (let input = 0; input < eventsOfInputs.length; input++) {
+          const { steps, neurons } = eventsOfInputs[input]!;
           const at = next[input]!;
-          if (at === steps.length) return;
-          const [step, neuron] = [steps[at]!, neurons[at]!];
+          if (at === steps.length) continue;
+          const step = steps[at]!;
+          const neuron = neurons[at]!;
           if (step < firstStep || (first >= 0 && step === firstStep && neuron < firstNeuron)) {
-            [first, firstStep, firstNeuron] = [input, step, neuron];
+            first = input;
+            firstStep = step;
+            firstNeuron = neuron;
           }
-        });
+        }
         if (first < 0) return;
         next[first]!++;
         add(firstStep, firstNeuron, first);

@@ -30,9 +30,10 @@ export const spikes = {
   taskOf: (_, maxRows) => ({ maxRows }),
   read(task, trial) {
     const { raster } = trial;
-    const { steps, neurons, rows } = readRows(task, trial, (add) => {
-      const to = firstNotBelow(raster.steps, task.endStep);
-      for (let spike = firstNotBelow(raster.steps, task.startStep); spike < to; spike++) {
+    const from = firstNotBelow(raster.steps, task.startStep);
+    const to = firstNotBelow(raster.steps, task.endStep);
+    const { steps, neurons, rows } = readRows(task, trial, to - from, (add) => {
+      for (let spike = from; spike < to; spike++) {
         add(raster.steps[spike]!, raster.neurons[spike]!);
       }
     });
