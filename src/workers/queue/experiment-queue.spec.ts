@@ -356,6 +356,25 @@ describe('two workers, one of them reserved for runs', () => {
     await untilIdle(queue);
   });
 
+  it('a step with many rows waits for a worker of trials, another step does not', async () => {
+    const { queue, begun, trial, names } = heldWorkers();
+    const heavy = trial('a1', HEAVY);
+    await settled();
+    const state = { previousNumber: undefined, stateBefore: undefined, memoryAfter: undefined };
+    const step = { startStep: 0, endStep: 10, number: 1, synapticEvents: 0, readsDrives: false, ...state };
+    const stepOf = (name: string, tableRows: number) =>
+      queue.runStep({ ...trialOf(name, 10), expected: { tableRows } }, step, { owner: name[0]! });
+    const steps = [stepOf('b1', 10_000), stepOf('c1', 100)];
+    await settled();
+    expect(names()).toEqual(['a1 on 1', 'c1 on 0']);
+    begun[0]!.end();
+    await settled();
+    expect(names().slice(2)).toEqual(['b1 on 1']);
+    for (const at of [1, 2]) begun[at]!.end();
+    await Promise.all([heavy, ...steps]);
+    await untilIdle(queue);
+  });
+
   it('a trial that exceeds the small budget is computed anew in its turn, and never tried again', async () => {
     const { queue, begun, trial, names } = heldWorkers();
     const [, tried] = [trial('a1', HEAVY), trial('b1', 10)];

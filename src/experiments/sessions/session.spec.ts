@@ -1,0 +1,85 @@
+import { NO_LIMITS } from '../../../test/support/open-experiments.js';
+import { smallConnectome } from '../../../test/support/small-connectome.js';
+import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
+import { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
+import { RewirableEngine } from '../../engine/simulation/rewiring/rewirable-engine.js';
+import { compiledDrawing } from '../../engine/stimulus/compiled-drawing.js';
+import {
+  compileDrawingKernel,
+  compileKernel,
+  compileRewiringKernel,
+} from '../../workers/pool/kernel-file.js';
+import { parseSessionDocument, planSession } from '../plan/session-plan.js';
+import type { TrialTask } from '../plan/trial.js';
+import { sessionSteps, TrialReader } from '../run/readout.js';
+import { inOneGo, inTurns } from '../run/turn.js';
+import { Session } from './session.js';
+
+const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
+const simulation = compileKernel();
+const engine = new RewirableEngine(new KernelEngine(simulation, connectome), connectome, () => ({
+  simulation,
+  rewiring: compileRewiringKernel(),
+}));
+const stepOf = sessionSteps(new TrialReader(connectome, compiledDrawing(compileDrawingKernel())), engine);
+const LIMITS = { ...NO_LIMITS, ids: 10_000, inputEventsPerBrainSecond: Infinity, documentBytes: Infinity };
+
+/** A session in this thread, and the tasks of its steps. */
+async function openSession(document: object) {
+  const tasks: TrialTask[] = [];
+  const plan = await inTurns(
+    inOneGo,
+    planSession(connectome, parseSessionDocument(document, LIMITS, []), LIMITS),
+  );
+  const { brain, cursors } = plan.stateBytes;
+  const session = await Session.open(
+    {
+      newName: () => `session ${tasks.length}`,
+      states: {
+        plan,
+        enter: () => () => undefined,
+        take: () => ({
+          brain: new Uint8Array(new SharedArrayBuffer(brain)),
+          cursors: new Uint32Array(new SharedArrayBuffer(cursors)),
+        }),
+        share: () => undefined,
+        giveBack: () => undefined,
+        keep: (_, neurons) => [neurons, () => undefined],
+      },
+      connectome,
+      runStep: async (task, step) => {
+        tasks.push(task);
+        return stepOf(task, step, () => undefined);
+      },
+      owner: 'a client',
+      limits: LIMITS,
+    },
+    new AbortController().signal,
+  );
+  return { session, tasks };
+}
+
+async function take(session: Session, durationMs: number): Promise<number> {
+  const step = session.planStep({ t_ms: session.tMs, duration_ms: durationMs }, undefined);
+  const { answer } = await session.run(step, false, (writing) => inTurns(inOneGo, writing));
+  const { reports } = JSON.parse(Buffer.from(answer).toString()) as {
+    reports: { events: { t_ms: number[] } };
+  };
+  return reports.events.t_ms.length;
+}
+
+describe('the work that a step is expected to be', () => {
+  it('has the rows of the step before, of which the queue keeps workers free', async () => {
+    const { session, tasks } = await openSession({
+      inputs: { sugar: { node_set: 'S_sugar', rate_hz: 300 } },
+      reports: { events: { node_set: '@all', type: 'inputs' } },
+    });
+    const rows = [await take(session, 100), await take(session, 20)];
+    const branch = session.branch();
+    await take(session, 20);
+    await take(branch, 20);
+    expect(rows[0]).toBeGreaterThan(rows[1]!);
+    expect(rows[1]).toBeGreaterThan(0);
+    expect(tasks.map(({ expected }) => expected!.tableRows)).toEqual([0, rows[0], rows[1], rows[1]]);
+  });
+});
