@@ -165,6 +165,7 @@ function statesOf(plan: SessionPlan): SessionStates {
       free.push(state);
     },
     keep: (_, neurons) => [neurons, () => undefined],
+    hold: () => () => undefined,
   };
 }
 

@@ -59,7 +59,8 @@ function stimulusPanel(
       const x = [Math.max(fromMs, from, domain[0]), Math.min(until, to, domain[1])] as const;
       if (x[0] >= x[1] || hz === 0) return;
       const height = LOWEST + (HIGHEST - LOWEST) * (hz / highest);
-      const title = `${name}: ${hz} Hz from ${x[0]} to ${x[1]} ms`;
+      const upTo = course.isMerged === true ? 'up to ' : '';
+      const title = `${name}: ${upTo}${hz} Hz from ${x[0]} to ${x[1]} ms`;
       const y = [row + 0.9 - height, row + 0.9] as const;
       marks.push({ mark: 'rect', name: 'stimulus', x, y, paint: 'muted', title });
     });

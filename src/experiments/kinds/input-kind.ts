@@ -38,10 +38,16 @@ export interface Extremes {
   highest(member: string): number | undefined;
 }
 
-/** Stimulation over time: the times of events, or rates and their start times. If neurons differ, the highest rate. */
+/**
+ * Stimulation over time: the times of events, or rates and their start times. If neurons differ, the highest rate. If
+ * `isMerged` is true, each rate is the highest one until the next start time.
+ */
 export type StimulusCourse =
   | { readonly eventsMs: readonly number[] }
-  | { readonly rates: readonly { readonly fromMs: number; readonly hz: number }[] };
+  | {
+      readonly rates: readonly { readonly fromMs: number; readonly hz: number }[];
+      readonly isMerged?: boolean;
+    };
 
 export interface InputKind<Document extends InputDocument = InputDocument> {
   /** Use inputSchema to make it. */

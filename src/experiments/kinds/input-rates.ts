@@ -122,17 +122,33 @@ function newRateTable(rates: readonly Rate[]): RateTable {
 export function rateWords(rate: Rate, scale: number, swept: readonly string[]): string {
   if (swept.includes('rate_hz')) return '';
   if (typeof rate === 'number') return `at ${swept.includes('scale') ? rate : rate * scale} Hz`;
-  const [least, most] = [Math.min(...rate.values), Math.max(...rate.values)];
-  return `at rates of ${least} to ${most} Hz in turn${scale === 1 ? '' : `, times ${scale}`}`;
+  const least = rate.values.reduce((lowest, each) => Math.min(lowest, each));
+  const times = scale === 1 ? '' : `, times ${scale}`;
+  return `at rates of ${least} to ${topRateHz(rate)} Hz in turn${times}`;
 }
 
-/** The highest rate at each time, for figures. */
+/** More times than these are narrower than a pixel. */
+const MAX_TIMES = 1_000;
+
+/** The highest rate at each time, for figures. If there are too many times, only some begin, with the highest rate up to the next. */
 export function ratesCourse(rates: readonly Rate[], scale: number) {
   const all = rates.map(inTime);
   const times = [...new Set(all.flatMap(({ times_ms: own }) => own))].sort((a, b) => a - b);
-  const highestAt = (ms: number) =>
-    all.reduce((most, { times_ms: own, values }) => {
-      return Math.max(most, values[own.filter((time) => time <= ms).length - 1]!);
-    }, 0);
-  return { rates: times.map((fromMs) => ({ fromMs, hz: scale * highestAt(fromMs) })) };
+  const merged = Math.ceil(times.length / MAX_TIMES);
+  const begins = times.filter((_, at) => at % merged === 0);
+  const highest = begins.map(() => 0);
+  for (const { times_ms: own, values } of all) {
+    let at = 0;
+    for (let interval = 0; interval < begins.length; interval++) {
+      const endMs = begins[interval + 1] ?? Infinity;
+      while (own[at + 1]! <= begins[interval]!) at++;
+      for (let next = at; next === at || own[next]! < endMs; next++) {
+        highest[interval] = Math.max(highest[interval]!, values[next]!);
+      }
+    }
+  }
+  return {
+    rates: begins.map((fromMs, at) => ({ fromMs, hz: scale * highest[at]! })),
+    isMerged: merged > 1,
+  };
 }

@@ -10,6 +10,7 @@ import { MAX_DURATION_MS } from '../kinds/fields.js';
 import { type DocumentLimits, parseDocument } from '../document/parse-document.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
 import { knowTotals, totalsOf } from '../kinds/train-work.js';
+import type { PlannedReport } from '../kinds/report-kind.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import type { GroupLabels } from '../kinds/groups.js';
@@ -195,4 +196,24 @@ export function knowRateTotals({ protocol, rateTotals }: Pick<SessionPlan, 'prot
 
 function rateTableOf(train: ConditionTrain): RateTable | undefined {
   return train.kind === 'poisson' && typeof train.rateHz === 'object' ? train.rateHz : undefined;
+}
+
+/** The reports of a session, with the groups of the plan, which the experiment thread made. */
+export function reportsOfSession({ document: { reports }, neuronsOfReports }: SessionPlan): PlannedReport[] {
+  return Object.entries(reports).map(([name, document], at) => {
+    const { neurons, groupOfNeuron, groups } = neuronsOfReports[at]!;
+    return {
+      name,
+      document,
+      neurons,
+      groupOfNeuron,
+      groups: {
+        count: groups.length,
+        groupOfPosition: groupOfNeuron,
+        sizes: Uint32Array.from(groups, (group) => group.neurons),
+        labelsOf: (group) => groups[group]!.labels,
+        neuronsOf: (group) => neurons.filter((_, at) => groupOfNeuron[at] === group),
+      },
+    };
+  });
 }

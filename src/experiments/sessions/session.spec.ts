@@ -1,6 +1,7 @@
 import { NO_LIMITS } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
+import { CodedError } from '../../engine/errors.js';
 import { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
 import { RewirableEngine } from '../../engine/simulation/rewiring/rewirable-engine.js';
 import { compiledDrawing } from '../../engine/stimulus/compiled-drawing.js';
@@ -45,6 +46,7 @@ async function openSession(document: object) {
         share: () => undefined,
         giveBack: () => undefined,
         keep: (_, neurons) => [neurons, () => undefined],
+        hold: () => () => undefined,
       },
       connectome,
       runStep: async (task, step) => {
@@ -63,9 +65,9 @@ async function take(session: Session, durationMs: number): Promise<number> {
   const step = session.planStep({ t_ms: session.tMs, duration_ms: durationMs }, undefined);
   const { answer } = await session.run(step, false, (writing) => inTurns(inOneGo, writing));
   const { reports } = JSON.parse(Buffer.from(answer).toString()) as {
-    reports: { events: { t_ms: number[] } };
+    reports: { events?: { t_ms: number[] } };
   };
-  return reports.events.t_ms.length;
+  return reports.events?.t_ms.length ?? 0;
 }
 
 describe('the work that a step is expected to be', () => {
@@ -81,5 +83,15 @@ describe('the work that a step is expected to be', () => {
     expect(rows[0]).toBeGreaterThan(rows[1]!);
     expect(rows[1]).toBeGreaterThan(0);
     expect(tasks.map(({ expected }) => expected!.tableRows)).toEqual([0, rows[0], rows[1], rows[1]]);
+  });
+});
+
+describe('a session that has ended', () => {
+  it('has no branches and no document, because its memory is another session’s', async () => {
+    const { session } = await openSession({ inputs: {}, reports: {} });
+    await take(session, 20);
+    session.end(new CodedError('SESSION_ENDED', 'It has ended.'));
+    expect(() => session.branch()).toThrow('It has ended.');
+    await expect(session.reading(async () => session.document())).rejects.toThrow('It has ended.');
   });
 });

@@ -11,7 +11,7 @@ import type { PlannedReport, ReportCounts, ReportTask } from '../kinds/report-ki
 import { kindOf } from '../kinds/report-kinds.js';
 import { reportTask } from '../plan/planned-reports.js';
 import { expectedWork, priceMs, sendingMs, tableRowsOf, type Work } from '../plan/prices.js';
-import type { SessionPlan } from '../plan/session-plan.js';
+import { reportsOfSession, type SessionPlan } from '../plan/session-plan.js';
 import {
   type ConditionProtocol,
   type SegmentState,
@@ -52,6 +52,11 @@ export interface SessionStates {
    * @throws CodedError QUEUE_FULL
    */
   keep(client: string, neurons: Uint32Array): readonly [stored: Uint32Array, forget: () => void];
+  /**
+   * Keeps the arrays of the plan, which somebody reads, even if the session ends meanwhile.
+   * @returns a function to call once when they were read
+   */
+  hold(): () => void;
 }
 
 export interface StepOptions {
@@ -123,7 +128,7 @@ export class Session {
     const { plan } = parts.states;
     this.name = parts.newName();
     this.#inputNames = Object.keys(plan.document.inputs);
-    this.#reports = reports ?? reportsOf(plan);
+    this.#reports = reports ?? reportsOfSession(plan);
   }
 
   /**
@@ -245,8 +250,22 @@ export class Session {
     const tableRows = tableRowsOf(result);
     this.#rowsOfLastStep = tableRows;
     const found = { ...expected, ...preparation, inputEvents, synapticEvents, tableRows };
-    const answer = await paced(this.#answer(result, reports, synapticEvents, toMs));
+    const answer = await this.reading(() => paced(this.#answer(result, reports, synapticEvents, toMs)));
     return { answer, priceMs: priceMs(found) };
+  }
+
+  /**
+   * Does work that reads the session's document or its reports. Their memory is kept meanwhile, even if the session ends.
+   * @throws CodedError the reason of the session's end
+   */
+  async reading<T>(work: () => Promise<T>): Promise<T> {
+    this.#end.signal.throwIfAborted();
+    const release = this.parts.states.hold();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
   }
 
   /** Allocates memory for a branch of this session; see SessionStates. */
@@ -254,8 +273,12 @@ export class Session {
     return this.parts.states.enter(client);
   }
 
-  /** Creates a second, independent session that continues from here. Its memory must be allocated before. */
+  /**
+   * Creates a second, independent session that continues from here. Its memory must be allocated before.
+   * @throws CodedError the reason of the session's end
+   */
   branch(): Session {
+    this.#end.signal.throwIfAborted();
     const branch = new Session(this.parts, this.timeline.copy(), this.#reports);
     branch.#state = this.#state;
     if (this.#state !== undefined) this.parts.states.share(this.#state);
@@ -412,26 +435,6 @@ export class Session {
     };
     return yield* conditionBytes(answer, this.parts.connectome);
   }
-}
-
-/** Uses the groups of the plan, which the experiment thread made. */
-function reportsOf({ document: { reports }, neuronsOfReports }: SessionPlan): PlannedReport[] {
-  return Object.entries(reports).map(([name, document], at) => {
-    const { neurons, groupOfNeuron, groups } = neuronsOfReports[at]!;
-    return {
-      name,
-      document,
-      neurons,
-      groupOfNeuron,
-      groups: {
-        count: groups.length,
-        groupOfPosition: groupOfNeuron,
-        sizes: Uint32Array.from(groups, (group) => group.neurons),
-        labelsOf: (group) => groups[group]!.labels,
-        neuronsOf: (group) => neurons.filter((_, at) => groupOfNeuron[at] === group),
-      },
-    };
-  });
 }
 
 function stepTask(report: PlannedReport, fromMs: number, toMs: number): ReportTask {

@@ -79,4 +79,16 @@ describe('SessionMemory', () => {
     // All of it is in one piece again.
     memory.open('b', planOf(7_900), 1);
   });
+  it('keeps the arrays of a session that has ended until they were read', () => {
+    const memory = new SessionMemory(BOUNDS);
+    const [states, leave] = memory.open('a', planOf(4_000), 1);
+    const release = states.hold();
+    const { neurons } = states.plan.protocol.inputs[0]!;
+    leave();
+    expect(memory.bytes).toBe(4_000);
+    memory.open('b', planOf(2_000), 1);
+    expect(neurons).toEqual(new Uint32Array(1_000).fill(7));
+    release();
+    expect(memory.bytes).toBe(2_000 + 2 * 1_024);
+  });
 });

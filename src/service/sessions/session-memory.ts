@@ -154,10 +154,12 @@ export class SessionStates {
   /** Functions that free stored neurons. */
   readonly #stored = new Set<() => void>();
   #sessions = 0;
+  /** Number of readers of the plan's arrays, which may outlast the sessions. */
+  #readers = 0;
 
   /**
    * @param plan its arrays are in the arena
-   * @param onEmpty called when the last session has ended
+   * @param onEmpty called when the last session has ended and nobody reads its arrays
    */
   constructor(
     readonly plan: SessionPlan,
@@ -179,7 +181,7 @@ export class SessionStates {
     } catch (error) {
       leave();
       for (const state of states) this.arena.giveBack(pieceOf(state));
-      if (this.#sessions === 0) this.#end();
+      this.#endIfUnused();
       throw error;
     }
     this.#free.push(...states);
@@ -214,6 +216,14 @@ export class SessionStates {
     }
   }
 
+  hold(): () => void {
+    this.#readers++;
+    return () => {
+      this.#readers--;
+      this.#endIfUnused();
+    };
+  }
+
   /** @returns memory for the state that a step will write */
   take(): SegmentState {
     const state = this.#free.pop()!;
@@ -242,11 +252,13 @@ export class SessionStates {
     while (this.#leaving.length > 0 && this.#free.length >= STATES_OF_SESSION) {
       for (const state of this.#free.splice(0, STATES_OF_SESSION)) this.arena.giveBack(pieceOf(state));
       this.#leaving.shift()!();
-      if (--this.#sessions === 0) this.#end();
+      this.#sessions--;
+      this.#endIfUnused();
     }
   }
 
-  #end(): void {
+  #endIfUnused(): void {
+    if (this.#sessions > 0 || this.#readers > 0) return;
     for (const forget of this.#stored) forget();
     this.onEmpty();
   }

@@ -180,7 +180,7 @@ export class SessionsService {
   /** @returns the session so far as a document, in JSON */
   async document({ session }: ServedSession, reply: FastifyReply): Promise<Uint8Array> {
     const write = () => this.experiments.sessionDocument(reply.request, () => session.document());
-    return this.#charging(session, reply, write);
+    return session.reading(() => this.#charging(session, reply, write));
   }
 
   /** @throws CodedError SESSION_ENDED, even if only its model is no longer served */
@@ -223,7 +223,8 @@ export class SessionsService {
   async #neuronsToSilence(session: Session, changes: Changes, reply: FastifyReply) {
     const silence = session.silenceToPlan(changes);
     if (silence === undefined) return undefined;
-    return this.#charging(session, reply, () => this.experiments.silencedNeurons(reply.request, silence));
+    const find = () => this.experiments.silencedNeurons(reply.request, silence);
+    return session.reading(() => this.#charging(session, reply, find));
   }
 
   /** Charges work on the whole history of a session, by the size of its document. */
