@@ -149,7 +149,7 @@ describe('docker/compose.yaml', () => {
     );
     expect(inside.length).toBeGreaterThan(0);
     expect(inside.filter((port) => !listened.includes(port))).toEqual([]);
-    expect(readFileSync('docker/nginx.conf', 'utf8')).toContain(`listen ${DEFAULTS.PORT};`);
+    expect(readFileSync('docker/nginx.conf', 'utf8')).toContain(`listen ${DEFAULTS.PORT} `);
   });
 
   it('mounts files and folders that are there, or Docker would make them as root, and depends on services that are there', () => {

@@ -23,6 +23,8 @@ const LIMIT = 12;
 const DEFAULT_LIMIT = readEnvironment({}).RATE_LIMIT;
 const RUN = '/api/v1/run?view=drive';
 const LARGE_MIB = 64;
+/** Requests of a client that nginx passes on. */
+const MOST_AT_ONCE = 256;
 
 interface Setting {
   /** Variables of both replicas. */
@@ -356,8 +358,13 @@ describeWith(['nginx'], 'nginx in front of a server that records requests', () =
   let upstream: Server;
   const hosts: (string | undefined)[] = [];
   let sentMiB = 0;
+  let held = 0;
   beforeAll(async () => {
     upstream = createServer(({ headers, url }, response) => {
+      if (url === '/held') {
+        held++;
+        return;
+      }
       hosts.push(headers.host);
       if (url !== '/large') {
         response.end();
@@ -389,6 +396,20 @@ describeWith(['nginx'], 'nginx in front of a server that records requests', () =
   ])('%j reaches it with the Host %s', async (bytes, host) => {
     const [answer] = await exchange(nginx.port, [bytes], { endAfter: 1 });
     expect([answer!.status, hosts.pop()]).toEqual([200, host]);
+  });
+
+  it('passes on so many requests of a client at once, and refuses more', async () => {
+    let answers = '';
+    const clients = Array.from({ length: MOST_AT_ONCE + 4 }, () => {
+      const client = connect(nginx.port, '127.0.0.1').on('data', (text) => (answers += String(text)));
+      client.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
+      return client;
+    });
+    const refused = () => answers.split('"code":"QUEUE_FULL"').length - 1;
+    await until(() => held + refused() === clients.length);
+    expect(held).toBe(MOST_AT_ONCE);
+    expect(answers.match(/HTTP\/1.1 503 /g)).toHaveLength(4);
+    for (const client of clients) client.destroy();
   });
 
   it('keeps nothing of a large answer that its client does not read', async () => {

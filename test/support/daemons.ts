@@ -91,7 +91,11 @@ export class NginxServer {
       (text, replica, at) => text.replaceAll(`replica-${at + 1}:8080`, `127.0.0.1:${replica}`),
       shipped,
     );
-    const all = { 'listen 8080': `listen 127.0.0.1:${port}`, 'listen [::]:8080;': '', ...changes };
+    const all = {
+      'listen 8080': `listen 127.0.0.1:${port}`,
+      'listen [::]:8080 sndbuf=128k;': '',
+      ...changes,
+    };
     const replaced = Object.entries<string>(all).reduce(
       (text, change) => replaceOnce(text, ...change),
       placed,
