@@ -1,4 +1,5 @@
 /** Shows the measures of all conditions, such as rates and latencies, as a table with the same rows as the CSV. */
+import { parameterOf } from '../../../src/experiments/kinds/axis-kinds.js';
 import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import type { ExperimentDocument } from '../../../src/experiments/document/document.js';
 import { element, grouped } from '../dom.js';
@@ -23,7 +24,7 @@ export function fillRatesTable(
   findings: Findings | undefined,
   most: number,
 ): number {
-  const parameters = (experiment.sweep ?? []).map((axis) => ('set' in axis ? axis.set : axis.as));
+  const parameters = (experiment.sweep ?? []).map(parameterOf);
   const reports = measuredReports(experiment);
   const values = new Set(reports.map((report) => titleOfValue(experiment, report)));
   const value = values.size === 1 ? [...values][0]! : 'Mean ± population sd';

@@ -1,6 +1,7 @@
 /** Short texts for parameters, values, trials and groups, used in figures and on the page. */
 import type { ExperimentDocument } from '../document/document.js';
 import { GROUP_LABELS } from '../kinds/fields.js';
+import { parameterOf } from '../kinds/axis-kinds.js';
 import { editKindOf, sweptNumbers } from '../kinds/edit-kinds.js';
 import type { Control } from '../kinds/report-answers.js';
 import { type GroupLabels, labelMember } from '../kinds/groups.js';
@@ -149,6 +150,6 @@ export function parameterWords(parameter: string): readonly [name: string, unit:
 
 /** `30 trials of 1000 ms`; without the time if a sweep sets it. */
 export function trialsText({ trials, duration_ms: durationMs, sweep = [] }: ExperimentDocument): string {
-  const hasOneDuration = !sweep.some((axis) => 'set' in axis && axis.set === 'duration_ms');
+  const hasOneDuration = !sweep.map(parameterOf).includes('duration_ms');
   return counted(trials, 'trial') + (hasOneDuration ? ` of ${durationMs} ms` : '');
 }

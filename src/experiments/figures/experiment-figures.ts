@@ -1,5 +1,6 @@
 /** Chooses the figures of an experiment by its sweep and reports. The page shows one at a time, a file all of them. */
 import type { ExperimentDocument } from '../document/document.js';
+import { parameterOf } from '../kinds/axis-kinds.js';
 import { editsOf } from '../kinds/edit-kinds.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import type { ExperimentHead } from '../document/result.js';
@@ -123,7 +124,7 @@ function firstDrawn(findings: Findings, kinds: readonly FigureKind[]): readonly 
 /** Adds title and provenance, because a file has no page around it that names the experiment. */
 export function titled(head: ExperimentHead, figure: Figure): Figure {
   const { id, model, wiring, experiment, side_convention: sides } = head;
-  const swept = (experiment.sweep ?? []).flatMap((axis) => ('set' in axis ? [axis.set] : []));
+  const swept = (experiment.sweep ?? []).map(parameterOf);
   const edited = editsOf(experiment)
     .map(([, kind, value]) => kind.words(value, swept))
     .filter((words) => words !== '')

@@ -1,5 +1,6 @@
 /** Adds the published numbers of Fig. 1D to the figure of the same experiment. */
 import type { ExperimentHead, ResolvedSet } from '../document/result.js';
+import { parameterOf } from '../kinds/axis-kinds.js';
 import type { Figure, Mark, Panel } from './figure.js';
 import { PUBLISHED_MN9, PUBLISHED_SUGAR_NEURONS } from './published-rates.js';
 
@@ -15,8 +16,7 @@ export function withPublished(figure: Figure, { experiment, resolved }: Experime
   const [[name, input] = ['', undefined], ...others] = Object.entries(inputs);
   const [axis, ...more] = sweep;
   const isSugar = input?.node_set === '@sugar' && others.length === 0;
-  const isDose =
-    axis !== undefined && 'set' in axis && axis.set === `inputs.${name}.rate_hz` && more.length === 0;
+  const isDose = axis && parameterOf(axis) === `inputs.${name}.rate_hz` && more.length === 0;
   const isEdited = [...silence, overrides, constants, wiring].some((edit) => edit !== undefined);
   if (!isSugar || !isDose || isEdited) return figure;
   const { neurons, sides } = resolved[`inputs.${name}`] as ResolvedSet;

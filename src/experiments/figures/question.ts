@@ -1,7 +1,7 @@
 /** Writes the question of an experiment as a sentence, from its document. */
 import { listed, selectorWords } from '../../engine/connectome/set-selector.js';
 import type { ExperimentDocument } from '../document/document.js';
-import type { SweepAxis } from '../kinds/axis-kinds.js';
+import { parameterOf, type SweepAxis } from '../kinds/axis-kinds.js';
 import { editKindOf, editsOf } from '../kinds/edit-kinds.js';
 import { controlWords } from '../kinds/controls.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
@@ -14,7 +14,7 @@ const MAX_NAMED = 8;
 /** @returns one sentence, which ends with a question mark */
 export function questionOf(experiment: ExperimentDocument): string {
   const { inputs, sweep = [], controls, duration_ms: trialMs } = experiment;
-  const swept = sweep.flatMap((axis) => ('set' in axis ? [axis.set] : []));
+  const swept = sweep.map(parameterOf);
   const stimulation = Object.entries(inputs).map(([name, input]) => {
     const prefix = `inputs.${name}.`;
     const members = swept.filter((set) => set.startsWith(prefix)).map((set) => set.slice(prefix.length));

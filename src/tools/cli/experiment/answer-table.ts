@@ -12,7 +12,7 @@ import { LINES_NOTE, typesOfRow } from '../../../experiments/figures/driver-line
 import type { Findings, FoundCondition } from '../../../experiments/figures/figure-kind.js';
 import { mostActive } from '../../../experiments/figures/measured-entries.js';
 import { measureOf } from '../../../experiments/figures/report-figures.js';
-import type { SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
+import { parameterOf, type SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
 import type {
   ConditionParameters,
   ExperimentHead,
@@ -97,11 +97,6 @@ export function parametersText({ parameters }: ConditionParameters): string {
   return Object.entries(parameters)
     .map(([name, value]) => `${name}=${valueLabel(value)}`)
     .join(', ');
-}
-
-/** The name of an axis in `parameters` of a condition. */
-function parameterOf(axis: SweepAxis): string {
-  return 'set' in axis ? axis.set : axis.as;
 }
 
 /** One group of a report in all conditions. Every condition has the same groups. */
