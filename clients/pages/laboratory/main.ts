@@ -3,6 +3,7 @@ import { describeModelLine } from '../about.js';
 import { byId, element, grouped } from '../dom.js';
 import { Notices } from '../notices.js';
 import type { DryRun, ExperimentHead } from '../../../src/experiments/document/result.js';
+import { isResponders } from '../../../src/experiments/kinds/axes/each.js';
 import { preregistration } from '../../../src/experiments/figures/provenance.js';
 import { randomKey, type ExperimentDocument } from '#client';
 import { asFailure, service, type ServiceFailure } from '../service/client.js';
@@ -422,9 +423,7 @@ function forgetCheck(): void {
 function describeCost({ conditions, cost, experiment }: DryRun): string {
   const trials = `${grouped(experiment.trials)} ${experiment.trials === 1 ? 'trial' : 'trials'}`;
   // The number of responders is known only after the baseline, so this cost is an upper bound.
-  const isBound = experiment.sweep?.some(
-    (axis) => 'each' in axis && isMembers(axis.each as Json) && 'responders_of' in (axis.each as object),
-  );
+  const isBound = experiment.sweep?.some((axis) => 'each' in axis && isResponders(axis.each));
   const many = isBound
     ? 'As many conditions as there are responders'
     : `${grouped(conditions.length)} ${conditions.length === 1 ? 'condition' : 'conditions'}`;

@@ -1,6 +1,6 @@
 /** Checks the controls of a document against its reports, wiring and sweep. */
 import { invalid, refused } from '../../engine/schema/json-path.js';
-import type { GivenAxis } from '../kinds/axis-kinds.js';
+import { axisKindOf, type GivenAxis, parameterOf } from '../kinds/axis-kinds.js';
 import { type Controls, formsOf, isMatchedAxis, withMatch } from '../kinds/controls.js';
 import { groupKindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { ExperimentDocument } from './document.js';
@@ -35,7 +35,9 @@ export function parsedControls(
     const reason = `left out where there are controls, whose ${form} takes its place`;
     throw refused(['wiring', form], wiring[form], reason);
   }
-  const axes = sweep.filter((axis) => 'each' in axis && isMatchedAxis(controls, axis.as));
+  const axes = sweep.filter(
+    (axis) => axisKindOf(axis).labelsOf && isMatchedAxis(controls, parameterOf(axis)),
+  );
   if (axes.length === 1) return withMatch(controls);
   const as = {
     silence: 'silence',

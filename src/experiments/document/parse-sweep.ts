@@ -15,8 +15,8 @@ import { inputKindOf, sweptMembersOf } from '../kinds/input-kinds.js';
 import type { CheckedDocument } from './document.js';
 import { SWEPT_OF_DOCUMENT } from '../kinds/fields.js';
 
-/** The values of each swept parameter, by its name. */
-export type SweptValues = ReadonlyMap<string, readonly number[]>;
+/** The values of each swept parameter, by its name; undefined if it takes groups. */
+export type SweptValues = ReadonlyMap<string, readonly number[] | undefined>;
 
 type Swept = Pick<CheckedDocument, 'inputs'>;
 
@@ -49,7 +49,10 @@ export function parseSweep(
     throw tooManyConditions(maxConditions, conditions, factors);
   }
   const axes = pending.map((axis) => axis.expand());
-  return { axes, values: new Map(axes.flatMap((axis) => ('set' in axis ? [[axis.set, axis.values]] : []))) };
+  return {
+    axes,
+    values: new Map(axes.map((axis) => [parameterOf(axis), axisKindOf(axis).numbersOf?.(axis)])),
+  };
 }
 
 function pendingEach(axis: EachAxis, document: Swept, path: JsonPath): PendingAxis {

@@ -1,7 +1,7 @@
 /** Short texts for parameters, values, trials and groups, used in figures and on the page. */
 import type { ExperimentDocument } from '../document/document.js';
 import { GROUP_LABELS } from '../kinds/fields.js';
-import { parameterOf } from '../kinds/axis-kinds.js';
+import { axisKindOf, parameterOf } from '../kinds/axis-kinds.js';
 import { editKindOf, sweptNumbers } from '../kinds/edit-kinds.js';
 import type { Control } from '../kinds/report-answers.js';
 import { type GroupLabels, labelMember } from '../kinds/groups.js';
@@ -83,8 +83,11 @@ export function namedValue(
 
 /** True if a report or axis has groups of single neurons without their types. */
 export function namesOnlyIds({ reports, sweep = [] }: ExperimentDocument): boolean {
-  const groupings = [...Object.values(reports), ...sweep.filter((axis) => 'each' in axis)];
-  return groupings.some(({ group_by: by }) => by.includes('neuron') && !by.includes('type'));
+  const groupings = [
+    ...Object.values(reports).map(({ group_by: labels }) => labels),
+    ...sweep.map((axis) => axisKindOf(axis).labelsOf?.(axis) ?? []),
+  ];
+  return groupings.some((labels) => labels.includes('neuron') && !labels.includes('type'));
 }
 
 /** The controls of a group in a few characters; empty if it has none. */

@@ -1,6 +1,6 @@
 /** Chooses the figures of an experiment by its sweep and reports. The page shows one at a time, a file all of them. */
 import type { ExperimentDocument } from '../document/document.js';
-import { parameterOf } from '../kinds/axis-kinds.js';
+import { axisKindOf, parameterOf } from '../kinds/axis-kinds.js';
 import { editsOf } from '../kinds/edit-kinds.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import type { ExperimentHead } from '../document/result.js';
@@ -104,7 +104,7 @@ export function figureOfFile(findings: Findings): Figure {
 function figuresOfFile(findings: Findings): readonly Figure[] {
   const { experiment } = findings.head;
   const { sweep = [], controls } = experiment;
-  const isSwept = sweep.some((axis) => !('values' in axis) || axis.values.length > 1);
+  const isSwept = sweep.some((axis) => axisKindOf(axis).numbersOf?.(axis).length !== 1);
   const among = controlsFigure(experiment);
   const compared = isSwept && controls !== undefined ? drawnFigures(findings, [among]) : [];
   const kinds = figuresOf(experiment).filter(({ name }) => !isSwept || name !== among.name);

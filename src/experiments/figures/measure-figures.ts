@@ -1,7 +1,6 @@
 /** Figures of numbers of groups: bars, curves, heat maps, screens. */
 import { group as grouped, max, min, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
-import type { EachAxis } from '../kinds/axes/each.js';
 import type { SetAxis } from '../kinds/axes/set.js';
 import type { Measure } from '../kinds/report-kind.js';
 import { parameterLabel } from './condition-labels.js';
@@ -37,9 +36,9 @@ const MAX_BARS = 40;
 export function measureFigures(experiment: ExperimentDocument, of: Measure): FigureKind[] {
   const measure = measuredIn(experiment, of);
   const axes = experiment.sweep ?? [];
-  const each = axes.find((axis): axis is EachAxis => 'each' in axis);
+  const each = axes.find((axis) => 'each' in axis);
   if (each !== undefined) return screenFigures(each, measure, experiment.trials);
-  const sets = axes.filter((axis): axis is SetAxis => 'set' in axis);
+  const sets = axes.filter((axis) => 'set' in axis);
   const [x, y] = sets.filter(({ values }) => values.length > 1);
   if (x !== undefined && y !== undefined) {
     const curvesOfMap = curvesFigure(x, { ...measure, name: `${measure.name} as curves` });

@@ -1,8 +1,8 @@
 /** Writes the question of an experiment as a sentence, from its document. */
 import { listed, selectorWords } from '../../engine/connectome/set-selector.js';
 import type { ExperimentDocument } from '../document/document.js';
-import { parameterOf, type SweepAxis } from '../kinds/axis-kinds.js';
-import { editKindOf, editsOf } from '../kinds/edit-kinds.js';
+import { axisKindOf, parameterOf } from '../kinds/axis-kinds.js';
+import { editsOf } from '../kinds/edit-kinds.js';
 import { controlWords } from '../kinds/controls.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import { kindOf } from '../kinds/report-kinds.js';
@@ -27,7 +27,7 @@ export function questionOf(experiment: ExperimentDocument): string {
   const made = [...stimulation, ...edits].filter((words) => words !== '');
   const conditions = [
     made.length === 0 ? 'without any input' : `with ${listed(made, MAX_NAMED)}`,
-    ...sweep.map(axisWords),
+    ...sweep.map((axis) => axisKindOf(axis).words(axis, ...parameterWords(parameterOf(axis)))),
     ...(controls === undefined ? [] : [`held against ${controlWords(controls)}`]),
   ];
   return `${readWords(experiment)}, ${conditions.join(', ')}?`;
@@ -38,41 +38,16 @@ function readWords({ reports }: ExperimentDocument): string {
   const labels = new Map<string, string[]>();
   for (const [name, report] of Object.entries(reports)) {
     const neurons = selectorWords(report.node_set);
-    const by = report.group_by.length === 0 ? '' : ` by ${listed(report.group_by.map(plain))}`;
+    const by = listed(report.group_by).replaceAll('_', ' ');
     const kind = kindOf(report);
     const [label, who] =
       kind.shape === 'events'
         ? [kind.noun, neurons]
-        : [kind.label, `${name === neurons ? name : `${name} (${neurons})`}${by}`];
+        : [kind.label, `${name === neurons ? name : `${name} (${neurons})`}${by && ` by ${by}`}`];
     labels.set(label, [...(labels.get(label) ?? []), who]);
   }
   const parts = [...labels].map(([label, names]) => `the ${label} of ${listed(names, MAX_NAMED)}`);
   const isOne =
     parts.length === 1 && !Object.values(reports).some((report) => kindOf(report).shape === 'events');
   return `What ${isOne ? 'is' : 'are'} ${listed(parts)}`;
-}
-
-function axisWords(axis: SweepAxis): string {
-  if ('set' in axis) {
-    const { set, values } = axis;
-    const [name, unit] = parameterWords(set);
-    const numbers =
-      values.length <= MAX_NAMED
-        ? `is ${listed(values.map(String), MAX_NAMED)}`
-        : `takes ${values.length} values from ${Math.min(...values)} to ${Math.max(...values)}`;
-    return `as the ${name} ${numbers} ${unit}`.trimEnd();
-  }
-  const { each, group_by: labels, as } = axis;
-  const by = labels.length === 0 ? '' : ` (by ${listed(labels.map(plain))})`;
-  const who =
-    typeof each === 'object' && 'responders_of' in each
-      ? `each of the ${each.top} that respond most`
-      : labels.length === 0
-        ? selectorWords(each)
-        : `each of ${selectorWords(each)}`;
-  return `without and with ${who}${by} ${editKindOf(as)?.groups?.done ?? `stimulated as ${as.replace('inputs.', '')}`}`;
-}
-
-function plain(name: string): string {
-  return name.replaceAll('_', ' ');
 }

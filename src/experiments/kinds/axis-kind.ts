@@ -6,6 +6,7 @@ import type { Connectome } from '../../engine/connectome/connectome.js';
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import type { JsonPath } from '../../engine/schema/json-path.js';
 import type { SchemaOf } from '../../engine/schema/json-schema.js';
+import type { GroupLabel } from './fields.js';
 import type { Axis } from './grid.js';
 import type { ParameterColumn } from './result-rows.js';
 
@@ -23,4 +24,10 @@ export interface AxisKind<Given extends object, Complete extends object> {
    */
   planned(connectome: Connectome, axis: Complete, neurons: Uint32Array | undefined, path: JsonPath): Axis;
   columnsOf(axis: Complete): readonly ParameterColumn[];
+  /** The values, if it sets a number. */
+  numbersOf?(axis: Complete): readonly number[];
+  /** The labels of its groups, if it has groups. */
+  labelsOf?(axis: Complete): readonly GroupLabel[];
+  /** The conditions in words. @param name that of the parameter in words, such as `rate of sugar` */
+  words(axis: Complete, name: string, unit: string): string;
 }

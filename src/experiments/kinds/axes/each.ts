@@ -1,4 +1,5 @@
 import { MAX_LABEL_LENGTH, selector } from '../../../engine/connectome/selector-schema.js';
+import { listed, selectorWords } from '../../../engine/connectome/set-selector.js';
 import { refused } from '../../../engine/schema/json-path.js';
 import { anyOf, integer, object, oneOf, printable, type Static } from '../../../engine/schema/json-schema.js';
 import { groupBy, patternOf } from '../fields.js';
@@ -73,8 +74,17 @@ export const each = {
     if (labels.length === 0) return [column(as, () => ONE_GROUP)];
     return labels.map(labelMember).map((label) => column(`${as}.${label}`, (group) => group[label] ?? ''));
   },
+  labelsOf: ({ group_by: labels }) => labels,
+  words({ each, group_by: labels, as }) {
+    const by = listed(labels).replaceAll('_', ' ');
+    const who = isResponders(each)
+      ? `each of the ${each.top} that respond most`
+      : `${by && 'each of '}${selectorWords(each)}`;
+    const done = editKindOf(as)?.groups?.done ?? `stimulated as ${as.replace('inputs.', '')}`;
+    return `without and with ${who}${by && ` (by ${by})`} ${done}`;
+  },
 } satisfies AxisKind<EachAxis, EachAxis>;
 
-function isResponders(each: EachAxis['each']): each is Static<typeof RESPONDERS> {
+export function isResponders(each: EachAxis['each']): each is Static<typeof RESPONDERS> {
   return typeof each === 'object' && 'responders_of' in each;
 }

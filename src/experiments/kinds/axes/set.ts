@@ -1,4 +1,5 @@
 import { MAX_LABEL_LENGTH } from '../../../engine/connectome/selector-schema.js';
+import { listed } from '../../../engine/connectome/set-selector.js';
 import { listOf, number, object, printable, type Static } from '../../../engine/schema/json-schema.js';
 import { patternOf, SWEPT_OF_DOCUMENT } from '../fields.js';
 import type { AxisKind } from '../axis-kind.js';
@@ -50,6 +51,9 @@ export type GivenSetAxis = Static<typeof SCHEMA>;
 
 export type SetAxis = Static<typeof COMPLETE>;
 
+/** Maximum number of values to name. */
+const MAX_NAMED = 8;
+
 /** An axis of values: a number of the document takes one value after the other. */
 export const set = {
   schema: SCHEMA,
@@ -62,4 +66,12 @@ export const set = {
       valueIn: (parameters) => parameters[axis.set] as number,
     },
   ],
+  numbersOf: ({ values }) => values,
+  words({ values }, name, unit) {
+    const numbers =
+      values.length <= MAX_NAMED
+        ? `is ${listed(values.map(String), MAX_NAMED)}`
+        : `takes ${values.length} values from ${Math.min(...values)} to ${Math.max(...values)}`;
+    return `as the ${name} ${numbers} ${unit}`.trimEnd();
+  },
 } satisfies AxisKind<GivenSetAxis, SetAxis>;

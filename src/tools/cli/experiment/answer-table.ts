@@ -12,12 +12,13 @@ import { LINES_NOTE, typesOfRow } from '../../../experiments/figures/driver-line
 import type { Findings, FoundCondition } from '../../../experiments/figures/figure-kind.js';
 import { mostActive } from '../../../experiments/figures/measured-entries.js';
 import { measureOf } from '../../../experiments/figures/report-figures.js';
-import { parameterOf, type SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
+import { axisKindOf, parameterOf, type SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
 import type {
   ConditionParameters,
   ExperimentHead,
   ExperimentTotals,
 } from '../../../experiments/document/result.js';
+import { labelMember } from '../../../experiments/kinds/groups.js';
 import type { GroupResult } from '../../../experiments/kinds/result-rows.js';
 import type { MeanSd } from '../../../experiments/kinds/mean-sd.js';
 import { bar, fitted, LINE_WIDTH, linesText, wrapped } from '../text.js';
@@ -132,7 +133,8 @@ function sweepTable(answer: CollectedAnswer, where: string, lines: Lines | undef
   const all = seriesOf(answer);
   const room = Math.floor((LINE_WIDTH - 2 - width - VALUE_WIDTH) / (VALUE_WIDTH + 1));
   const shown = all.slice(0, Math.max(1, room));
-  const isScreen = sweep.length === 1 && 'each' in sweep[0]! && conditions.length > 1;
+  const isScreen =
+    sweep.length === 1 && axisKindOf(sweep[0]!).labelsOf !== undefined && conditions.length > 1;
   const rows = isScreen ? mostChanged(conditions, shown[0]) : conditions;
   const line = (left: readonly string[], rates: readonly string[], responding: string) =>
     '  ' +
@@ -170,7 +172,7 @@ function sweepTable(answer: CollectedAnswer, where: string, lines: Lines | undef
 
 /** Headings are short: `sugar.rate_hz`, or `silence type` for an axis of groups. */
 function parameterColumn(axis: SweepAxis, at: number, conditions: readonly FoundCondition[]) {
-  const labels = 'set' in axis ? [] : axis.group_by.map((label) => (label === 'neuron' ? 'root_id' : label));
+  const labels = axisKindOf(axis).labelsOf?.(axis).map(labelMember) ?? [];
   const heading = [parameterOf(axis).replace(/^inputs\./, ''), ...labels].join(' ');
   const values = conditions.map(({ parameters }) => valueLabel(Object.values(parameters)[at]!).length);
   const width = values.reduce((most, length) => Math.max(most, length), heading.length);
