@@ -1,6 +1,6 @@
 /** Driver lines of cell types, against a second implementation of docs/guide/driver-lines.md. */
 import { PhiloxSequence } from '../../engine/stimulus/philox.js';
-import type { ExperimentDocument } from '../document/document.js';
+import type { GroupLabels } from '../kinds/groups.js';
 import { DriverLines, type LabelledType, typesOfRow } from './driver-lines.js';
 
 const SEED = 41;
@@ -52,41 +52,20 @@ it('are sorted by code unit if they label as many types', () => {
 });
 
 describe('the cell types of a row', () => {
-  const each = (as: string) => ({ each: 'LC*', group_by: ['type'], as });
   const typeOf = (id: string) => (id === '7' ? 'LC6' : undefined);
-  const typesOf = (sweep: readonly object[] | undefined, parameters: object, group: object) =>
-    typesOfRow({ sweep } as unknown as ExperimentDocument, parameters as never, group, typeOf);
 
-  it.each<[string, readonly object[] | undefined, object, object, readonly string[]]>([
-    ['a group of a report', undefined, {}, { type: 'LC4', side: 'left' }, ['LC4']],
-    ['a neuron of a report', [{ set: 'seed', values: [1] }], { seed: 1 }, { root_id: '7' }, ['LC6']],
-    ['a side', undefined, {}, { side: 'left' }, []],
-    ['neurons without a type', undefined, {}, { type: '' }, []],
-    ['a neuron that the model lacks', undefined, {}, { root_id: '8' }, []],
-    [
-      'a group in turn, not the readout',
-      [each('silence')],
-      { silence: { type: 'LC4' } },
-      { type: 'X' },
-      ['LC4'],
-    ],
-    ['a neuron in turn', [each('silence')], { silence: { root_id: '7' } }, {}, ['LC6']],
-    ['the baseline', [each('silence')], { silence: null }, { type: 'X' }, []],
-    [
-      'two groups in turn',
-      [each('silence'), each('inputs.a')],
-      { silence: { type: 'B' }, 'inputs.a': { type: 'A' } },
-      {},
-      ['B', 'A'],
-    ],
-    [
-      'the same group twice',
-      [each('silence'), each('inputs.a')],
-      { silence: { type: 'B' }, 'inputs.a': { type: 'B' } },
-      {},
-      ['B'],
-    ],
-  ])('are those of %s', (_, sweep, parameters, group, expected) => {
-    expect(typesOf(sweep, parameters, group)).toEqual(expected);
+  it.each<[string, Parameters<typeof typesOfRow>[0], GroupLabels, readonly string[]]>([
+    ['a group of a report', {}, { type: 'LC4', side: 'left' }, ['LC4']],
+    ['a neuron of a report', { seed: 1 }, { root_id: '7' }, ['LC6']],
+    ['a side', {}, { side: 'left' }, []],
+    ['neurons without a type', {}, { type: '' }, []],
+    ['a neuron that the model lacks', {}, { root_id: '8' }, []],
+    ['a group in turn, not the readout', { silence: { type: 'LC4' } }, { type: 'X' }, ['LC4']],
+    ['a neuron in turn', { silence: { root_id: '7' } }, {}, ['LC6']],
+    ['the baseline', { silence: null }, { type: 'X' }, []],
+    ['two groups in turn', { silence: { type: 'B' }, 'inputs.a': { type: 'A' } }, {}, ['B', 'A']],
+    ['the same group twice', { silence: { type: 'B' }, 'inputs.a': { type: 'B' } }, {}, ['B']],
+  ])('are those of %s', (_, parameters, group, expected) => {
+    expect(typesOfRow(parameters, group, typeOf)).toEqual(expected);
   });
 });

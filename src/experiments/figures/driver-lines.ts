@@ -3,7 +3,6 @@
  * specifies the lines of a row and their order, and a test holds a second implementation of those words against this one.
  */
 import { getOrInsert } from '../../engine/get-or-insert.js';
-import type { ExperimentDocument } from '../document/document.js';
 import type { GroupLabels } from '../kinds/groups.js';
 import type { ParameterValue } from '../kinds/result-rows.js';
 import type { Findings } from './figure-kind.js';
@@ -68,15 +67,13 @@ export const LINES_NOTE =
 
 /** The cell types of a row of an answer, whose lines it has: those of groups that a sweep takes in turn, or its own. */
 export function typesOfRow(
-  { sweep = [] }: ExperimentDocument,
   parameters: Readonly<Record<string, ParameterValue>>,
   group: GroupLabels,
   typeOf: Findings['typeOf'],
 ): string[] {
-  const axes = sweep.filter((axis) => 'each' in axis);
-  const groups = axes.length === 0 ? [group] : axes.map(({ as }) => parameters[as]);
-  const types = groups.map((each) => {
-    if (typeof each !== 'object' || each === null) return '';
+  const swept = Object.values(parameters).filter((value) => typeof value !== 'number');
+  const types = (swept.length === 0 ? [group] : swept).map((each) => {
+    if (each === null) return '';
     return each.type ?? (each.root_id === undefined ? '' : (typeOf(each.root_id) ?? ''));
   });
   return [...new Set(types)].filter((type) => type !== '');

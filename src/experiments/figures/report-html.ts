@@ -185,12 +185,12 @@ function lineNote({ driverLines }: Findings): string {
 
 /** The cell with the driver lines of a row, if the reader has a list of lines. */
 function lineValues(
-  { driverLines, head, typeOf }: Findings,
+  { driverLines, typeOf }: Findings,
   parameters: Findings['conditions'][number]['parameters'],
   group: GroupLabels,
 ): string[] {
   if (driverLines === undefined) return [];
-  return [driverLines.textFor(typesOfRow(head.experiment, parameters, group, typeOf)) || '–'];
+  return [driverLines.textFor(typesOfRow(parameters, group, typeOf)) || '–'];
 }
 
 function binsTable(title: string, rows: Iterable<BinRow>, unit: string, findings: Findings): Html {

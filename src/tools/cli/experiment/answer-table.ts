@@ -159,7 +159,6 @@ function sweepTable(answer: CollectedAnswer, where: string, lines: Lines | undef
       ? ['', `In the order of the change of ${names[0]}; the baseline is none.`]
       : []),
     ...orderList(
-      head.experiment,
       rows
         .slice(0, MAX_ROWS)
         .flatMap(({ parameters, groups }) =>
@@ -221,7 +220,6 @@ function conditionTable(
       ),
       ...moreLines(groups.length - rows.length, 'group', all, lowest ? '' : 'less active, '),
       ...orderList(
-        experiment,
         rows.map((group) => ({ parameters: {}, group })),
         lines,
       ),
@@ -258,15 +256,12 @@ function controlsTable({ head, conditions }: CollectedAnswer, where: string): st
 
 /** The cell types of the rows of a table, in the order of their first rows, with their driver lines. */
 function orderList(
-  experiment: ExperimentDocument,
   rows: readonly (Pick<ConditionParameters, 'parameters'> & { readonly group: GroupResult })[],
   lines: Lines | undefined,
 ): string[] {
   if (lines?.driverLines === undefined) return [];
   const { driverLines, typeOf } = lines;
-  const types = new Set(
-    rows.flatMap(({ parameters, group }) => typesOfRow(experiment, parameters, group, typeOf)),
-  );
+  const types = new Set(rows.flatMap(({ parameters, group }) => typesOfRow(parameters, group, typeOf)));
   const listed = [...types].flatMap((type) =>
     wrapped(`${type.padEnd(20)} ${driverLines.textFor([type])}`, '  ', ' '.repeat(23)),
   );
