@@ -1,23 +1,13 @@
 /** Draws figures into the page, in its colours and as wide as their element. */
 import { drawSvg } from '../../../src/experiments/figures/draw.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
-import { PAPER, type Palette } from '../../../src/experiments/figures/palette.js';
+import { ON_DARK, PAPER, type Palette } from '../../../src/experiments/figures/palette.js';
 import { onThemeChange, readTheme } from '../theme.js';
 import { onWidth } from '../window.js';
 
-const ON_DARK = ['#ffb347', '#5cc8ff', '#7bd88f', '#c98bff', '#f2e15c', '#ff8fc2'];
-const HEAT_ON_DARK = ['#1d2330', '#4f2a4a', '#96403f', '#dd7a2b', '#ffc05c', '#fff4d6'];
-
 function screenPalette(): Palette {
   const { dark, panel, text, muted, line } = readTheme();
-  return {
-    background: panel,
-    text,
-    muted,
-    line,
-    series: dark ? ON_DARK : PAPER.series,
-    heat: dark ? HEAT_ON_DARK : PAPER.heat,
-  };
+  return { ...(dark ? ON_DARK : PAPER), background: panel, text, muted, line };
 }
 
 /** @param source one svg element as text */

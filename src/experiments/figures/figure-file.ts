@@ -1,6 +1,6 @@
 /** Size and colours of a figure in a file: the same for `--plot` and for files that the laboratory saves. */
 import { drawFigure } from './draw.js';
-import { PAPER, type Palette } from './palette.js';
+import { GREYS, PAPER, type Palette } from './palette.js';
 import type { Figure } from './figure.js';
 import { svgText, type SvgNode } from './svg.js';
 
@@ -14,14 +14,6 @@ export const MM_PER_INCH = 25.4;
 const PT_PER_INCH = 72;
 /** The name of a palette without hues. */
 export const GREY = 'grey';
-const GREYS: Palette = {
-  ...PAPER,
-  text: '#000000',
-  muted: '#4d4d4d',
-  line: '#d9d9d9',
-  series: ['#1a1a1a', '#767676', '#474747', '#8c8c8c', '#333333', '#5e5e5e'],
-  heat: ['#ffffff', '#d0d0d0', '#a0a0a0', '#707070', '#404040', '#101010'],
-};
 
 export interface Look {
   readonly widthMm?: number | undefined;
