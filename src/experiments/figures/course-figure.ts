@@ -1,5 +1,5 @@
 /** The figure of rates in time bins: a stepped line for each group, and the stimulation below. */
-import { descending, max, sum } from 'd3-array';
+import { ascending, descending, extent, max, maxIndex, minIndex, range, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { ReportDocument } from '../kinds/kind-schemas.js';
 import type { TimeCourse } from '../kinds/report-kind.js';
@@ -21,6 +21,8 @@ import { withStimulus } from './stimulus-panel.js';
 import { own } from '../../engine/own.js';
 
 const COURSE_PX = 190;
+/** Maximum number of bins that are drawn one by one. More could not be told apart. */
+const MAX_BINS = 2000;
 
 interface Course {
   readonly label: string;
@@ -111,13 +113,15 @@ function coursePanel(
   const { start_ms: startMs, bin_ms: binMs = 1 } = document;
   const most = max(shown, ({ bins }) => bins.length)!;
   const startOf = (bin: number) => startOfBin(document, bin);
+  // Neighbours within a pixel are drawn together.
+  const stride = Math.max(1, Math.ceil(most / MAX_BINS));
   const sample = `mean over neurons and n = ${counted(trials, 'trial')}, bins of ${binMs} ms`;
   return {
     title,
     height: COURSE_PX,
     x: { label: 'Time (ms)', domain: [startMs, startOf(most)] },
     y: { label: '', domain: [0, highestOf(shown)], hasGrid: true },
-    marks: [...stepsOf(shown, startOf), ...titledBins(shown, startOf, most, unit)],
+    marks: [...stepsOf(shown, startOf, stride), ...titledBins(shown, startOf, most, stride, unit)],
     legend: [...legendOfLines(shown.map(({ label }) => label)), { label: sample, paint: 'none' }],
   };
 }
@@ -131,11 +135,11 @@ function startOfBin(
 }
 
 /** An outline for each series. A single series is filled. */
-function stepsOf(shown: readonly Course[], startOf: (bin: number) => number): Mark[] {
+function stepsOf(shown: readonly Course[], startOf: (bin: number) => number, stride: number): Mark[] {
   return shown.flatMap(({ bins }, paint): Mark[] => {
-    const points = bins.flatMap((value, bin) => [
-      [startOf(bin), value] as const,
-      [startOf(bin + 1), value] as const,
+    const points = extremeBins(bins, stride).flatMap((bin) => [
+      [startOf(bin), bins[bin]!] as const,
+      [startOf(bin + 1), bins[bin]!] as const,
     ]);
     const line = { mark: 'line', name: 'mean', points, paint, dash: DASHES[paint]! } as const;
     if (shown.length > 1) return [line];
@@ -143,22 +147,36 @@ function stepsOf(shown: readonly Course[], startOf: (bin: number) => number): Ma
   });
 }
 
-/** Invisible rectangles that show the numbers of a bin to a reader who points at it. */
+/** The lowest and the highest of each few neighbours. A line through these looks like one through all. */
+function extremeBins(bins: readonly number[], stride: number): readonly number[] {
+  return range(0, bins.length, stride).flatMap((from) => {
+    const few = bins.slice(from, from + stride);
+    return [...new Set([from + minIndex(few), from + maxIndex(few)])].sort(ascending);
+  });
+}
+
+/** Invisible rectangles that show the numbers of bins to a reader who points at them. */
 function titledBins(
   shown: readonly Course[],
   startOf: (bin: number) => number,
   most: number,
+  stride: number,
   unit: string,
 ): Mark[] {
   const y = [0, highestOf(shown)] as const;
-  return Array.from({ length: most }, (_, bin): Mark => {
-    const values = shown.map(
-      ({ label, bins }) => `${label} ${bins[bin] === undefined ? 'none' : rounded(bins[bin])}`,
-    );
-    const x = [startOf(bin), startOf(bin + 1)] as const;
+  return range(0, most, stride).map((from): Mark => {
+    const to = Math.min(from + stride, most);
+    const values = shown.map(({ label, bins }) => `${label} ${rangeText(bins.slice(from, to))}`);
+    const x = [startOf(from), startOf(to)] as const;
     const title = `${x[0]} to ${x[1]} ms: ${values.join(', ')} ${unit}`;
     return { mark: 'rect', name: 'bin', x, y, paint: 'none', title };
   });
+}
+
+function rangeText(values: readonly number[]): string {
+  const [low, high] = extent(values);
+  if (low === undefined || high === undefined) return 'none';
+  return [...new Set([rounded(low), rounded(high)])].join(' to ');
 }
 
 function highestOf(shown: readonly Course[]): number {

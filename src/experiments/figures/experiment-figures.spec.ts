@@ -1,3 +1,4 @@
+import { PhiloxSequence } from '../../engine/stimulus/philox.js';
 import type { ExperimentDocument } from '../document/document.js';
 import type { ExperimentHead } from '../document/result.js';
 import type { GroupResult } from '../kinds/result-rows.js';
@@ -405,6 +406,27 @@ describe('a figure that a reviewer reads', () => {
     const found = findings({ reports }, [{ groups: { bins } }]);
     const [panel] = panelsOf(found);
     expect(legendOf(panel!).slice(0, 6)).toEqual(['T8', 'T7', 'T6', 'T5', 'T4', 'T3']);
+  });
+
+  it('draws very many bins as few that have the same picture', () => {
+    const random = new PhiloxSequence(1, 2, 3);
+    const bins = Array.from({ length: 10_000 }, () => random.nextBelow(1000));
+    const reports = { bins: { ...REPORT, type: 'histogram', bin_ms: 1 } as const };
+    const found = findings({ reports }, [{ groups: { bins: [spread(1, 1, [1, 2], { bins_hz: bins })] } }]);
+    const [panel] = panelsOf(found);
+    // Five bins, in their order, share a column of the picture.
+    const columns = Array.from({ length: 2000 }, (_, column) => bins.slice(5 * column, 5 * column + 5));
+    const drawnAt: number[][] = columns.map(() => []);
+    // Each bin is a point at its start and one at its end.
+    const starts = marksOf(panel!, 'line')[0]!.points.filter((_, at) => at % 2 === 0);
+    for (const [x, value] of starts) drawnAt[Math.floor(x / 5)]!.push(value);
+    expect(starts.map(([, value]) => value)).toEqual(starts.map(([x]) => bins[x]));
+    expect(drawnAt.map((values) => [Math.min(...values), Math.max(...values)])).toEqual(
+      columns.map((values) => [Math.min(...values), Math.max(...values)]),
+    );
+    const titles = marksOf(panel!, 'rect').map(({ title }) => title!);
+    expect(titles).toHaveLength(2000);
+    expect(titles[1]).toMatch(/^5 to 10 ms: all [\d.]+ to [\d.]+ Hz$/);
   });
 
   it('names the network without a lesion, and shortens ids whose titles have them whole', () => {
