@@ -1,5 +1,6 @@
 /** The part of the page in which visitors take a dare, or see the one of a link. */
 import { own } from '../../src/engine/own.js';
+import { refusedTypes } from '../../src/experiments/presets/lesion-document.js';
 import { type Dare, dareHref, dareOf, quoted, typesOf } from './dare-link.js';
 import { documentHash } from './document-link.js';
 import { byId, element } from './dom.js';
@@ -98,7 +99,7 @@ export class DarePanel {
       [`inputs.${dare.stimulus}`, 'whose neurons the stimulus excites'],
       [`reports.${channel.id}`, 'whose neurons the deed is read from'],
     ].flatMap(([set, reason]) =>
-      dare.silence.filter((type) => own(resolved[set!]?.types, type)).map((type) => `${type}, ${reason}`),
+      refusedTypes(dare.silence, resolved[set!]?.types).map((type) => `${type}, ${reason}`),
     );
     if (forbidden.length > 0) {
       return [`silence must not be ${forbidden.join(', or ')}: choose a type in between.`];

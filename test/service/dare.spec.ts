@@ -13,6 +13,8 @@ const BROKEN = [
   '?dare=loom&silence=',
   '?dare=loom&silence=LC4',
   '?dare=loom&silence=C_*',
+  // The stimulus itself excites this type.
+  '?dare=loom&silence=C_walk&silence=S_loom',
   '?dare=loom&silence=C_walk&silence=C_stop&silence=C_wing',
   '?dare=loom&silence=%22%3E%3Cscript%3E',
 ];

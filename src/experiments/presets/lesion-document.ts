@@ -1,4 +1,5 @@
 /** The document of a lesion: a run of version 1 as it is, and without some cell types. Pages and the service make the same. */
+import { own } from '../../engine/own.js';
 
 /** A dare silences at most this many types. */
 export const MAX_DARED_TYPES = 2;
@@ -32,6 +33,17 @@ export function lesionDocument(
       channels.map((id) => [id, { node_set: `@channel/${id}`, type: 'histogram', bin_ms: BIN_MS }]),
     ),
   };
+}
+
+/**
+ * The types that a dare must not silence, because the dare is about neurons between stimulus and deed.
+ * @param counts neurons by type of the stimulus, or of the channel from which the deed is read
+ */
+export function refusedTypes(
+  types: readonly string[],
+  counts: Readonly<Record<string, number>> | undefined,
+): readonly string[] {
+  return types.filter((type) => own(counts, type) !== undefined);
 }
 
 /** The rate of a channel as in the answer to a run: with two decimals. */

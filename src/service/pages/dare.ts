@@ -1,6 +1,7 @@
 import type { Connectome } from '../../engine/connectome/connectome.js';
+import { labelCounts } from '../../engine/connectome/label-counts.js';
 import type { StimulusPopulation } from '../../engine/connectome/populations.js';
-import { MAX_DARED_TYPES } from '../../experiments/presets/lesion-document.js';
+import { MAX_DARED_TYPES, refusedTypes } from '../../experiments/presets/lesion-document.js';
 
 /** A challenge in a link: a stimulus, and the types that a visitor silences so that the fly no longer reacts. */
 export interface Dare {
@@ -8,8 +9,9 @@ export interface Dare {
   readonly types: readonly string[];
 }
 
-/** @returns the dare of a query; undefined if it names none of this brain */
-export function dareIn(query: unknown, { metadata }: Connectome): Dare | undefined {
+/** @returns the dare of a query; undefined if it names none of this brain, or the page refuses a type */
+export function dareIn(query: unknown, connectome: Connectome): Dare | undefined {
+  const { metadata } = connectome;
   const { dare, silence } = query as { readonly dare?: unknown; readonly silence?: unknown };
   const stimulus = metadata.stimuli.find(({ id }) => id === dare);
   // Without a type there is one that is undefined, which no brain has.
@@ -18,7 +20,9 @@ export function dareIn(query: unknown, { metadata }: Connectome): Dare | undefin
   const known = types.filter((type): type is string =>
     metadata.types.some(({ name }) => name !== '' && name === type),
   );
-  return known.length === types.length ? { stimulus, types: known } : undefined;
+  if (known.length < types.length) return undefined;
+  const { types: excited } = labelCounts(connectome, connectome.stimulusNeurons(stimulus.id));
+  return refusedTypes(known, excited).length > 0 ? undefined : { stimulus, types: known };
 }
 
 /** The address of a dare's preview, relative to that of the pages. */
