@@ -311,9 +311,35 @@ describeWith(['chromium'], 'a live fly', () => {
     expect(await axeFindings(page, '#stage')).toEqual([]);
     await button('Show one fly').click();
     await page.locator('#fly-2').waitFor({ state: 'hidden' });
+    await expectText(page, '#live-note', /^The fly without LC4, LPLC2 goes on\.$/);
     expect(await page.locator('#live-panel').isVisible()).toBe(true);
     expect(problems).toEqual([]);
     await page.close();
+  });
+
+  it('says which fly goes on if there is no session for a second one', async () => {
+    const limited = await startReadyService({}, { limits: { sessionsPerClient: 1 } });
+    const { page, problems } = await openPage(served.browser, limited, '/');
+    await untilBrain(page);
+    await page.locator('#fly-canvas[data-draw-calls]').waitFor();
+    await page.locator('#live-start:enabled').click();
+    const silence = page.getByLabel(/Silence cell types/);
+    await silence.fill('S_loom');
+    await silence.blur();
+    await expectText(page, '#live-note', /From now on silent: S_loom/);
+    await page.getByRole('switch', { name: 'beside an intact fly' }).check();
+    const isStepWithout = page.waitForRequest((request) =>
+      /"silence":\["S_loom"\]/.test(request.postData() ?? ''),
+    );
+    await page.locator('.hold[data-act=sugar]').focus();
+    await page.keyboard.down('Enter');
+    await expectText(page, '#live-note', /no room for a second brain .*\. The fly without S_loom goes on\./);
+    await isStepWithout;
+    await page.locator('#fly-2').waitFor({ state: 'hidden' });
+    await page.keyboard.up('Enter');
+    expect(problems).toEqual([]);
+    await page.close();
+    await limited.stop();
   });
 
   it('says so if no session can be had, and plays recorded runs', async () => {

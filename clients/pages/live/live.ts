@@ -108,10 +108,7 @@ export class Live {
         return { changes: { rates_hz: ratesHz, silence }, lesion, isActing };
       },
       onStep: (step) => this.#take(step),
-      onOne: () => {
-        this.showOne();
-        this.#note.textContent = 'The service has no room for a second brain at present: one fly goes on.';
-      },
+      onOne: () => this.showOne('The service has no room for a second brain at present. '),
       onPause: (why) => this.#tellPause(why),
     };
     this.#brain = new LiveBrain(client, this.#document, listener, isSessionHere);
@@ -270,7 +267,9 @@ export class Live {
     silence.addEventListener('change', () => this.#silenceTypes(silence.value));
     this.#experiment.addEventListener('click', () => void this.#openExperiment());
     this.#cut.addEventListener('change', () => void this.#cutWires(this.#cut.checked));
-    this.#beside.addEventListener('change', () => this.#showTwins());
+    this.#beside.addEventListener('change', () =>
+      this.#beside.checked ? this.#showTwins() : this.showOne(),
+    );
     const tools = element(
       'div',
       { class: 'tools' },
@@ -348,10 +347,13 @@ export class Live {
     } else if (wasSilent) this.#note.textContent = 'No cell type is silent any more.';
   }
 
-  /** Shows one fly again, and goes on with it. */
-  showOne(): void {
+  /** Shows one fly again, and goes on with it. @param reason a sentence */
+  showOne(reason = ''): void {
     this.#beside.checked = false;
     this.#showTwins();
+    const silent = this.#silence.join(', ');
+    const which = silent === '' ? 'intact fly' : `fly without ${silent}`;
+    this.#note.textContent = `${reason}The ${which} goes on.`;
   }
 
   /** Shows a fly without the silent types beside an intact one, if that is asked for. */
