@@ -291,6 +291,16 @@ describeWith(['chromium'], 'a live fly', () => {
       .evaluateAll((all) => all.map((each) => each.clientHeight))) {
       expect(box).toBeGreaterThanOrEqual(40);
     }
+    // No name touches the mark beside it, which is large enough for a finger (WCAG 2.5.8).
+    const marks = await page.locator('.hold + .mark').evaluateAll((all) =>
+      all.map((mark) => {
+        const name = document.createRange();
+        name.selectNodeContents(mark.previousElementSibling!);
+        const { left, width } = mark.getBoundingClientRect();
+        return { name: name.toString(), room: left - name.getBoundingClientRect().right, width };
+      }),
+    );
+    expect(marks.filter(({ room, width: own }) => room < 4 || own < 24)).toEqual([]);
     // A program that presses, such as a screen reader, taps.
     await button('Touch it').evaluate((each: HTMLElement) => each.click());
     await behaves(page, /grooms/);
