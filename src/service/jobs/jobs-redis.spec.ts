@@ -68,6 +68,9 @@ describeWith(['redis'], 'the Redis of jobs', () => {
     await admin.del('nes:job:a');
     await admin.set('nes:job:a', 'text');
     await expect(state()).rejects.toThrow('its record in the store of jobs is damaged');
+    await admin.hset('nes:jobs:open', 'a', 'laboratory');
+    expect(await jobs.reach(() => store.create(record('b')))).toBe('b');
+    await admin.del('nes:job:b', 'nes:jobs:open');
     expect(told.filter((each) => each.startsWith('away'))).toEqual([]);
   });
 

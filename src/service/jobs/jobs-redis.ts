@@ -69,7 +69,7 @@ export function isOfRedis(error: unknown): boolean {
 }
 
 /** True if a record is damaged: its content was not written by this service. */
-function isDamaged(error: unknown): boolean {
+export function isDamaged(error: unknown): boolean {
   return error instanceof SyntaxError || (error instanceof Error && codeOf(error) === 'WRONGTYPE');
 }
 

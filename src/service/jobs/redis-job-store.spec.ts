@@ -162,6 +162,48 @@ describeWith(['redis'], 'jobs in Redis', () => {
     expect(serving).toHaveLength(2);
   });
 
+  describe.each([
+    ['is cut short', (id: string) => redis.hset(`nes:job:${id}`, 'head', '{"id')],
+    ['lacks its head', (id: string) => redis.hdel(`nes:job:${id}`, 'head')],
+    ['is no object', (id: string) => redis.hset(`nes:job:${id}`, 'head', 'null')],
+    ['is a text', (id: string) => redis.set(`nes:job:${id}`, 'text')],
+  ])('of which one record %s', (_, damage) => {
+    it('begins further jobs of the same client and of others', async () => {
+      const few = storeWith({ perClient: 2, atOnce: 3 });
+      await few.create(record('a'), 'key');
+      await few.create(record('b'));
+      await damage('a');
+      expect(await few.create(record('c'), 'key')).toBe('c');
+      expect(await few.unfinished()).toBe(2);
+      await expect(few.create(record('d'))).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+      expect(await few.create(record('d', { client: 'museum' }))).toBe('d');
+      for (const index of [0, 1, 2]) await few.keep('b', condition(index), 3);
+      expect((await few.state('b'))!.progress.status).toBe('successful');
+    });
+
+    it('finds the others that stand, and ends the others of old versions', async () => {
+      await store.announceVersion();
+      for (const id of ['a', 'b', 'c']) await store.create(record(id));
+      await damage('a');
+      expect(await store.standing('model', 0)).toEqual(expect.arrayContaining(['b', 'c']));
+      await redis.hset('nes:job:c', 'version', '0.1');
+      await store.announceVersion();
+      expect((await store.state('c'))!.progress.status).toBe('failed');
+      expect((await store.state('b'))!.progress.status).toBe('accepted');
+      expect(await redis.hkeys('nes:jobs:open')).toEqual(['b']);
+    });
+  });
+
+  it('finish even if the record of a finished one is a text', async () => {
+    const two = storeWith({ maxFinished: 2 });
+    for (const id of ['a', 'b', 'c']) {
+      await two.create(record(id));
+      await two.fail(id, { code: 'WORKER_LOST', message: 'It ended.' });
+      if (id === 'a') await redis.set('nes:job:a', 'text');
+    }
+    expect((await redis.keys('nes:job:*')).toSorted()).toEqual(['nes:job:b', 'nes:job:c']);
+  });
+
   describe('that is full', () => {
     afterEach(() => redis.config('SET', 'maxmemory', '256mb'));
 

@@ -17,6 +17,7 @@ import {
 } from './job.js';
 import { checkAdmission, resultsTooLarge } from './job-admission.js';
 import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
+import { isDamaged } from './jobs-redis.js';
 
 /** Hash of unfinished jobs: from id to client. */
 const OPEN = 'nes:jobs:open';
@@ -158,7 +159,9 @@ export class RedisJobStore implements JobStore {
     // After an outage of Redis, other processes may not have announced their versions yet.
     if (pauseMs > 2 * ANNOUNCE_EVERY_MS) return;
     for (const id of await this.redis.hkeys(OPEN)) {
-      if (!(await this.#isServed(id))) await this.fail(id, failureOf(otherVersion()));
+      const job = await this.#openJob(id);
+      if (job === undefined) await this.redis.hdel(OPEN, id);
+      else if (!(await this.#isServed(job.version))) await this.fail(id, failureOf(otherVersion()));
     }
   }
 
@@ -169,21 +172,33 @@ export class RedisJobStore implements JobStore {
     const ids = await this.redis.hkeys(OPEN);
     const areStanding = await Promise.all(
       ids.map(async (id) => {
-        const [version, ...fields] = await this.redis.hmget(keyOf(id), VERSION_FIELD, ...STATE_FIELDS);
-        const state = stateOf(fields);
-        return (
-          version === JOB_VERSION && state?.record.model === model && state.progress.updatedMs <= beforeMs
-        );
+        const job = await this.#openJob(id);
+        if (job?.version !== JOB_VERSION) return false;
+        const { record, progress } = job.state;
+        return record.model === model && progress.updatedMs <= beforeMs;
       }),
     );
     return ids.filter((_, at) => areStanding[at]);
   }
 
-  async #isServed(id: string): Promise<boolean> {
-    const [head, version] = await this.redis.hmget(keyOf(id), 'head', VERSION_FIELD);
-    // An expired job needs no end.
-    if (typeof head !== 'string' || version === JOB_VERSION) return true;
-    return typeof version === 'string' && (await this.redis.exists(servingKeyOf(version))) === 1;
+  /**
+   * Reads a job for a search through all of them, which one damaged record must not stop.
+   * @returns undefined if the job has expired or its record is damaged
+   */
+  async #openJob(id: string): Promise<{ state: JobState; version: string | null } | undefined> {
+    try {
+      const [version = null, ...fields] = await this.redis.hmget(keyOf(id), VERSION_FIELD, ...STATE_FIELDS);
+      const state = stateOf(fields);
+      return state && { state, version };
+    } catch (error) {
+      if (isDamaged(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #isServed(version: string | null): Promise<boolean> {
+    if (version === JOB_VERSION) return true;
+    return version !== null && (await this.redis.exists(servingKeyOf(version))) === 1;
   }
 
   async #end(id: string, status: JobStatus, failure: string): Promise<void> {
@@ -207,7 +222,10 @@ function requestKeyOf(client: string, key: string): string {
   return REQUEST_PREFIX + hash('sha256', `${client}\n${key}`);
 }
 
-/** @param values values of STATE_FIELDS, in their order */
+/**
+ * @param values values of STATE_FIELDS, in their order
+ * @throws SyntaxError if the record is damaged
+ */
 function stateOf(values: readonly (string | null)[]): JobState | undefined {
   const [head, status, started, updated, finished, done, brainMs, costMs, bytes, failure] = values;
   if (typeof head !== 'string') return undefined;
@@ -222,5 +240,7 @@ function stateOf(values: readonly (string | null)[]): JobState | undefined {
     resultBytes: Number(bytes),
     ...(typeof failure === 'string' && { failure: JSON.parse(failure) as Failure }),
   };
-  return { record: JSON.parse(head) as JobHead, progress };
+  const record = JSON.parse(head) as JobHead | null;
+  if (typeof record !== 'object' || record === null) throw new SyntaxError('The head of a job is no object.');
+  return { record, progress };
 }

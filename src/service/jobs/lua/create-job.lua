@@ -11,26 +11,36 @@ local limitOfNew, limitOfOthers, coreMsPerBrainSecond, version = unpack(ARGV, 11
 -- The same as heldMs in job-admission.ts.
 local function heldMs(job, doneMs, timedBrainMs, timedCostMs)
   local takenMs = timedCostMs * 1000 / (coreMsPerBrainSecond * math.max(1, timedBrainMs))
-  return math.ceil((job.brainMs - doneMs) * math.max((job.priceMs or job.brainMs) / job.brainMs, takenMs))
+  local priceMsOfJob = job.priceMs or job.brainMs
+  return math.ceil((job.brainMs - doneMs) * math.max(priceMsOfJob / math.max(1, job.brainMs), takenMs))
+end
+
+-- Returns nil if the job has expired or its record is damaged. One damaged record must not keep others from beginning.
+local function heldMsOf(otherId)
+  local isReadable, ms = pcall(function()
+    local fields = redis.call('HMGET', keyOf(otherId), 'head', 'brainMs', 'timedBrainMs', 'timedCostMs')
+    return heldMs(cjson.decode(fields[1]), fields[2] or 0, fields[3] or 0, fields[4] or 0)
+  end)
+  return isReadable and ms or nil
 end
 
 if isRemembered == '1' then
   local earlierId = redis.call('GET', requestKey)
-  if earlierId and redis.call('EXISTS', keyOf(earlierId)) == 1 then return { earlierId } end
+  if earlierId and heldMsOf(earlierId) then return { earlierId } end
 end
 
 local jobs, ownJobs, ownMs = 0, 0, 0
 local open = redis.call('HGETALL', openKey)
 for at = 1, #open, 2 do
   local otherId, otherClient = open[at], open[at + 1]
-  if redis.call('EXISTS', keyOf(otherId)) == 0 then
+  local otherMs = heldMsOf(otherId)
+  if not otherMs then
     redis.call('HDEL', openKey, otherId)
   else
     jobs = jobs + 1
     if otherClient == client then
-      local fields = redis.call('HMGET', keyOf(otherId), 'head', 'brainMs', 'timedBrainMs', 'timedCostMs')
       ownJobs = ownJobs + 1
-      ownMs = ownMs + heldMs(cjson.decode(fields[1]), fields[2] or 0, fields[3] or 0, fields[4] or 0)
+      ownMs = ownMs + otherMs
     end
   end
 end

@@ -19,12 +19,19 @@ local function expireLater()
   redis.call('PEXPIRE', resultsKey, storedForMs)
 end
 
+local function removeFinished(finishedId)
+  redis.call('DEL', keyOf(finishedId), keyOf(finishedId) .. ':outcomes')
+  redis.call('ZREM', finishedKey, finishedId)
+end
+
 -- Removes the oldest finished job of the client that has most, so no client displaces the jobs of others.
 local function removeOneFinished()
   local ids = redis.call('ZRANGE', finishedKey, 0, -1)
   local clients, counts = {}, {}
   for at, finishedId in ipairs(ids) do
-    local client = redis.call('HGET', keyOf(finishedId), 'client') or ''
+    local client = redis.pcall('HGET', keyOf(finishedId), 'client')
+    -- Without a client, the job has expired or its record is damaged: it goes first.
+    if type(client) ~= 'string' then return removeFinished(finishedId) end
     clients[at] = client
     counts[client] = (counts[client] or 0) + 1
   end
@@ -32,8 +39,7 @@ local function removeOneFinished()
   for at = 2, #ids do
     if counts[clients[at]] > counts[clients[removed]] then removed = at end
   end
-  redis.call('DEL', keyOf(ids[removed]), keyOf(ids[removed]) .. ':outcomes')
-  redis.call('ZREM', finishedKey, ids[removed])
+  removeFinished(ids[removed])
 end
 
 local function finish(status, maximumKept)
