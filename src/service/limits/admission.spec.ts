@@ -47,6 +47,11 @@ it('counts the bytes of answers that are not read, of a client and of all, a sha
   const texts = Array.from({ length: 64 }, () => begin('198.51.100.1', 'x'.repeat(2 ** 20)));
   expect(() => begin('198.51.100.1', 'x'.repeat(2 ** 20))).toThrow('too many answers of this client');
   for (const leave of texts) leave();
+  // Two bytes for each character of a Greek text, three for each of a Chinese one.
+  const greek = 'α'.repeat(2 ** 20);
+  const longer = Array.from({ length: 32 }, () => begin('198.51.100.1', greek));
+  expect(() => begin('198.51.100.1', '中'.repeat(6_000))).toThrow('too many answers of this client');
+  for (const leave of longer) leave();
   for (let at = 2; at < 5; at++) {
     leaving.push(...Array.from({ length: 64 }, () => begin(`192.0.2.${at}`, new Uint8Array(2 ** 20))));
   }

@@ -163,7 +163,8 @@ const COUNTED_FROM_BYTES = 16 * 1024;
 const STREAM_BYTES = 2 * 1024 * 1024;
 
 function bytesHeld(payload: unknown): number {
-  if (typeof payload === 'string' || payload instanceof Uint8Array) return payload.length;
+  if (typeof payload === 'string') return Buffer.byteLength(payload);
+  if (payload instanceof Uint8Array) return payload.length;
   return payload instanceof Readable ? STREAM_BYTES : 0;
 }
 
