@@ -5,6 +5,8 @@ import type { NonBlockingStream } from './standard-streams.js';
 import { clientOf } from './limits/client-address.js';
 import type { FinishedRequest } from './http/request-watch.js';
 import { apiPath } from './http/api-versions.js';
+import { SESSION_NAME_BYTES } from './api/v2/sessions.service.js';
+import { JOB_ID_BYTES } from './jobs/jobs-service.js';
 import { experimentReports, outcomeOf, type ExperimentReport } from './api/v2/experiment-report.js';
 import { runReports, type RunReport } from './api/v1/run.service.js';
 
@@ -46,6 +48,15 @@ const PROBED_PATHS = ['/livez', '/readyz'];
 const MAX_PATH_LENGTH = 200;
 /** Names of sessions and jobs below these paths are secret: a reader of the log could continue or end them. */
 const NAMED_PATHS = [apiPath('2', 'sessions'), apiPath('2', 'experiments')];
+/** The same paths if a client wrote them in another way, such as with a prefix, so that they match no route. */
+const BELOW_NAMED_PATH = /(\/(?:sessions|experiments))(?:\/|%2f).+/i;
+/** A text between other characters that is as long as a name in base64url. */
+const NAME = new RegExp(
+  [SESSION_NAME_BYTES, JOB_ID_BYTES]
+    .map((bytes) => String.raw`(?<=^|[^\w-]|%[\da-f]{2})[\w-]{${Math.ceil((bytes * 8) / 6)}}(?![\w-])`)
+    .join('|'),
+  'gi',
+);
 
 /** Logs one line for a request after it has ended. */
 export function logRequest(log: Logger, { request, status, elapsedMs }: FinishedRequest): void {
@@ -72,15 +83,14 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
 }
 
 /**
- * Returns the path to log. Below the paths of sessions and jobs it is the route pattern, or a star if no route
- * matches.
+ * Returns the path to log. Below the paths of sessions and jobs it is the route pattern. If no route matches, stars
+ * replace all that may be a name.
  */
-function pathOf({ url, routeOptions }: FinishedRequest['request']): string {
+function pathOf({ url, routeOptions: { url: route } }: FinishedRequest['request']): string {
   const path = url.split('?', 1)[0]!;
-  const { url: route = path } = routeOptions;
-  const named = NAMED_PATHS.find((each) => route.startsWith(each));
-  if (named === undefined || route === named) return path.slice(0, MAX_PATH_LENGTH);
-  return routeOptions.url ?? `${named}/*`;
+  if (route !== undefined && NAMED_PATHS.some((each) => route.startsWith(`${each}/`))) return route;
+  const logged = route === undefined ? path.replace(BELOW_NAMED_PATH, '$1/*').replace(NAME, '*') : path;
+  return logged.slice(0, MAX_PATH_LENGTH);
 }
 
 function runFields({ experiment, view, answer }: RunReport): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -8,6 +9,7 @@ import { withoutPassword } from '../../src/service/redis/redis-url.js';
 import { jobsFolder } from '../support/disk-jobs.js';
 import { freePort } from '../support/free-port.js';
 import { sendRun } from '../support/load.js';
+import { exchange } from '../support/raw-http.js';
 import { startReadyService, startService, type Service } from '../support/service.js';
 import { until, valueOf } from '../support/service-process.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
@@ -145,6 +147,46 @@ describe('the view of an operator', () => {
       expect(requestLine('wrong')).toMatchObject({ status: 400 });
       expect(requestLine('fifth')).toMatchObject({ status: 429 });
       expect(requestLine('lost')).toMatchObject({ status: 404, path: '/nowhere' });
+    });
+
+    describe('has no name of a job or session', () => {
+      // 18 and 16 random bytes.
+      const [job, session] = ['Vn3x_Zq-0aB4cD8eF2gH6iJ-', 'aB3_dE6-gH9jK2mN5pQ8sT'];
+      const asked = async (method: string, path: string) => {
+        const id = randomUUID();
+        const head = [`${method} ${path} HTTP/1.1`, 'Host: x', `X-Request-Id: ${id}`, 'Connection: close'];
+        await exchange(service.port, [`${head.join('\r\n')}\r\n\r\n`]);
+        await until(() => requestLine(id) !== undefined);
+        expect(JSON.stringify(requestLine(id))).not.toMatch(/Vn3x|aB3_/);
+        return requestLine(id)!['path'];
+      };
+
+      it.each([
+        ['GET', `/api/v2/experiments/${job}`, '/api/v2/experiments/:job'],
+        ['DELETE', `/api/v2/sessions/${session}`, '/api/v2/sessions/:session'],
+        ['GET', `/api/v2/experiments/${job}/nothing`, '/api/v2/experiments/*'],
+        ['GET', `//api/v2/experiments/${job}`, '//api/v2/experiments/*'],
+        ['POST', `/fly/api/v2/sessions/${session}/step?x=${session}`, '/fly/api/v2/sessions/*'],
+        ['GET', `http://x/api/v2/experiments/${job}/results`, '/api/v2/experiments/:job/results'],
+        ['GET', `/api/v2/experiments%2F${job}`, '/api/v2/experiments/*'],
+        ['GET', `/API/v2/Sessions/${session}_`, '/API/v2/Sessions/*'],
+        ['GET', `/api/v2/jobs/${job}/results`, '/api/v2/jobs/*/results'],
+        ['GET', `/${session}.json`, '/*.json'],
+        ['GET', `/${'a/'.repeat(90)}${job}`, `/${'a/'.repeat(90)}*`],
+      ])('after %s %s', async (method, path, logged) => {
+        expect(await asked(method, path)).toBe(logged);
+      });
+
+      it.each([
+        '/api/v2/experiments',
+        '/api/v2/sessions/',
+        '/wp-content/plugins/sessions.php',
+        '/apple-touch-icon-precomposed.png',
+        '/.well-known/appspecific/com.chrome.devtools.json',
+        '/api/v2/neurons/720575940600000001',
+      ])('and has %s', async (path) => {
+        expect(await asked('GET', path)).toBe(path);
+      });
     });
 
     it('leaves out the probes of whatever keeps the service running', async () => {

@@ -8,7 +8,7 @@ import type { Job, JobHead, JobRecord, JobState } from './job.js';
 import type { JobStore } from './job-store.js';
 
 /** Random bytes of a job's id: 24 characters of base64url, which nobody can guess. */
-const ID_BYTES = 18;
+export const JOB_ID_BYTES = 18;
 
 /** An accepted experiment that shall become a job. */
 interface WantedJob {
@@ -38,7 +38,7 @@ export class JobsService {
    */
   async begin({ client, model, planned, limits, from, requestKey }: WantedJob): Promise<JobState> {
     const record: JobRecord = {
-      id: randomBytes(ID_BYTES).toString('base64url'),
+      id: randomBytes(JOB_ID_BYTES).toString('base64url'),
       client,
       model,
       experimentId: planned.id,

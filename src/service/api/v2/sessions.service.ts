@@ -16,12 +16,12 @@ import type { SessionEvents } from '../../sessions/session-events.js';
 import { accountOf, ServedSession, Sessions } from '../../sessions/sessions.js';
 import { ExperimentsService } from './experiments.service.js';
 
-const NAME_BYTES = 16;
+export const SESSION_NAME_BYTES = 16;
 /** Time to write answers of one client in a turn of the event loop. Others wait at most so long for each turn. */
 const WRITING_MS = 1;
 
 function newName(): string {
-  return randomBytes(NAME_BYTES).toString('base64url');
+  return randomBytes(SESSION_NAME_BYTES).toString('base64url');
 }
 
 /** A session that is being opened. Its signal aborts if its client leaves or the service stops. */
