@@ -241,6 +241,19 @@ it('metrics take a free port and say which, if nobody chose the one that is take
   other.close();
 });
 
+it('metrics leave their default to an API that was given it', async () => {
+  const PORT = String(readEnvironment({}).METRICS_PORT);
+  const lines: string[] = [];
+  const logTo = { write: (line: string) => void lines.push(line) };
+  const service = await startService({ PORT, METRICS_PORT: '', LOG_LEVEL: 'warn' }, { logTo });
+  expect(service.url).toBe(`http://127.0.0.1:${PORT}`);
+  const [, port] = /The port of the metrics, 9464, is taken, so they are at port (\d+);/.exec(
+    lines.join(''),
+  )!;
+  expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200);
+  await service.stop();
+});
+
 it('a HOST that conda set is refused with the remedy', () => {
   expect(() => startWith([], { HOST: 'x86_64-conda-linux-gnu', METRICS_PORT: '0' })).toThrow(
     expect.objectContaining({

@@ -129,7 +129,7 @@ export const MEANINGS = Object.fromEntries(entries.map(([name, [, meaning]]) => 
 
 const setIn = new WeakMap<Environment, ReadonlySet<string>>();
 
-/** True if a variable was set and does not have its default. */
+/** True if a variable was set, even to its default. */
 export function isSet(environment: Environment, name: keyof Environment): boolean {
   return setIn.get(environment)?.has(name) === true;
 }
@@ -152,17 +152,19 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
       problems.push(`${name} must be ${allowedBy(variable)}, got ${describeValue(got)}`);
     }
   }
-  if (environment['PORT'] !== 0 && environment['PORT'] === environment['METRICS_PORT']) {
+  const setNames = new Set(
+    entries.map(([name]) => name).filter((name) => (own(variables, name) ?? '') !== ''),
+  );
+  // The metrics leave their default to an API that was given it.
+  const isChosen = environment['PORT'] !== 0 && setNames.has('METRICS_PORT');
+  if (isChosen && environment['PORT'] === environment['METRICS_PORT']) {
     problems.push(`METRICS_PORT must differ from PORT, got ${environment['METRICS_PORT']} for both`);
   }
   if (problems.length > 0) {
     throw new CodedError('CONFIG_INVALID', `The environment cannot be used: ${problems.join('; ')}.`);
   }
   const frozen = Object.freeze(environment) as unknown as Environment;
-  setIn.set(
-    frozen,
-    new Set(entries.map(([name]) => name).filter((name) => (own(variables, name) ?? '') !== '')),
-  );
+  setIn.set(frozen, setNames);
   return frozen;
 }
 

@@ -23,19 +23,16 @@ export class MetricsServer implements OnApplicationBootstrap {
 
   /** @throws CodedError CONFIG_INVALID if it cannot listen there */
   async onApplicationBootstrap(): Promise<void> {
-    const { METRICS_HOST, METRICS_PORT } = this.environment;
+    const { PORT, METRICS_HOST, METRICS_PORT } = this.environment;
     if (METRICS_PORT === 0) return;
+    // The API listens later, so the port is still free.
+    if (METRICS_PORT === PORT) return this.#listenElsewhere();
     try {
       await this.#listen(METRICS_PORT);
     } catch (error) {
       const cause = error as NodeJS.ErrnoException;
       if (cause.code === 'EADDRINUSE' && !isSet(this.environment, 'METRICS_PORT')) {
-        await this.#listen(0);
-        const { port } = this.#server.address() as AddressInfo;
-        this.#log.warn(
-          `The port of the metrics, ${METRICS_PORT}, is taken, so they are at port ${port}; METRICS_PORT chooses one.`,
-        );
-        return;
+        return this.#listenElsewhere();
       }
       throw new CodedError(
         'CONFIG_INVALID',
@@ -44,6 +41,16 @@ export class MetricsServer implements OnApplicationBootstrap {
         { cause },
       );
     }
+  }
+
+  /** Listens on a free port instead of the default, which is taken. */
+  async #listenElsewhere(): Promise<void> {
+    await this.#listen(0);
+    const { port } = this.#server.address() as AddressInfo;
+    const { METRICS_PORT } = this.environment;
+    this.#log.warn(
+      `The port of the metrics, ${METRICS_PORT}, is taken, so they are at port ${port}; METRICS_PORT chooses one.`,
+    );
   }
 
   async #listen(port: number): Promise<void> {
