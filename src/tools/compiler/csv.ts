@@ -15,7 +15,14 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { CodedError, describeValue } from '../../engine/errors.js';
 import type { Progress } from './progress.js';
-import { chosenColumns, type ColumnChoice, readingFault, tableFault, TableRow } from './table-row.js';
+import {
+  chosenColumns,
+  type ColumnChoice,
+  hintOnSeparator,
+  readingFault,
+  tableFault,
+  TableRow,
+} from './table-row.js';
 
 const [LF, CR] = [10, 13];
 const READ_BYTES = 1 << 20;
@@ -217,7 +224,8 @@ class RowScanner {
     const behind = QUOTED.test(text) ? /^([^\n]*?)\r?\n/.exec(text.slice(QUOTED.lastIndex)) : null;
     if (behind !== null) {
       const found = describeValue(behind[1]!.slice(0, 20));
-      throw this.fault(`expected a comma after the closing quote, found ${found}`);
+      const hint = hintOnSeparator(behind[1]!.charAt(0));
+      throw this.fault(`expected a comma after the closing quote, found ${found}${hint}`);
     }
   }
 

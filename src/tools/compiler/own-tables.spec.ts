@@ -152,6 +152,24 @@ describe('a file whose fault is plain', () => {
       PAIRS.replaceAll(',', ';'),
       'e.csv, line 1: expected a column pre, post, weight, found the columns "pre;post;weight": it is separated by semicolons, save it with commas.',
     ],
+    [
+      'semicolons between quoted names, as from write.csv2 in R',
+      'e.csv',
+      '"pre";"post";"weight"\n1;2;6\n',
+      'e.csv, line 1: expected a comma after the closing quote, found ";\\"post\\";\\"weight\\"": it is separated by semicolons, save it with commas.',
+    ],
+    [
+      'tabs between quoted names',
+      'e.tsv',
+      '""\t"pre"\t"post"\t"weight"\n"1"\t1\t2\t6\n',
+      ': it is separated by tabs, save it with commas.',
+    ],
+    [
+      'semicolons between names of which some are quoted',
+      'e.csv',
+      'pre;"post";"weight"\n1;2;6\n',
+      ': it is separated by semicolons, save it with commas.',
+    ],
     ['tabs', 'e.tsv', PAIRS.replaceAll(',', '\t'), 'it is separated by tabs, save it with commas.'],
     [
       'UTF-16',

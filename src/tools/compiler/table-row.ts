@@ -194,20 +194,35 @@ export function chosenColumns(
   );
 }
 
+/** Separators of other tables than CSV. */
+const SEPARATORS: ReadonlyMap<string, string> = new Map([
+  [';', 'semicolons'],
+  ['\t', 'tabs'],
+  ['|', 'bars'],
+]);
+
+/** Advice on a table with another separator than the comma; empty for other characters. */
+export function hintOnSeparator(character: string): string {
+  const name = SEPARATORS.get(character);
+  return name === undefined ? '' : `: it is separated by ${name}, save it with commas`;
+}
+
 /** Advice on missing columns, if the cause is clear. */
 function hintOn(missing: readonly string[], found: readonly string[]): string {
-  const separators = { ';': 'semicolons', '\t': 'tabs', '|': 'bars' };
-  for (const [separator, name] of Object.entries(separators)) {
-    const parts = found.flatMap((each) => each.split(separator));
-    if (missing.every((column) => parts.includes(column))) {
-      return `: it is separated by ${name}, save it with commas`;
-    }
+  for (const separator of SEPARATORS.keys()) {
+    const parts = found.flatMap((each) => each.split(separator)).map(withoutQuotes);
+    if (missing.every((column) => parts.includes(column))) return hintOnSeparator(separator);
   }
   const renamed = missing.flatMap((column) => {
     const alike = likeColumn(column, found);
     return alike === undefined ? [] : [`rename ${describeValue(alike)} to ${column}`];
   });
   return renamed.length === 0 ? '' : `: ${renamed.join(', ')}`;
+}
+
+/** A field between other separators, which the reader of CSV took for a part of one. */
+function withoutQuotes(field: string): string {
+  return /^".*"$/.test(field) ? field.slice(1, -1) : field;
 }
 
 /** A column whose name differs only in letter case or surrounding blanks. */
