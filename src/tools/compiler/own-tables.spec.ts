@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { type DataType, Float32, Float64, Int64, Utf8 } from 'apache-arrow';
+import { Bool, type DataType, Float32, Float64, Int64, Utf8 } from 'apache-arrow';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { writeFeather } from '../../../test/support/feather.js';
 import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
@@ -369,6 +369,67 @@ it('has one digest, however its tables were written', async () => {
   for (const [edges, neurons] of others) expect(await digestOf(edges, neurons)).toBe(plain);
   const weaker = csv('e.csv', lines('pre,post,weight,sign', '1,2,5,-1', '2,1,7,1'));
   expect(await digestOf(weaker, others[0]![1])).not.toBe(plain);
+});
+
+it('has one digest if its labels are numbers or truth values', async () => {
+  const edges = written('edges', 'csv', {
+    ...({ pre: ['text', ['1']], post: ['text', ['2']], weight: ['text', ['6']] } as const),
+  });
+  const csv = (name: string, ...lines: string[]) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'own-')), name);
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+    return path;
+  };
+  const digestOf = async (neurons: string) => {
+    const brain = await compiled(edges, neurons);
+    const options = { signRule: 'as given', populations: { stimuli: [], channels: [] } } as const;
+    const { type, class: classes } = brain.neurons.labels;
+    const { digest } = openConnectome(encodeConnectome(buildConnectome(brain, options)).buffer);
+    return { digest, type, classes };
+  };
+  const plain = await digestOf(csv('n.csv', 'id,type,class', '1,12,TRUE', '2,,FALSE', '3,100000,'));
+  expect([plain.type, plain.classes]).toEqual([
+    ['12', '', '100000'],
+    ['TRUE', 'FALSE', ''],
+  ]);
+  const ids = [1n, 2n, 3n];
+  const [types, classes] = [
+    [12, null, 100_000],
+    [true, false, null],
+  ];
+  const feather = writeFeather('n.feather', {
+    id: { type: new Int64(), values: ids },
+    type: { type: new Float64(), values: types },
+    class: { type: new Bool(), values: classes },
+  });
+  const parquet = join(mkdtempSync(join(tmpdir(), 'own-')), 'n.parquet');
+  const columnData = [
+    { name: 'id', data: ids, type: 'INT64' as const },
+    { name: 'type', data: types, type: 'DOUBLE' as const },
+    { name: 'class', data: classes, type: 'BOOLEAN' as const },
+  ];
+  writeFileSync(parquet, Buffer.from(parquetWriteBuffer({ columnData })));
+  for (const other of [
+    csv('of-pandas.csv', 'id,type,class', '1,12.0,True', '2,,False', '3,100000.0,'),
+    csv('of-r.csv', '"id","type","class"', '1,12,TRUE', '2,NA,FALSE', '3,1e+05,NA'),
+    csv('of-polars.csv', 'id,type,class', '1, 12.0 ,true', '2,,false', '3,100000.0,'),
+    feather,
+    parquet,
+  ]) {
+    expect(await digestOf(other)).toEqual(plain);
+  }
+});
+
+it('keeps labels that only look like numbers', async () => {
+  const labels = ['007', '1.10', '5E3', '+1', '.5', '1.', 'truE', '12.0A', '720575940600000001', '1.5'];
+  const ids = labels.map((_, at) => String(at));
+  const edges = written('edges', 'csv', {
+    ...({ pre: ['text', ['0']], post: ['text', ['1']], weight: ['text', ['6']] } as const),
+  });
+  for (const format of FORMATS) {
+    const list = written('neurons', format, { id: ['text', ids], type: ['text', labels] });
+    expect((await compiled(edges, list)).neurons.labels.type).toEqual(labels);
+  }
 });
 
 it('refuses connections of which no row is left, and warns of more than 1 %', async () => {

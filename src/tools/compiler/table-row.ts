@@ -82,9 +82,9 @@ export class TableRow {
     return `${this.noun} ${this.at}`;
   }
 
-  /** Empty if the table has no value. */
+  /** A label in the form that it has in every format of tables. Empty if the table has no value. */
   text(column: number): string {
-    return textOf(this.columns[column]!(this.index));
+    return labelOf(textOf(this.columns[column]!(this.index)));
   }
 
   rootId(column: number): string {
@@ -129,7 +129,7 @@ export class TableRow {
   }
 
   fault(column: number, expected: string, hint = ''): CodedError {
-    const found = describeValue(this.text(column));
+    const found = describeValue(textOf(this.columns[column]!(this.index)));
     const what = `expected ${this.names[column]!} to be ${expected}, found ${found}${hint}`;
     return tableFault(this.file, this.location, what);
   }
@@ -157,6 +157,21 @@ export class TableRow {
     if (!isFloat || !Number.isInteger(number) || number < 0) throw this.fault(column, allowed);
     throw this.fault(column, '64-bit integers or text', ': floats round ids of this size');
   }
+}
+
+/**
+ * A number as programs print a float: pandas writes 12.0 and 1e-05, R 1e+05. Other texts, such as 007, 1.10 and 5E3, may
+ * be names.
+ */
+const PRINTED_FLOAT = /^-?(?:0|[1-9]\d*)(?:\.(?:0|\d*[1-9]))?(?:e[-+]\d+)?$/;
+/** A truth value as pandas and polars write it; R and `textOf` write TRUE. */
+const PRINTED_BOOLEAN = /^(?:True|False|true|false)$/;
+
+/** Gives a number or truth value one text, because columnar formats store its value and CSV what a program printed. */
+function labelOf(text: string): string {
+  const trimmed = text.trim();
+  if (PRINTED_BOOLEAN.test(trimmed)) return trimmed.toUpperCase();
+  return PRINTED_FLOAT.test(trimmed) && /[.e]/.test(trimmed) ? String(Number(trimmed)) : text;
 }
 
 function textOf(value: unknown): string {
