@@ -5,7 +5,7 @@ import { behaviourOf } from '../../clients/fly/src/behaviour.js';
 import { drivesOf } from '../../clients/fly/src/run-drives.js';
 import { verdictOn } from '../../clients/pages/verdict.js';
 import { describeWith } from '../support/requirements.js';
-import { brainColours, expectText, untilBrain } from './page-reading.js';
+import { brainColours, expectText, readNames, untilBrain } from './page-reading.js';
 import { axeFindings, phoneContext, serve } from './served-page.js';
 
 const FIRST_LOAD_BYTES = 950_000;
@@ -343,6 +343,43 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     expect(
       await page.evaluate(() => (window as unknown as { layoutShift: number }).layoutShift),
     ).toBeLessThan(0.1);
+    await page.close();
+  });
+
+  it('shows the same at a zoom of 200 %, without scrolling sideways', async () => {
+    const [usual, zoomed] = await Promise.all(
+      [1, 2].map(async (zoom) => {
+        const { page } = await served.open('/', { zoom });
+        await untilBrain(page);
+        await expectText(page, '#why summary', /^It takes off/);
+        const read = await readNames(page);
+        await page.close();
+        return read;
+      }),
+    );
+    expect(usual!.names.length).toBeGreaterThan(50);
+    expect(zoomed).toEqual({ ...usual, width: 640, cut: [] });
+  });
+
+  it('shows the brain in full screen', async () => {
+    const { page, problems } = await served.open();
+    await untilBrain(page);
+    const { bright } = await brainColours(page);
+    await page.getByRole('button', { name: 'Full screen' }).click();
+    await page.waitForFunction(() => document.fullscreenElement?.id === 'stage');
+    const brain = await page.locator('#brain').evaluate((canvas) => {
+      const { left, top, right, bottom } = canvas.getBoundingClientRect();
+      return {
+        left,
+        top,
+        right: innerWidth - right,
+        isHigh: bottom > innerHeight / 2 && bottom < innerHeight,
+      };
+    });
+    // Around it is only the border of the stage.
+    expect(brain).toEqual({ left: 1, top: 1, right: 1, isHigh: true });
+    expect((await brainColours(page)).bright).toBeGreaterThan(bright / 2);
+    expect(problems).toEqual([]);
     await page.close();
   });
 

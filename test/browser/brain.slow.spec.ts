@@ -127,6 +127,11 @@ describeWith(['chromium'], 'the brain of the page', () => {
     const before = (await brainColours(page)).white;
     await clickANeuron(page);
     await expectText(page, '#card', /One neuron, N_\d{4}[^]*0 spikes[^]*Gets input from[^]*Sends output to/);
+    const { top, bottom, left, right } = await page
+      .locator('#card')
+      .evaluate((card) => card.getBoundingClientRect());
+    expect([top, left]).toEqual([top, left].map((edge) => Math.max(edge, 0)));
+    expect([bottom, right]).toEqual([Math.min(bottom, 900), Math.min(right, 1280)]);
     expect((await brainColours(page)).white - before).toBeGreaterThan(60);
     // The selection stays in the next run.
     await page.locator('#stimulus-options').getByText('Stimulus loom', { exact: true }).click();

@@ -25,6 +25,26 @@ export async function untilBrain(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls']);
 }
 
+/** Names of the visible headings and controls, those of them that the window cuts off, and the width of the page. */
+export async function readNames(page: Page) {
+  const all = await page
+    .locator('h1, h2, h3, a, button, input, select, textarea, summary, legend')
+    .evaluateAll((elements) =>
+      elements
+        .filter((each) => each.checkVisibility({ visibilityProperty: true }))
+        .map((each) => {
+          const { left, right } = each.getBoundingClientRect();
+          const name = each.getAttribute('aria-label') ?? each.textContent!.trim();
+          return { name: name || each.id, isCut: left < 0 || right > innerWidth };
+        }),
+    );
+  return {
+    names: all.map(({ name }) => name),
+    cut: all.filter(({ isCut }) => isCut).map(({ name }) => name),
+    width: await page.evaluate(() => document.documentElement.scrollWidth),
+  };
+}
+
 /** Everything on the page that a run decides. */
 export async function shownNumbers(page: Page): Promise<string[]> {
   return page.locator('#summary, #channels, #drives, #types, #identity').allTextContents();

@@ -121,6 +121,8 @@ export interface WatchedPage {
 export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
+  /** With a zoom of 2, a window has half as many CSS pixels, each twice as large. */
+  readonly zoom?: number;
   readonly colorScheme?: 'dark' | 'light';
   /** Reduced by default: with WebGL computed by the CPU, playing takes a core and a half. */
   readonly reducedMotion?: 'reduce' | 'no-preference';
@@ -130,9 +132,10 @@ export async function openPage(
   browser: Browser,
   service: { readonly url: string },
   path = '/',
-  { width = 1280, height = 900, colorScheme = 'dark', reducedMotion = 'reduce' }: PageOptions = {},
+  { width = 1280, height = 900, zoom = 1, colorScheme = 'dark', reducedMotion = 'reduce' }: PageOptions = {},
 ): Promise<WatchedPage> {
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme, reducedMotion });
+  const viewport = { width: width / zoom, height: height / zoom };
+  const page = await browser.newPage({ viewport, deviceScaleFactor: zoom, colorScheme, reducedMotion });
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
