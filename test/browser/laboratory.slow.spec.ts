@@ -10,7 +10,7 @@ import { startGateway } from '../support/gateway.js';
 import { describeWith, PANDAS } from '../support/requirements.js';
 import { startReadyService } from '../support/service.js';
 import { until } from '../support/service-process.js';
-import { expectText, follow } from './page-reading.js';
+import { expectText, follow, readNames } from './page-reading.js';
 import { axeFindings, serve } from './served-page.js';
 
 const EXPERIMENTS = '/api/v2/experiments';
@@ -1065,6 +1065,21 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('shows the same at a zoom of 200 %, without scrolling sideways', async () => {
+    const [usual, zoomed] = await Promise.all(
+      [1, 2].map(async (zoom) => {
+        const { page } = await open(GRID, { zoom });
+        await priced(page);
+        await run(page);
+        const read = await readNames(page);
+        await page.close();
+        return read;
+      }),
+    );
+    expect(usual!.names).toContain('Run experiment');
+    expect(zoomed).toEqual({ ...usual, width: 640, cut: [] });
+  });
+
   it('says that it waits if the brain seconds of the minute are spent while a control is dragged', async () => {
     const limited = await startReadyService({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '1' });
     const { page } = await openPage(
@@ -1399,6 +1414,20 @@ describeWith(['chromium'], 'the laboratory on the brain that ships', () => {
 
 describeWith(['chromium'], 'the laboratory on arrival', () => {
   const served = serve('default');
+
+  it('shows the same at a zoom of 200 %, without scrolling sideways', async () => {
+    const [usual, zoomed] = await Promise.all(
+      [1, 2].map(async (zoom) => {
+        const { page } = await served.open('/laboratory', { zoom });
+        await page.locator('#figure path.published').waitFor();
+        const read = await readNames(page);
+        await page.close();
+        return read;
+      }),
+    );
+    expect(usual!.names).toContain('Open the bench');
+    expect(zoomed).toEqual({ ...usual, width: 640, cut: [] });
+  });
 
   it.each([
     [360, 'light'],
