@@ -19,6 +19,8 @@ import {
 import { seriesName } from './measured-entries.js';
 import { withStimulus } from './stimulus-panel.js';
 import { own } from '../../engine/own.js';
+import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
+import { stepsOf } from '../kinds/fields.js';
 
 const COURSE_PX = 190;
 /** Maximum number of bins that are drawn one by one. More could not be told apart. */
@@ -121,21 +123,22 @@ function coursePanel(
     height: COURSE_PX,
     x: { label: 'Time (ms)', domain: [startMs, startOf(most)] },
     y: { label: '', domain: [0, highestOf(shown)], hasGrid: true },
-    marks: [...stepsOf(shown, startOf, stride), ...titledBins(shown, startOf, most, stride, unit)],
+    marks: [...outlinesOf(shown, startOf, stride), ...titledBins(shown, startOf, most, stride, unit)],
     legend: [...legendOfLines(shown.map(({ label }) => label)), { label: sample, paint: 'none' }],
   };
 }
 
-/** The start of a bin in ms. */
+/** The start of a bin in ms, from whole steps, because 3 * 0.1 is not 0.3. */
 function startOfBin(
   { start_ms: startMs, end_ms: endMs, bin_ms: binMs = 1 }: ReportDocument,
   bin: number,
 ): number {
-  return Math.min(startMs + bin * binMs, endMs ?? Infinity);
+  const ms = (stepsOf(startMs) + bin * stepsOf(binMs)) / STEPS_PER_MS;
+  return Math.min(ms, endMs ?? Infinity);
 }
 
 /** An outline for each series. A single series is filled. */
-function stepsOf(shown: readonly Course[], startOf: (bin: number) => number, stride: number): Mark[] {
+function outlinesOf(shown: readonly Course[], startOf: (bin: number) => number, stride: number): Mark[] {
   return shown.flatMap(({ bins }, paint): Mark[] => {
     const points = extremeBins(bins, stride).flatMap((bin) => [
       [startOf(bin), bins[bin]!] as const,

@@ -429,6 +429,15 @@ describe('a figure that a reviewer reads', () => {
     expect(titles[1]).toMatch(/^5 to 10 ms: all [\d.]+ to [\d.]+ Hz$/);
   });
 
+  it('names the times of short bins in full tenths of a millisecond', () => {
+    const reports = { bins: { ...REPORT, type: 'histogram', bin_ms: 0.1 } as const };
+    const found = findings({ reports }, [
+      { groups: { bins: [spread(1, 1, [1, 2], { bins_hz: [1, 2, 3, 4] })] } },
+    ]);
+    const titles = marksOf(panelsOf(found)[0]!, 'rect').map(({ title }) => title!.split(' ms')[0]);
+    expect(titles).toEqual(['0 to 0.1', '0.1 to 0.2', '0.2 to 0.3', '0.3 to 0.4']);
+  });
+
   it('names the network without a lesion, and shortens ids whose titles have them whole', () => {
     const id = '720575940640589171';
     const found = findings({ sweep: [{ each: 'CB*', group_by: ['neuron', 'type'], as: 'silence' }] }, [
