@@ -123,10 +123,10 @@ function drawBadge(context: CanvasRenderingContext2D, badge: HTMLElement, x: num
 
 /** Writes what happens on the left, and the source on the right. */
 function drawCaption(context: CanvasRenderingContext2D, theme: Theme): void {
-  const act = document.querySelector('.hold[aria-pressed=true]');
+  const pressed = document.querySelector('.hold[aria-pressed=true]');
   const verdict = textOf(byId('why').querySelector('summary')!).replace(/ engineered$/, '');
   const what = isLive()
-    ? `A live fly${act === null ? '' : `: ${textOf(act)}`}`
+    ? `A live fly${pressed === null ? '' : `: ${textOf(pressed)}`}`
     : `${verdict} ${textOf(byId('shown-moment'))}`;
   const y = HEIGHT - CAPTION_HEIGHT / 2;
   context.fillStyle = theme.text;

@@ -470,7 +470,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await page.locator('#run').isDisabled()).toBe(true);
     expect(await page.getByRole('textbox', { name: 'Trials' }).isDisabled()).toBe(true);
     await page.locator('#document').fill('{"trials": 5, "trials": 6}');
-    await expectText(page, '#document-state', /^The member trials stands there twice/);
+    await expectText(page, '#document-state', /^The document has the member trials twice/);
     expect(await page.locator('#run').isDisabled()).toBe(true);
     const nested = { ...DOSE, reports: { escape: { node_set: [['C_escape'], ['C_walk']] } } };
     await page.locator('#document').fill(JSON.stringify(nested));

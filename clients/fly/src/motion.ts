@@ -43,7 +43,7 @@ export interface Motion {
   readonly speed: number;
   /** To the fly's left, in radians a second. */
   readonly turning: number;
-  /** The drive `turn`, which rises and fades like the levels. */
+  /** The drive `turn`, positive to the right, unlike `turning`. It rises and fades like the levels. */
   readonly turn: number;
   /** Phase of its steps, in cycles from 0 to 1. */
   readonly step: number;

@@ -41,13 +41,13 @@ export function drivesOf(run: Run, model: Model): readonly DriveMoment[] {
   }));
   const moments = frames.map(({ fromMs, toMs, channels }, i) => {
     const rates = Object.keys(channels).map((id) => {
-      let spikes = 0;
+      let hzTimesMs = 0;
       for (let j = i; j >= 0 && frames[j]!.toMs > toMs - WINDOW_MS; j--) {
         const inWindowMs = frames[j]!.toMs - Math.max(frames[j]!.fromMs, toMs - WINDOW_MS);
-        spikes += (frames[j]!.channels[id] ?? 0) * inWindowMs;
+        hzTimesMs += (frames[j]!.channels[id] ?? 0) * inWindowMs;
       }
-      // The time before the run has no spikes.
-      return [id, spikes / WINDOW_MS] as const;
+      // Rates before the run are 0.
+      return [id, hzTimesMs / WINDOW_MS] as const;
     });
     return { fromMs, drive: drivesAt(Object.fromEntries(rates)) };
   });

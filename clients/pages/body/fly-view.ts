@@ -35,7 +35,7 @@ const VIEWS = {
 /** The nearest part of the fly is at most this much nearer to the camera than its centre. */
 const NEAREST_PART = 1.2;
 /** Fraction of the picture that wings may fill, so that they do not touch the edge. */
-const WING_MARGIN = 0.86;
+const WING_SHARE = 0.86;
 const [STANDING_HEIGHT, FLYING_HEIGHT] = [0.95, 2.2];
 const AZIMUTH_RADIANS = 0.9;
 const POLAR_RADIANS = 1.25;
@@ -65,7 +65,7 @@ export class FlyView {
   readonly #sky = new HemisphereLight('#dfe8ff', '#6a5238');
   #run: FullRun | undefined;
   #isLive = false;
-  /** Direction of a live stimulus, and time since the fly became live. */
+  /** Direction of a live stimulus, and the time for which stimuli have moved. */
   #facing = 0;
   #liveMs = 0;
   #changed = true;
@@ -244,13 +244,13 @@ export class FlyView {
     // Raised wings move the centre of the picture up, which leaves less empty space below the fly.
     const centre = new Vector3(0, between('centreHeight'), 0);
     const usual = distanceFor(between('halfHeight'));
-    const beyond = seenFrom(centre).map(({ y, nearer }) => y - WING_MARGIN * slope * (usual - nearer));
-    const raised = Math.max(0, ...beyond) / 2;
+    const aboveEdge = seenFrom(centre).map(({ y, nearer }) => y - WING_SHARE * slope * (usual - nearer));
+    const raised = Math.max(0, ...aboveEdge) / 2;
     centre.y += raised;
     const distance = Math.max(
       distanceFor(between('halfHeight') + raised),
       ...seenFrom(centre).map(
-        ({ x, y, nearer }) => Math.max(y, Math.abs(x) / aspect) / (WING_MARGIN * slope) + nearer,
+        ({ x, y, nearer }) => Math.max(y, Math.abs(x) / aspect) / (WING_SHARE * slope) + nearer,
       ),
     );
     target.copy(centre);

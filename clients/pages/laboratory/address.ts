@@ -5,7 +5,7 @@ import { EXAMPLES } from './examples.js';
 import { isMembers, type Json } from './json.js';
 
 /** The experiment that an address names. */
-export interface Named {
+export interface AddressedExperiment {
   readonly document?: Json;
   readonly job?: string;
   /** The reason if the address seems to name an experiment but does not. */
@@ -22,7 +22,7 @@ export function jobHash(job: string, document: Json | undefined): string {
   return `#job=${encodeURIComponent(job)}${rest === undefined ? '' : `&${rest.slice(1)}`}`;
 }
 
-export function namedBy(hash: string): Named {
+export function experimentIn(hash: string): AddressedExperiment {
   if (hash.length <= 1) return {};
   try {
     const parts = new Map(
@@ -54,6 +54,6 @@ export function documentIn(text: string): Json {
   const document = JSON.parse(text) as Json;
   if (!isMembers(document)) throw new Error('A document is an object of members.');
   const repeated = repeatedMember(text);
-  if (repeated !== undefined) throw new Error(`The member ${repeated.name} stands there twice.`);
+  if (repeated !== undefined) throw new Error(`The document has the member ${repeated.name} twice.`);
   return document;
 }

@@ -12,7 +12,7 @@ import { onThemeChange, readTheme, type Theme } from '../theme.js';
 import { own } from '../../../src/engine/own.js';
 import { isList, isMembers, type Json, type Members } from './json.js';
 
-/** Uses of neurons, each with its colour. The last one is drawn on top. */
+/** Uses of neurons, each with a colour of the theme, which has the name of its use on the first page. The last one is drawn on top. */
 const USES = { read: 'kept', silenced: 'shared', stimulated: 'run' } as const satisfies Record<
   string,
   keyof Theme

@@ -44,14 +44,14 @@ function sorted(value: Json): string {
 }
 
 /** The result of comparing an example with the served brain. */
-export interface Standing {
+export interface ExampleFit {
   readonly canRun: boolean;
   /** Empty if there are no differences. */
   readonly text: string;
 }
 
 /** @returns for each example, the neurons that the brain lacks or selects differently */
-export async function standings(): Promise<Standing[]> {
+export async function exampleFits(): Promise<ExampleFit[]> {
   const sets = new Map((await service.nodeSets()).node_sets.map((set) => [set.name, set]));
   const counts = new Map<string, Promise<number>>();
   const countOf = (name: string): Promise<number> => {
@@ -63,9 +63,9 @@ export async function standings(): Promise<Standing[]> {
     EXAMPLES.map(async ({ document }) => {
       const own = ownSetsOf(document);
       const names = namesIn(document).filter((name) => name !== '@all' && !own.includes(name));
-      const of = async (name: string) =>
+      const countHere = async (name: string) =>
         name.startsWith('@') ? (sets.get(name)?.neurons ?? 0) : countOf(name);
-      const found = await Promise.all(names.map(async (name) => ({ name, count: await of(name) })));
+      const found = await Promise.all(names.map(async (name) => ({ name, count: await countHere(name) })));
       const lacking = found.filter(({ count }) => count === 0).map(({ name }) => name);
       if (lacking.length > 0) {
         return { canRun: false, text: `Cannot run on this brain, which has no ${lacking.join(', ')}.` };

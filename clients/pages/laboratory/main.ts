@@ -11,12 +11,12 @@ import { jobLines, requestLines } from '../service/open-experiments.js';
 import { IS_SITE, onLoading, openWhenIdle, SERVICE_URL } from '../service/transport.js';
 import { documentHash } from '../document-link.js';
 import { scrollBehavior } from '../window.js';
-import { documentIn, exampleHash, jobHash, namedBy } from './address.js';
+import { documentIn, exampleHash, jobHash, experimentIn } from './address.js';
 import { BrainMap } from './brain-map.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
 import { type Change, DocumentForm, faultElement } from './document-form.js';
 import { DraftHistory } from './draft-history.js';
-import { EXAMPLES, namedTruly, standings, textOf } from './examples.js';
+import { EXAMPLES, namedTruly, exampleFits, textOf } from './examples.js';
 import {
   isMembers,
   type Json,
@@ -130,7 +130,7 @@ function offerExamples(): void {
 async function describeExamples(): Promise<void> {
   try {
     const items = byId('examples').querySelectorAll('li');
-    (await standings()).forEach(({ text, canRun }, at) => {
+    (await exampleFits()).forEach(({ text, canRun }, at) => {
       if (text === '') return;
       items[at]!.append(element('p', { class: canRun ? 'hint' : 'hint lacking' }, text));
     });
@@ -487,7 +487,7 @@ function openAddress(): void {
     if (opening.isReady) runsWhenChecked = 'live';
     return;
   }
-  const { document, job: named, damage } = namedBy(location.hash);
+  const { document, job: named, damage } = experimentIn(location.hash);
   if (damage !== undefined) {
     text.value = '';
     state.textContent = `This link is damaged, so it opened no experiment: ${damage}`;

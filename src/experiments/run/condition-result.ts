@@ -20,7 +20,7 @@ export type ConditionResult =
       };
       /** Present if the neurons were drawn to match a group. */
       readonly matched?: {
-        /** Labels and bins that too few neurons had. */
+        /** Labels and bins of activity that too few neurons had. */
         readonly short: readonly string[];
         /** Names the set of neurons; empty if the result is the baseline's. Cells of one baseline and set are run once. */
         readonly set?: string;

@@ -3,8 +3,8 @@ import { MAX_SYNAPSES_PER_CONNECTION } from '../../engine/connectome/connectome.
 import { MIN_SYNAPSES } from '../compiler/brain.js';
 
 /**
- * Distributions of synapses over connections, as urn models. Each connection starts with `own` lots. Each synapse goes to a
- * connection in proportion to its lots, and adds `added` lots to it. The first model is the geometric distribution, in which
+ * Distributions of synapses over connections, as urn models. Each connection of a pair of cell types starts with `own` lots. Each
+ * synapse beyond the minimum (the excess) goes to a connection in proportion to its lots, and adds `added` lots to it. The first model is the geometric distribution, in which
  * every division of the excess is equally likely. Pairs with fewer than MIN_CONNECTIONS connections use it too, because
  * they do not determine a distribution.
  */
@@ -37,6 +37,7 @@ export function nearestSpread(excess: readonly number[]): number {
   const independent = sum * (n - 1);
   if (n < MIN_CONNECTIONS || sum < 2 || independent === 0) return 0;
   if (squares <= independent) return EVEN;
+  // The a of above.
   const concentration = (sum * independent - squares) / (squares - independent) / n;
   let best = 0;
   let distance = Infinity;

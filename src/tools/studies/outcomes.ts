@@ -4,12 +4,12 @@
  */
 import { publishedNodeSets } from '../../engine/connectome/node-sets.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
-import { type Protocol, RepeatedTrials, TRIALS } from './repeated-trials.js';
+import { type StudiedInputs, RepeatedTrials, TRIALS } from './repeated-trials.js';
 import type { Subject } from './subject.js';
 import { own } from '../../engine/own.js';
 
 /** A mean rate of some neurons under a protocol. */
-interface RateReadout extends Protocol {
+interface RateReadout extends StudiedInputs {
   readonly reads: string;
 }
 
@@ -69,10 +69,10 @@ const SUFFICIENT = [
 ];
 
 const respondTo =
-  (ratesHz: Protocol['ratesHz']) =>
+  (ratesHz: StudiedInputs['ratesHz']) =>
   (reads: string): Prediction[] => [{ ratesHz, reads }];
 const requiredFor =
-  (reads: string, ...rates: readonly Protocol['ratesHz'][]) =>
+  (reads: string, ...rates: readonly StudiedInputs['ratesHz'][]) =>
   (silenced: string): Prediction[] =>
     rates.map((ratesHz) => ({
       ...{ ratesHz, silenced, reads },

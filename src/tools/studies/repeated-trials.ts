@@ -8,7 +8,7 @@ const DURATION_MS = 1000;
 const SEED = 783;
 
 /** Inputs in Hz by selector, a selector of neurons whose outputs are cut, and the gain of a synapse if it is not the default. */
-export interface Protocol {
+export interface StudiedInputs {
   readonly ratesHz: Readonly<Record<string, number>>;
   readonly silenced?: string | undefined;
   readonly synapseMv?: number | undefined;
@@ -28,7 +28,7 @@ export class RepeatedTrials {
 
   /** Runs one trial and adds the spikes of each neuron to `counts`. */
   count(
-    { ratesHz, silenced, synapseMv }: Protocol,
+    { ratesHz, silenced, synapseMv }: StudiedInputs,
     trial: number,
     counts: Float64Array = new Float64Array(this.subject.connectome.neuronCount),
   ): Float64Array {

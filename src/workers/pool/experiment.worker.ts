@@ -25,8 +25,8 @@ import { MAX_RATE_HZ, MAX_WHOLE_TRIAL_STEPS, STEPS_PER_MS } from '../../engine/s
 import { compileDrawingKernel, compileKernel, compileRewiringKernel } from './kernel-file.js';
 import { GZIP_LEVEL } from './gzip.js';
 import {
-  begin,
-  end,
+  beginTask,
+  endTask,
   transfer,
   type AtlasResult,
   type Outcome,
@@ -101,12 +101,12 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   return (task) => {
     const flag = 'flag' in task ? task.flag : undefined;
     try {
-      if (flag !== undefined && !begin(flag)) throw WITHDRAWN;
+      if (flag !== undefined && !beginTask(flag)) throw WITHDRAWN;
       return compute(task);
     } catch (error) {
       return { ok: false, failure: failureOf(error) } satisfies Outcome<never>;
     } finally {
-      if (flag !== undefined) end(flag);
+      if (flag !== undefined) endTask(flag);
     }
   };
 }
@@ -166,13 +166,13 @@ function writeAtlas(connectome: Connectome): AtlasResult {
   const json = encoder.encode(JSON.stringify(atlasOf(connectome)));
   const ids = encoder.encode(encodeIds(connectome));
   const binary = encodeAtlas(connectome);
-  const start = binary.subarray(0, firstPartLength(binary.buffer));
+  const firstPart = binary.subarray(0, firstPartLength(binary.buffer));
   return {
     json,
     jsonGzip: compressed(json, ATLAS_GZIP_LEVEL),
     binary,
     binaryGzip: compressed(binary, ATLAS_GZIP_LEVEL),
-    startGzip: compressed(start, ATLAS_GZIP_LEVEL),
+    startGzip: compressed(firstPart, ATLAS_GZIP_LEVEL),
     mapGzip: compressed(mapOf(binary), ATLAS_GZIP_LEVEL),
     ids,
     idsGzip: compressed(ids, ATLAS_GZIP_LEVEL),

@@ -148,17 +148,17 @@ export function newCancellationFlag(): CancellationFlag {
  * Called by the worker.
  * @returns false if the task was withdrawn
  */
-export function begin(flag: CancellationFlag): boolean {
+export function beginTask(flag: CancellationFlag): boolean {
   return Atomics.compareExchange(flag, 0, HANDED, BEGUN) === HANDED;
 }
 
 /** Called by the worker before it sends its answer. */
-export function end(flag: CancellationFlag): void {
+export function endTask(flag: CancellationFlag): void {
   Atomics.store(flag, 0, ENDED);
 }
 
 /** @returns true if the task was withdrawn before a worker began it */
-export function withdraw(flag: CancellationFlag): boolean {
+export function withdrawTask(flag: CancellationFlag): boolean {
   return Atomics.compareExchange(flag, 0, HANDED, WITHDRAWN) === HANDED;
 }
 

@@ -29,7 +29,8 @@ export class BatchDispatch {
     // While it computes a batch, it accepts only a full one.
     const fewest = stage.isBusy ? room : 1;
     const runs = this.runs.candidates(room);
-    // One simulated batch in reserve is enough; more would only fill memory with rasters.
+    // If more runs are back from the GPU (`prepared`) than wait for it, workers have enough; more would only fill memory with
+    // rasters.
     if (runs.length >= fewest && this.runs.prepared <= runs.length) {
       void this.#simulate(runs);
       return;

@@ -5,7 +5,7 @@ import { v1Protocol, type PoissonTrain, type Protocol } from '../../engine/stimu
 import { ExperimentQueue } from './experiment-queue.js';
 import type { BatchStage } from '../gpu/gpu-stage.js';
 import type { QueueWorker } from './worker-slot.js';
-import { begin, type V1RunResult, type V1RunTask, type V2TrialTask } from '../pool/task.js';
+import { beginTask, type V1RunResult, type V1RunTask, type V2TrialTask } from '../pool/task.js';
 import { untilIdle } from '../../../test/support/idle-queue.js';
 
 const LIMIT = 16;
@@ -67,7 +67,7 @@ function slowWorkerBehind(stage: BatchStage) {
     state: 'ready',
     run: ((task: V1RunTask) => {
       const result = last.then(() => {
-        if (!begin(task.flag!)) throw new CodedError('RUN_CANCELLED', 'It was withdrawn.');
+        if (!beginTask(task.flag!)) throw new CodedError('RUN_CANCELLED', 'It was withdrawn.');
         return new Promise<V1RunResult>((resolve) => begun.push({ task, end: () => resolve(RESULT) }));
       });
       last = result.catch(() => undefined);
@@ -288,7 +288,7 @@ describe('two workers, one of them reserved for runs', () => {
         state: 'ready',
         run: ((task: V1RunTask | V2TrialTask) => {
           const result = last.then(() => {
-            if (!begin(task.flag!)) throw new CodedError('RUN_CANCELLED', 'It was withdrawn.');
+            if (!beginTask(task.flag!)) throw new CodedError('RUN_CANCELLED', 'It was withdrawn.');
             return new Promise((resolve, reject) => {
               if (task.kind === 'v1-run') {
                 const end = () => resolve(RESULT);

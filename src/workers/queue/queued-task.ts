@@ -13,7 +13,7 @@ import {
 } from '../../experiments/plan/trial.js';
 import { MAX_DEATHS_OF_RUN, MAX_DEATHS_OF_TRIAL, MAX_LOSSES } from '../pool/retries.js';
 import {
-  withdraw,
+  withdrawTask,
   type CancellationFlag,
   type ResultOf,
   type V1RunResult,
@@ -118,7 +118,7 @@ export abstract class QueuedTask<
    * @returns true if the worker had not begun it, and now never will
    */
   withdraw(): boolean {
-    if (this.flag === undefined || !withdraw(this.flag)) return false;
+    if (this.flag === undefined || !withdrawTask(this.flag)) return false;
     this.flag = undefined;
     return true;
   }

@@ -145,7 +145,7 @@ export class ThreadWork {
     this.onEnd();
   }
 
-  /** Called by the thread. */
+  /** Called by the thread. @param trialsInAll 0 until it is known */
   async runTrials(bundle: TrialBundle, trialsInAll: number): Promise<Transferred<readonly TrialResult[]>> {
     this.#trials = trialsInAll || this.#trials;
     const results = await Promise.all(

@@ -113,7 +113,7 @@ export class Counters<V extends Values> {
   }
 
   /** Keeps the lowest value. Values must not be 0, which means none. */
-  lower(row: number, column: number, value: number): void {
+  keepLowest(row: number, column: number, value: number): void {
     const at = this.#at(row, column);
     const before = this.#values[at]!;
     if (before === 0 || value < before) this.#values[at] = value;

@@ -90,7 +90,7 @@ export const latency = {
     return {
       add(trial, { positions, firstSpikes }) {
         positions.forEach((position, at) =>
-          first.lower(rows.ofPosition(position), trial, firstSpikes[at]! + 1),
+          first.keepLowest(rows.ofPosition(position), trial, firstSpikes[at]! + 1),
         );
       },
       counts: () => ({ ...rows.counts(task), firstSpikes: first.values() }),
