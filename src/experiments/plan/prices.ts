@@ -91,18 +91,19 @@ export function preparationOf(pairs: number, connections: number): Work {
 /** An input of a trial, or of all trials of a cell. */
 type AnyInput = Input | ConditionInput;
 
-/** Expected work of a trial, which is the same for all trials of a cell. */
-export function expectedWork(task: TrialTask | ConditionTask): Work {
+/** Expected work of a trial, which is the same for all trials of a cell. @param fromStep the first step to simulate */
+export function expectedWork(task: TrialTask | ConditionTask, fromStep = 0): Work {
   if (task.expected !== undefined) return task.expected;
   const { inputs, durationSteps } = task.protocol;
   let trains = 0;
   let inputEvents = 0;
   for (const input of inputs) {
-    const ofInput = trainWork(input, durationSteps);
+    const ofInput = trainWork(input, durationSteps, fromStep);
     trains += ofInput.trains;
     inputEvents += ofInput.inputEvents;
   }
-  return { brainMs: durationSteps / STEPS_PER_MS, trials: 1, trains, inputEvents, ...recordedWork(task) };
+  const brainMs = (durationSteps - fromStep) / STEPS_PER_MS;
+  return { brainMs, trials: 1, trains, inputEvents, ...recordedWork(task) };
 }
 
 /** Samples of a trial, and the rows of tables that they fill. */
@@ -127,16 +128,16 @@ export function tableRowsOf({ reports }: TrialResult): number {
   return reports.reduce((rows, report) => rows + (isEventResult(report) ? rowsHere(report) : 0), 0);
 }
 
-/** Mean number of events of an input in a trial. */
-export function expectedEvents(input: AnyInput, durationSteps: number): number {
-  return trainWork(input, durationSteps).inputEvents;
+/** Mean number of events of an input in a trial. @param fromStep the first step to simulate */
+export function expectedEvents(input: AnyInput, durationSteps: number, fromStep = 0): number {
+  return trainWork(input, durationSteps, fromStep).inputEvents;
 }
 
-function trainWork({ neurons, train }: AnyInput, durationSteps: number): TrainWork {
+function trainWork({ neurons, train }: AnyInput, durationSteps: number, fromStep: number): TrainWork {
   const { length } = neurons;
   switch (train.kind) {
     case 'v1':
-      return steadyWork(length, train.nominalRateHz * train.intensity, durationSteps);
+      return steadyWork(length, train.nominalRateHz * train.intensity, durationSteps - fromStep);
     case 'spikes':
       return {
         trains: trainsOf(length, durationSteps),
@@ -146,7 +147,7 @@ function trainWork({ neurons, train }: AnyInput, durationSteps: number): TrainWo
       };
   }
   const endStep = Math.min(durationSteps, train.endStep);
-  const startStep = Math.min(endStep, train.startStep);
+  const startStep = Math.min(endStep, Math.max(fromStep, train.startStep));
   if (train.kind === 'background') return backgroundWork(length, train.rateHz, endStep - startStep);
   const { rateHz } = train;
   if (typeof rateHz === 'number') return steadyWork(length, rateHz, endStep - startStep);

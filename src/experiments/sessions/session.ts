@@ -24,7 +24,7 @@ import type { InParts } from '../../engine/parts.js';
 import { answeredCondition } from '../run/answered-condition.js';
 import type { Paced } from '../run/turn.js';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
-import { type Changes, MAX_STEP_MS, outOfOrder, type StepRequest } from './step.js';
+import { type Changes, MAX_STEP_MS, outOfOrder, type StepRequest, stopped } from './step.js';
 import { type NewSilence, type NextStep, Timeline, type TimelineLimits } from './timeline.js';
 
 /** Limit of table rows in a step. The main thread writes them, and runs of version 1 wait meanwhile. */
@@ -114,8 +114,8 @@ export class Session {
   #state: SegmentState | undefined;
   #lastNumber: number | undefined;
   #synapticEvents = 0;
-  /** Rows of tables in the last step. Rows are not known before a step, and the next one probably has as many. */
-  #rowsOfLastStep = 0;
+  /** The most rows of tables in a step so far. Rows are not known before a step, and the next one may have as many. */
+  #rowsPerMs = 0;
   #stoppedAtMs: number | undefined;
   /** Price of the simulation before the first step. */
   startPriceMs = 0;
@@ -204,16 +204,18 @@ export class Session {
   /**
    * Plans a step. If it is not run, it must be dropped.
    * @param neurons those of silenceToPlan
-   * @throws CodedError SESSION_FULL; TOO_EXPENSIVE if the step records more samples than an experiment may have
+   * @throws CodedError SESSION_FULL; TOO_EXPENSIVE if the step records more samples than an experiment may have; the
+   *   reason of the session's end
    */
   planStep(request: StepRequest, neurons: Uint32Array | undefined): PlannedStep {
     const { t_ms: tMs, duration_ms: durationMs, rates_hz: rates } = request;
+    this.#end.signal.throwIfAborted();
     const toMs = tMs + durationMs;
     const silenced = this.#newSilence(request.silence, neurons);
     try {
       const next = this.timeline.next(toMs, rates, silenced);
       const reports = this.#reports.map((report) => stepTask(report, tMs, toMs));
-      const expected = this.#expectedWork(next.protocol, reports, durationMs);
+      const expected = this.#expectedWork(next.protocol, reports, tMs, toMs);
       return { request, silenced, next, reports, expected, priceMs: priceMs(expected) };
     } catch (error) {
       silenced?.forget?.();
@@ -236,7 +238,7 @@ export class Session {
     const synapticEventsBefore = this.#synapticEvents;
     let result: StepResult;
     try {
-      result = await this.#run(next.protocol, request.t_ms, toMs, expected, reports, readsDrives);
+      result = await this.#run(next.protocol, request.t_ms, toMs, reports, readsDrives, expected);
     } catch (error) {
       this.drop(step);
       throw error;
@@ -248,7 +250,7 @@ export class Session {
     const preparation = result.hadToPrepare ? this.#plan.preparation : { rewiredConnections: 0 };
     const { inputEvents } = result;
     const tableRows = tableRowsOf(result);
-    this.#rowsOfLastStep = tableRows;
+    this.#rowsPerMs = Math.max(this.#rowsPerMs, tableRows / request.duration_ms);
     const found = { ...expected, ...preparation, inputEvents, synapticEvents, tableRows };
     const answer = await this.reading(() => paced(this.#answer(result, reports, synapticEvents, toMs)));
     return { answer, priceMs: priceMs(found) };
@@ -284,7 +286,7 @@ export class Session {
     if (this.#state !== undefined) this.parts.states.share(this.#state);
     branch.#lastNumber = this.#lastNumber;
     branch.#synapticEvents = this.#synapticEvents;
-    branch.#rowsOfLastStep = this.#rowsOfLastStep;
+    branch.#rowsPerMs = this.#rowsPerMs;
     branch.#stoppedAtMs = this.#stoppedAtMs;
     return branch;
   }
@@ -314,8 +316,7 @@ export class Session {
     let rewiredConnections = 0;
     for (let fromMs = 0; fromMs < plan.startMs; fromMs += MAX_STEP_MS) {
       const toMs = Math.min(fromMs + MAX_STEP_MS, plan.startMs);
-      const expectedOfStep = this.#expectedWork(plan.protocol, [], toMs - fromMs);
-      const result = await this.#run(plan.protocol, fromMs, toMs, expectedOfStep);
+      const result = await this.#run(plan.protocol, fromMs, toMs);
       inputEvents += result.inputEvents;
       if (result.hadToPrepare) rewiredConnections += plan.preparation?.rewiredConnections ?? 0;
       if (result.stoppedAtStep !== undefined) throw stopped((result.stoppedAtStep + 1) / STEPS_PER_MS);
@@ -325,15 +326,20 @@ export class Session {
   }
 
   /** @throws CodedError TOO_EXPENSIVE if the step records more samples than an experiment may have */
-  #expectedWork(protocol: ConditionProtocol, reports: readonly ReportTask[], durationMs: number): Work {
-    const durationSteps = durationMs * STEPS_PER_MS;
-    const work = expectedWork({ protocol: { ...protocol, durationSteps }, reports, countsAll: false });
+  #expectedWork(
+    protocol: ConditionProtocol,
+    reports: readonly ReportTask[],
+    fromMs: number,
+    toMs: number,
+  ): Work {
+    const task = { protocol: { ...protocol, durationSteps: toMs * STEPS_PER_MS }, reports, countsAll: false };
+    const work = expectedWork(task, fromMs * STEPS_PER_MS);
     const { samples = 0, trains = 0 } = work;
     const maximum = this.parts.limits.samples;
     if (samples > maximum) {
       throw new CodedError(
         'TOO_EXPENSIVE',
-        `A step of ${durationMs} ms has ${samples} membrane potentials; at most ${maximum} are allowed. ` +
+        `A step of ${toMs - fromMs} ms has ${samples} membrane potentials; at most ${maximum} are allowed. ` +
           'With a shorter step, fewer neurons or a larger dt_ms it would fit.',
         { path: '/duration_ms' },
       );
@@ -355,21 +361,22 @@ export class Session {
     protocol: ConditionProtocol,
     fromMs: number,
     toMs: number,
-    expected: Work,
     reports: readonly ReportTask[] = [],
     readsDrives = false,
+    expected = this.#expectedWork(protocol, reports, fromMs, toMs),
   ): Promise<StepResult> {
     const { runStep, owner, states } = this.parts;
     const { signal } = this.#end;
     signal.throwIfAborted();
     const after = states.take();
+    const rows = Math.min(ROWS_OF_STEP, Math.ceil(this.#rowsPerMs * (toMs - fromMs)));
     const task = trialTask(
       {
         protocol,
         reports,
         countsAll: false,
         maxRows: ROWS_OF_STEP,
-        expected: { ...expected, tableRows: Math.max(expected.tableRows ?? 0, this.#rowsOfLastStep) },
+        expected: { ...expected, tableRows: Math.max(expected.tableRows ?? 0, rows) },
       },
       0,
     );
@@ -440,11 +447,4 @@ export class Session {
 function stepTask(report: PlannedReport, fromMs: number, toMs: number): ReportTask {
   const document = { ...report.document, start_ms: fromMs, end_ms: toMs };
   return reportTask({ ...report, document }, toMs, ROWS_OF_STEP);
-}
-
-function stopped(atMs: number): CodedError {
-  return new CodedError(
-    'SESSION_FULL',
-    `The session was stopped at ${atMs} ms, where it exceeded the limit on synaptic events.`,
-  );
 }

@@ -123,6 +123,13 @@ export function outOfOrder(message: string, now?: string): CodedError {
   });
 }
 
+export function stopped(atMs: number): CodedError {
+  return new CodedError(
+    'SESSION_FULL',
+    `The session was stopped at ${atMs} ms, where it exceeded the limit on synaptic events.`,
+  );
+}
+
 /** The current or last step of a session. A client may ask for it again; a session computes one step at a time. */
 export class LastStep {
   #asked: { readonly key: string; readonly answer: Promise<Uint8Array> } | undefined;

@@ -356,8 +356,7 @@ function eventsBetween(fromMs: number, toMs: number, { inputs }: ConditionProtoc
   const [startStep, endStep] = [stepAt(fromMs), stepAt(toMs)];
   return inputs.reduce((sum, { neurons, train }) => {
     if (train.kind === 'spikes') return sum;
-    const ofPart = { ...train, startStep: Math.max(train.startStep, startStep) };
-    return sum + expectedEvents({ neurons, train: ofPart }, endStep);
+    return sum + expectedEvents({ neurons, train }, endStep, startStep);
   }, 0);
 }
 

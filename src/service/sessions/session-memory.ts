@@ -226,7 +226,8 @@ export class SessionStates {
 
   /** @returns memory for the state that a step will write */
   take(): SegmentState {
-    const state = this.#free.pop()!;
+    const state = this.#free.pop();
+    if (state === undefined) throw new Error('no state is free');
     this.#holders.set(state, 1);
     return state;
   }
@@ -247,9 +248,15 @@ export class SessionStates {
     this.#settle();
   }
 
-  /** Frees the memory of ended sessions. This waits for free states, because a worker may still write to one. */
+  /**
+   * Frees the memory of ended sessions. A worker may still write to a state of one, so this waits until there is a free
+   * state for the next step of each session that goes on.
+   */
   #settle(): void {
-    while (this.#leaving.length > 0 && this.#free.length >= STATES_OF_SESSION) {
+    while (
+      this.#leaving.length > 0 &&
+      this.#free.length >= STATES_OF_SESSION + this.#sessions - this.#leaving.length
+    ) {
       for (const state of this.#free.splice(0, STATES_OF_SESSION)) this.arena.giveBack(pieceOf(state));
       this.#leaving.shift()!();
       this.#sessions--;
