@@ -127,15 +127,19 @@ export function rateWords(rate: Rate, scale: number, swept: readonly string[]): 
   return `at rates of ${least} to ${topRateHz(rate)} Hz in turn${times}`;
 }
 
-/** More times than these are narrower than a pixel. */
-const MAX_TIMES = 1_000;
+/** A share of the time that is narrower than a pixel is one of so many. */
+const SHARES = 1_000;
 
-/** The highest rate at each time, for figures. If there are too many times, only some begin, with the highest rate up to the next. */
+/** The highest rate at each time, for figures. If there are too many times, those within a share have one rate: the highest. */
 export function ratesCourse(rates: readonly Rate[], scale: number) {
   const all = rates.map(inTime);
   const times = [...new Set(all.flatMap(({ times_ms: own }) => own))].sort((a, b) => a - b);
-  const merged = Math.ceil(times.length / MAX_TIMES);
-  const begins = times.filter((_, at) => at % merged === 0);
+  const isMerged = times.length > SHARES;
+  const shareOf = (ms = Infinity) => Math.floor((ms / times.at(-1)!) * SHARES);
+  // The last time in a share begins, too, as its rate may hold for long.
+  const begins = isMerged
+    ? times.filter((ms, at) => [times[at - 1], times[at + 1]].some((other) => shareOf(other) !== shareOf(ms)))
+    : times;
   const highest = begins.map(() => 0);
   for (const { times_ms: own, values } of all) {
     let at = 0;
@@ -149,6 +153,6 @@ export function ratesCourse(rates: readonly Rate[], scale: number) {
   }
   return {
     rates: begins.map((fromMs, at) => ({ fromMs, hz: scale * highest[at]! })),
-    isMerged: merged > 1,
+    isMerged,
   };
 }

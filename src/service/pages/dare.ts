@@ -9,7 +9,7 @@ export interface Dare {
   readonly types: readonly string[];
 }
 
-/** @returns the dare of a query; undefined if it names none of this brain, or the page refuses a type */
+/** @returns the dare of a query; undefined if it names none of this brain, or a type that the stimulus excites */
 export function dareIn(query: unknown, connectome: Connectome): Dare | undefined {
   const { metadata } = connectome;
   const { dare, silence } = query as { readonly dare?: unknown; readonly silence?: unknown };
