@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -5,6 +6,8 @@ import { closeSync, openSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { MEANINGS, readEnvironment } from '../../src/service/config/environment.js';
+import type { Metrics } from '../../src/service/metrics/metrics.js';
+import { MetricsServer } from '../../src/service/metrics/metrics-server.js';
 import { withoutPassword } from '../../src/service/redis/redis-url.js';
 import { jobsFolder } from '../support/disk-jobs.js';
 import { freePort } from '../support/free-port.js';
@@ -242,16 +245,26 @@ it('metrics take a free port and say which, if nobody chose the one that is take
 });
 
 it('metrics leave their default to an API that was given it', async () => {
-  const PORT = String(readEnvironment({}).METRICS_PORT);
-  const lines: string[] = [];
-  const logTo = { write: (line: string) => void lines.push(line) };
-  const service = await startService({ PORT, METRICS_PORT: '', LOG_LEVEL: 'warn' }, { logTo });
-  expect(service.url).toBe(`http://127.0.0.1:${PORT}`);
-  const [, port] = /The port of the metrics, 9464, is taken, so they are at port (\d+);/.exec(
-    lines.join(''),
-  )!;
-  expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200);
-  await service.stop();
+  // Without the API, whose port another process of this machine may have.
+  const environment = readEnvironment({ PORT: String(readEnvironment({}).METRICS_PORT) });
+  const registry = { metrics: async () => 'up 1', contentType: 'text/plain' };
+  const server = new MetricsServer(environment, { registry } as unknown as Metrics);
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+  await server.onApplicationBootstrap();
+  const [, port] = /are at port (\d+);/.exec(String(warn.mock.calls))!;
+  warn.mockRestore();
+  expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toBe('up 1');
+  server.close();
+});
+
+it('metrics that can listen nowhere are refused, also beside an API on their port', async () => {
+  const METRICS_HOST = '203.0.113.1';
+  for (const variables of [{}, { PORT: String(readEnvironment({}).METRICS_PORT) }]) {
+    const server = new MetricsServer(readEnvironment({ METRICS_HOST, ...variables }), {} as Metrics);
+    await expect(server.onApplicationBootstrap()).rejects.toThrow(
+      /^METRICS_HOST and METRICS_PORT must be free/,
+    );
+  }
 });
 
 it('a HOST that conda set is refused with the remedy', () => {

@@ -352,7 +352,8 @@ export class Live {
     this.#beside.checked = false;
     this.#showTwins();
     const silent = this.#silence.join(', ');
-    const which = silent === '' ? 'intact fly' : `fly without ${silent}`;
+    const other = this.#cut.checked ? 'fly with cut wires' : 'intact fly';
+    const which = silent === '' ? other : `fly without ${silent}`;
     this.#note.textContent = `${reason}The ${which} goes on.`;
   }
 

@@ -62,7 +62,7 @@ export class BrainBudget {
    * @throws CodedError as charge
    */
   async paying<T>(client: string, brainMs: number, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
-    const { settle } = await this.charge(client, brainMs, reply);
+    const { settle } = await this.reserve(client, brainMs, reply);
     try {
       return await work();
     } catch (error) {

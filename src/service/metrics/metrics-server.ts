@@ -23,23 +23,30 @@ export class MetricsServer implements OnApplicationBootstrap {
 
   /** @throws CodedError CONFIG_INVALID if it cannot listen there */
   async onApplicationBootstrap(): Promise<void> {
-    const { PORT, METRICS_HOST, METRICS_PORT } = this.environment;
+    const { METRICS_HOST, METRICS_PORT } = this.environment;
     if (METRICS_PORT === 0) return;
+    try {
+      await this.#listenHereOrElsewhere();
+    } catch (error) {
+      throw new CodedError(
+        'CONFIG_INVALID',
+        `METRICS_HOST and METRICS_PORT must be free to listen on, or METRICS_PORT 0 for no metrics, ` +
+          `got ${METRICS_HOST} and ${METRICS_PORT}: ${(error as Error).message}.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #listenHereOrElsewhere(): Promise<void> {
+    const { PORT, METRICS_PORT } = this.environment;
     // The API listens later, so the port is still free.
     if (METRICS_PORT === PORT) return this.#listenElsewhere();
     try {
       await this.#listen(METRICS_PORT);
     } catch (error) {
-      const cause = error as NodeJS.ErrnoException;
-      if (cause.code === 'EADDRINUSE' && !isSet(this.environment, 'METRICS_PORT')) {
-        return this.#listenElsewhere();
-      }
-      throw new CodedError(
-        'CONFIG_INVALID',
-        `METRICS_HOST and METRICS_PORT must be free to listen on, or METRICS_PORT 0 for no metrics, ` +
-          `got ${METRICS_HOST} and ${METRICS_PORT}: ${cause.message}.`,
-        { cause },
-      );
+      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+      if (!isTaken || isSet(this.environment, 'METRICS_PORT')) throw error;
+      await this.#listenElsewhere();
     }
   }
 

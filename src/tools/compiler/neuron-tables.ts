@@ -150,7 +150,9 @@ class NeuronFacts {
     return this.#where.some((all) =>
       all.every(([column, allowed]) => {
         const text = row.text(column);
-        return allowed.includes(text) || (allowed.includes('*') && text !== '');
+        // A data set may name a value as its tables have it, or as any format has it.
+        const isNamed = allowed.includes(text) || allowed.includes(row.label(column));
+        return isNamed || (allowed.includes('*') && text !== '');
       }),
     );
   }
@@ -181,7 +183,7 @@ class NeuronFacts {
   #label(row: TableRow, label: LabelColumn): string {
     const column = this.columns.columnIndexIn(row, label);
     if (label === 'sign') return String(row.sign(column));
-    const text = this.#labelText(row.text(column));
+    const text = this.#labelText(row.label(column));
     const names = this.#values.get(label);
     const name = names?.get(text) ?? names?.get(text.toLowerCase());
     if (name !== undefined || text === '') return name ?? '';

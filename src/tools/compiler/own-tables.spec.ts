@@ -421,7 +421,20 @@ it('has one digest if its labels are numbers or truth values', async () => {
 });
 
 it('keeps labels that only look like numbers', async () => {
-  const labels = ['007', '1.10', '5E3', '+1', '.5', '1.', 'truE', '12.0A', '720575940600000001', '1.5'];
+  const labels = [
+    '007',
+    '1.10',
+    '5E3',
+    '+1',
+    '.5',
+    '1.',
+    'truE',
+    '12.0A',
+    '720575940600000001',
+    '1.5',
+    '12345678901234567.0',
+    '1e+400',
+  ];
   const ids = labels.map((_, at) => String(at));
   const edges = written('edges', 'csv', {
     ...({ pre: ['text', ['0']], post: ['text', ['1']], weight: ['text', ['6']] } as const),

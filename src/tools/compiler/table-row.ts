@@ -82,9 +82,14 @@ export class TableRow {
     return `${this.noun} ${this.at}`;
   }
 
-  /** A label in the form that it has in every format of tables. Empty if the table has no value. */
+  /** Empty if the table has no value. */
   text(column: number): string {
-    return labelOf(textOf(this.columns[column]!(this.index)));
+    return textOf(this.columns[column]!(this.index));
+  }
+
+  /** The text in the form that it has in every format of tables. */
+  label(column: number): string {
+    return labelOf(this.text(column));
   }
 
   rootId(column: number): string {
@@ -129,7 +134,7 @@ export class TableRow {
   }
 
   fault(column: number, expected: string, hint = ''): CodedError {
-    const found = describeValue(textOf(this.columns[column]!(this.index)));
+    const found = describeValue(this.text(column));
     const what = `expected ${this.names[column]!} to be ${expected}, found ${found}${hint}`;
     return tableFault(this.file, this.location, what);
   }
@@ -171,7 +176,10 @@ const PRINTED_BOOLEAN = /^(?:True|False|true|false)$/;
 function labelOf(text: string): string {
   const trimmed = text.trim();
   if (PRINTED_BOOLEAN.test(trimmed)) return trimmed.toUpperCase();
-  return PRINTED_FLOAT.test(trimmed) && /[.e]/.test(trimmed) ? String(Number(trimmed)) : text;
+  const value = Number(trimmed);
+  // Beyond these, different labels would become one number.
+  const isExact = Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  return isExact && PRINTED_FLOAT.test(trimmed) && /[.e]/.test(trimmed) ? String(value) : text;
 }
 
 function textOf(value: unknown): string {
