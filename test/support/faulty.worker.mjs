@@ -4,7 +4,7 @@
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import answerTask from '../../dist/workers/pool/experiment.worker.js';
-import { begin, end } from '../../dist/workers/pool/task.js';
+import { beginTask, endTask } from '../../dist/workers/pool/task.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
   process.env;
@@ -29,11 +29,11 @@ export default (task) => {
 function compute({ flag, ...task }) {
   if (flag === undefined) return withFaults(task);
   // Withdrawn: the worker itself says so.
-  if (!begin(flag)) return answer({ ...task, flag });
+  if (!beginTask(flag)) return answer({ ...task, flag });
   try {
     return withFaults(task);
   } finally {
-    end(flag);
+    endTask(flag);
   }
 }
 
