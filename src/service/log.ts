@@ -48,7 +48,7 @@ const PROBED_PATHS = ['/livez', '/readyz'];
 const MAX_PATH_LENGTH = 200;
 /** Names of sessions and jobs below these paths are secret: a reader of the log could continue or end them. */
 const NAMED_PATHS = [apiPath('2', 'sessions'), apiPath('2', 'experiments')];
-/** The same paths if a client wrote them in another way, such as with a prefix, so that they match no route. */
+/** The same paths without a route, for example below a prefix that a proxy did not strip. */
 const BELOW_NAMED_PATH = /(\/(?:sessions|experiments))(?:\/|%2f).+/i;
 /** A text between other characters that is as long as a name in base64url. */
 const NAME = new RegExp(

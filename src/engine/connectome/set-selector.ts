@@ -82,6 +82,9 @@ export function selectorWords(selector: SetSelector): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
+/** The most names that sentences about an experiment list. */
+export const MAX_NAMED = 8;
+
 /** A list in words: `a, b and c`. */
 export function listed(parts: readonly string[], most = NAMED_PARTS): string {
   if (parts.length > most)

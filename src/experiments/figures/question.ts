@@ -1,5 +1,5 @@
 /** Writes the question of an experiment as a sentence, from its document. */
-import { listed, selectorWords } from '../../engine/connectome/set-selector.js';
+import { listed, MAX_NAMED, selectorWords } from '../../engine/connectome/set-selector.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { axisKindOf, parameterOf } from '../kinds/axis-kinds.js';
 import { editsOf } from '../kinds/edit-kinds.js';
@@ -7,9 +7,6 @@ import { controlWords } from '../kinds/controls.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { parameterWords } from './condition-labels.js';
-
-/** Maximum number of parts to name. The rest is only counted. */
-const MAX_NAMED = 8;
 
 /** @returns one sentence, which ends with a question mark */
 export function questionOf(experiment: ExperimentDocument): string {

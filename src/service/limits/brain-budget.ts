@@ -59,7 +59,8 @@ export class BrainBudget {
 
   /**
    * Does work of a known price, which costs nothing if it fails.
-   * @throws CodedError as charge
+   * @param brainMs its price; if it exceeds a minute's budget, that budget is charged
+   * @throws CodedError RATE_LIMITED if the client has less left
    */
   async paying<T>(client: string, brainMs: number, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
     const { settle } = await this.reserve(client, brainMs, reply);

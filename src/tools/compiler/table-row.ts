@@ -172,7 +172,7 @@ const PRINTED_FLOAT = /^-?(?:0|[1-9]\d*)(?:\.(?:0|\d*[1-9]))?(?:e[-+]\d+)?$/;
 /** A truth value as pandas and polars write it; R and `textOf` write TRUE. */
 const PRINTED_BOOLEAN = /^(?:True|False|true|false)$/;
 
-/** Gives a number or truth value one text, because columnar formats store its value and CSV what a program printed. */
+/** Gives a number or truth value the same text in all formats: columnar ones store its value, CSV the text of a program. */
 function labelOf(text: string): string {
   const trimmed = text.trim();
   if (PRINTED_BOOLEAN.test(trimmed)) return trimmed.toUpperCase();

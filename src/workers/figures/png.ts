@@ -12,7 +12,7 @@ const THREAD_FILE = builtFile('./png.thread.js', import.meta.url);
 const THREAD_HEAP_MB = 64;
 /** A crawler gives up before more are drawn. */
 const MAX_WAITING = 8;
-/** Ends a drawing that hangs, so that the others can be drawn. */
+/** A drawing that takes longer is ended, so that the others are drawn. */
 const MAX_DRAWING_MS = 30_000;
 
 export interface Picture {

@@ -1,5 +1,5 @@
 import { MAX_LABEL_LENGTH } from '../../../engine/connectome/selector-schema.js';
-import { listed } from '../../../engine/connectome/set-selector.js';
+import { listed, MAX_NAMED } from '../../../engine/connectome/set-selector.js';
 import { listOf, number, object, printable, type Static } from '../../../engine/schema/json-schema.js';
 import { patternOf, SWEPT_OF_DOCUMENT } from '../fields.js';
 import type { AxisKind } from '../axis-kind.js';
@@ -50,9 +50,6 @@ const COMPLETE = object(
 export type GivenSetAxis = Static<typeof SCHEMA>;
 
 export type SetAxis = Static<typeof COMPLETE>;
-
-/** Maximum number of values to name. */
-const MAX_NAMED = 8;
 
 /** An axis of values: a number of the document takes one value after the other. */
 export const set = {

@@ -134,7 +134,7 @@ export class ExperimentsService {
 
   /**
    * Does other work of a request, for which its client pays; see BrainBudget.paying.
-   * @throws CodedError RATE_LIMITED, TOO_EXPENSIVE
+   * @throws CodedError RATE_LIMITED
    */
   paying<T>(brainMs: number, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
     return this.budget.paying(clientOf(reply.request), brainMs, reply, work);
