@@ -9,7 +9,7 @@ const keyOf = (type: string, superClass: string): string => `${superClass}\t${ty
 
 /**
  * The most active types of either run, by spikes of the run, then of the kept run. The service names twenty types of
- * each run. Their activity in the other run is counted here, which needs the atlas.
+ * each run. Their activity in the other run is counted here, and not known until the atlas is there.
  */
 export function typeRowsOf(run: Run, kept: Run | undefined, atlas: CompactAtlas | undefined): TypeRow[] {
   const top = (of: Run | undefined): Map<string, TopType> =>
@@ -40,6 +40,8 @@ function activityOf(type: TopType | undefined): TypeActivity | undefined {
   return type && { spikes: type.spikes, responding: type.responding, rateHz: type.rate_hz };
 }
 
+const NOTHING = { spikes: 0, responding: 0 };
+
 function countedBy(
   run: Run | undefined,
   atlas: CompactAtlas | undefined,
@@ -49,13 +51,12 @@ function countedBy(
   for (const [neuron, count] of run.counts) {
     const type = atlas.types[atlas.typeIndices[neuron]!]!;
     const key = keyOf(labelOfType(type), type.superClass);
-    const { spikes, responding } = activities.get(key) ?? { spikes: 0, responding: 0 };
+    const { spikes, responding } = activities.get(key) ?? NOTHING;
     activities.set(key, { spikes: spikes + count, responding: responding + 1 });
   }
   return (key, neurons) => {
-    const activity = activities.get(key);
-    if (activity === undefined) return undefined;
-    const rateHz = activity.spikes / neurons / (run.response.duration_ms / 1000);
-    return { ...activity, rateHz: Math.round(100 * rateHz) / 100 };
+    const { spikes, responding } = activities.get(key) ?? NOTHING;
+    const rateHz = spikes / neurons / (run.response.duration_ms / 1000);
+    return { spikes, responding, rateHz: Math.round(100 * rateHz) / 100 };
   };
 }

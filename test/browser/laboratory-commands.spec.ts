@@ -13,3 +13,8 @@ it('quotes the name of a member that is no identifier of Python', () => {
     ')',
   ]);
 });
+
+it('quotes the name of a member that is a keyword of Python', () => {
+  const code = commandText('python', { from: 1, of: 2 }, ORIGIN, false);
+  expect(code.split('\n').slice(4, 6)).toEqual(['    **{"from": 1},', '    of=2,']);
+});

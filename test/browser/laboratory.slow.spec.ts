@@ -1094,8 +1094,11 @@ describeWith(['chromium'], 'the laboratory', () => {
     await expectText(
       page,
       '#live-state',
-      /brain seconds of this minute are spent: the figure follows again in \d+ s/,
+      /brain seconds of this minute are spent\. The figure follows again in \d+ s/,
     );
+    // The figure is still that of the document before.
+    await expectText(page, '#progress-text', /^1 condition of 1 trial/);
+    expect(await page.locator('#outcome.of-other').count()).toBe(1);
     expect(await page.locator('#alert').isVisible()).toBe(false);
     await page.close();
     await limited.stop();

@@ -100,14 +100,18 @@ describeWith(['chromium'], 'memory of the page', () => {
       if (path.startsWith('/atlas/')) await released;
       return served.service;
     };
-    const { page, problems } = await openPage(served.browser, gateway);
-    await page.locator('#stimulus-options').getByText('Stimulus sugar', { exact: true }).click();
-    await expectText(page, '#key', /Stimulus sugar/);
+    const hash = '#stimulus=sugar&kept.stimulus=food';
+    const { page, problems } = await openPage(served.browser, gateway, `/${hash}`);
+    await expectText(page, '#key', /Stimulus sugar.*Kept: Stimulus food/s);
     await page.locator('#rates .channel').nth(3).waitFor();
     expect(await page.locator('#types tbody tr').count()).toBeGreaterThan(3);
+    // The answer to sugar names 20 types, and those that food excites are not among them.
+    const spikes = page.locator('#types tr', { hasText: 'S_food' }).locator('td').nth(2).locator('span').first();
+    expect(await spikes.innerText()).toBe('–');
     expect(await page.locator('#raster-panel').isVisible()).toBe(false);
     release();
     await page.locator('#raster svg').waitFor();
+    expect(await spikes.innerText()).toBe('0');
     await expectText(page, '#shown-moment', /Whole run/);
     expect(problems).toEqual([]);
     await page.close();

@@ -120,6 +120,8 @@ describeWith(['chromium'], 'the page', () => {
 
     const second = await open(new URL(link).hash);
     await expectText(second.page, '#key', /Kept: Stimulus loom/);
+    // Types that only one of the answers names are counted when the atlas is there.
+    await second.page.locator('#raster svg').waitFor();
     expect(await shownNumbers(second.page)).toEqual(shown);
     expect([...first.problems, ...second.problems]).toEqual([]);
     await first.page.close();

@@ -71,6 +71,14 @@ const LONG_JOB = {
   trials: 1,
 };
 
+/** 16 conditions of 60,000 rates in time each: `scale` makes every condition's rates anew. */
+const SCALES = {
+  ...LONG_SESSION,
+  reports: {},
+  sweep: [{ set: 'inputs.a.scale', values: Array.from({ length: 16 }, (_, i) => i / 16) }],
+  trials: 1,
+};
+
 const ATTACKS = {
   /** A step with 10,000 rows, asked for again 3 times on each of 800 connections. Nothing of the answers is read. */
   unread: async () => {
@@ -111,6 +119,7 @@ const ATTACKS = {
   csv: () => repeat(4, () => posted(WIDE, 'csv')),
   'dry-runs': () => repeat(4, () => posted(UNKNOWN, 'json', '&dry_run=true')),
   heavy: () => repeat(4, () => posted(HEAVY, 'json')),
+  scales: () => repeat(4, () => posted(SCALES, 'json')),
   stored: () => repeat(40, () => posted(STORED, 'json')),
   /** The document of a session, of some 800 kB, on 40 connections. */
   documents: () => documents(40),

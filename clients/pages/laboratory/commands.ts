@@ -59,9 +59,13 @@ function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Words that Python takes for no name (Python 3.14, Lexical analysis, section 2.3.2). */
+const KEYWORDS =
+  /^(False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/;
+
 /** An argument of a call. A document from a link may have members with any name, and names must not become code. */
 function argumentOf(name: string, value: Json): string {
-  return /^[A-Za-z]\w*$/.test(name)
+  return /^[A-Za-z]\w*$/.test(name) && !KEYWORDS.test(name)
     ? `${name}=${pythonOf(value)}`
     : `**{${pythonOf(name)}: ${pythonOf(value)}}`;
 }

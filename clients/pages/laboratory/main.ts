@@ -249,7 +249,9 @@ function showDocument(
 ): void {
   const document = origin === 'text' ? given : namedTruly(given);
   shown = document;
-  drafts.take(document, origin === 'text' ? 'text' : control);
+  previews.drop();
+  // What undo brings back is named truly, too, or it would count as another change.
+  drafts.take(namedTruly(document), origin === 'text' ? 'text' : control);
   if (origin !== 'text') {
     text.value = readableJson(document);
     text.rows = Math.min(MAX_LINES, Math.max(FEWEST_LINES, text.value.split('\n').length + 1));
@@ -257,16 +259,22 @@ function showDocument(
   setByHand(false);
   if (origin === 'form') form.rename(document);
   else form.write(document);
-  if (origin !== 'address') {
-    const address = documentHash(document) ?? location.pathname;
-    if (origin === 'step') history.pushState(null, '', address);
-    else history.replaceState(null, '', address);
-  }
+  if (origin !== 'address') keepInHistory(document, origin === 'step');
   byId<HTMLButtonElement>('undo').disabled = !drafts.canUndo;
   byId<HTMLButtonElement>('redo').disabled = !drafts.canRedo;
   compareOutcome();
   showCommand();
   checkSoon(DRY_RUN_PAUSE_MS);
+}
+
+/** @param isStep true if the document before it stays in the history of the browser */
+function keepInHistory(document: Members, isStep: boolean): void {
+  const hash = documentHash(document);
+  const state = hash === undefined ? { document } : null;
+  const address = hash ?? location.pathname;
+  // The id of a job stands only in the address.
+  if (isStep || experimentIn(location.hash).job !== undefined) history.pushState(state, '', address);
+  else history.replaceState(state, '', address);
 }
 
 /** Marks a result that is of another document. @param id that of the document, if the service has said it */
@@ -377,13 +385,15 @@ async function finish(document: Members): Promise<void> {
 }
 
 /** Runs beside the form, without moving the focus or scrolling. */
-function runPreview(document: Members, note: string): Promise<ServiceFailure | undefined> {
+async function runPreview(document: Members, note: string): Promise<ServiceFailure | undefined> {
   job = undefined;
   notices.clear();
   const lines = requestLines(document as unknown as ExperimentDocument);
   const following = outcome.followLive(lines, priced?.conditions.length ?? 1, shown, note);
   allowRun();
-  return following;
+  const failure = await following;
+  if (failure !== undefined) compareOutcome();
+  return failure;
 }
 
 /**
@@ -480,6 +490,8 @@ function allowRun(): void {
 
 /** Shows the experiment of the address, or the opening if it names none. */
 function openAddress(): void {
+  const { document: long } = (history.state ?? {}) as { readonly document?: Members };
+  if (long !== undefined) return showDocument(long, 'address');
   opening.isOpen = location.hash.length <= 1;
   if (opening.isOpen) {
     showDocument(opening.document, 'address');
@@ -496,7 +508,7 @@ function openAddress(): void {
   }
   // A job that was opened only by its id brings its own document.
   if (document !== undefined) showDocument(document as Members, 'address');
-  if (named !== undefined) follow(named);
+  if (named !== undefined) follow(named, document as Members | undefined);
 }
 
 async function start(): Promise<void> {
@@ -520,16 +532,19 @@ async function submit(document: ExperimentDocument, key: string): Promise<void> 
   try {
     const { id: begun } = await service.submitExperiment(document, { key });
     history.pushState(null, '', jobHash(begun, document as unknown as Json));
-    follow(begun);
+    follow(begun, document as unknown as Members);
   } catch (error) {
     onEnd(asFailure(error), () => void submit(document, key));
   }
 }
 
-/** Shows a job from this page or another one. */
-function follow(named: string): void {
+/**
+ * Shows a job from this page or another one.
+ * @param document of the job, if it is known
+ */
+function follow(named: string, document: Members | undefined): void {
   job = named;
-  present(() => outcome.follow(jobLines(named), 1, shown));
+  present(() => outcome.follow(jobLines(named), 1, document));
 }
 
 function present(begin: () => Promise<void>): void {
@@ -554,9 +569,9 @@ async function end(): Promise<void> {
 
 /** A job that was opened from a link brings its document. */
 function onHead({ experiment }: ExperimentHead): void {
-  if (shown !== undefined) return;
-  outcome.asked = experiment as unknown as Members;
-  showDocument(outcome.asked, 'address');
+  outcome.asked ??= experiment as unknown as Members;
+  if (shown === undefined) showDocument(outcome.asked, 'address');
+  else compareOutcome(priced?.id);
 }
 
 /** @param again action of the retry button; by default, the experiment continues */

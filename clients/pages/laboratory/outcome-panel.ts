@@ -59,6 +59,8 @@ export class OutcomePanel {
   #rowsShown = FIRST_ROWS;
   /** The document of the form that the results answer; undefined if only the id of a job is known. */
   asked: Members | undefined;
+  /** The document of the conditions that are drawn. Of a live run, none may come. */
+  #answered: Members | undefined;
 
   /**
    * @param onHead called with the head of the experiment
@@ -118,7 +120,9 @@ export class OutcomePanel {
     this.#expected = expected;
     this.#isLive = true;
     this.#liveNote = note;
-    return this.#read(0);
+    const failure = await this.#read(0);
+    if (failure !== undefined) this.asked = this.#answered;
+    return failure;
   }
 
   /**
@@ -155,12 +159,15 @@ export class OutcomePanel {
   /** @param from index of the first condition to read */
   async #read(from: number): Promise<ServiceFailure | undefined> {
     const { signal } = (this.#stop = new AbortController());
+    const drawn = this.#head;
     this.#state = 'running';
-    this.#totals = undefined;
     this.#latest = undefined;
     this.#pending = undefined;
-    this.#panel.hidden = this.#isLive && this.#head === undefined;
-    if (!this.#isLive) this.#draw();
+    this.#panel.hidden = this.#isLive && drawn === undefined;
+    if (!this.#isLive) {
+      this.#totals = undefined;
+      this.#draw();
+    }
     let failure: ServiceFailure | undefined;
     let state: State;
     try {
@@ -171,7 +178,8 @@ export class OutcomePanel {
       }
       state = signal.aborted ? 'stopped' : 'done';
     } catch (error) {
-      state = signal.aborted ? 'stopped' : 'broken';
+      const isUntouched = this.#isLive && this.#head === drawn;
+      state = signal.aborted ? 'stopped' : isUntouched ? 'done' : 'broken';
       if (!signal.aborted) failure = asFailure(error);
     }
     if (this.#stop.signal !== signal) return undefined;
@@ -207,8 +215,11 @@ export class OutcomePanel {
     this.#pending = undefined;
     this.#head = head;
     this.#panel.hidden = false;
-    if (this.#isLive) this.#conditions = [];
-    else this.onHead(head);
+    if (this.#isLive) {
+      this.#conditions = [];
+      this.#totals = undefined;
+    } else this.onHead(head);
+    this.#answered = this.asked;
     if (eventReports(head.experiment).length > 0 || namesOnlyIds(head.experiment))
       void this.#showTypes(head.model);
   }

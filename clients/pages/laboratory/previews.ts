@@ -8,9 +8,15 @@ const PREVIEW_TRIALS = 2;
 const PREVIEW_BRAIN_SECONDS = 60;
 const WHOLE_BRAIN_SECONDS = 120;
 
+interface Waiting {
+  readonly document: Members;
+  /** Stands beside the results. */
+  readonly note: string;
+}
+
 export class Previews {
-  /** The latest document that waits for its preview. */
-  #next: Members | undefined;
+  /** The latest document that waits for its run. */
+  #next: Waiting | undefined;
   #isRunning = false;
   /** Timer of the pause that the service has asked for. */
   #pause: ReturnType<typeof setTimeout> | undefined;
@@ -36,7 +42,7 @@ export class Previews {
       return;
     }
     const { controls: _, ...rest } = document;
-    this.#next = { ...rest, trials };
+    this.#next = { document: { ...rest, trials }, note: `A preview of ${String(trials)} trials.` };
     void this.#go();
   }
 
@@ -45,37 +51,40 @@ export class Previews {
     this.#next = undefined;
     if (cost.brain_seconds > WHOLE_BRAIN_SECONDS) {
       this.say(`Press Run experiment for all ${experiment.trials} trials.`);
-    } else if (this.#pause === undefined) void this.run(document, '').then((failure) => this.#heed(failure));
+      return;
+    }
+    const whole = { document, note: '' };
+    if (this.#pause === undefined) void this.#run(whole);
+    else this.#next = whole;
   }
 
-  /** Forgets waiting documents, because something else is run. */
+  /** Forgets the waiting document, because another one is in the form or is run. */
   drop(): void {
     this.#next = undefined;
-    this.say('');
+    if (this.#pause === undefined) this.say('');
   }
 
   async #go(): Promise<void> {
     if (this.#isRunning || this.#pause !== undefined) return;
     this.#isRunning = true;
     while (this.#next !== undefined && this.#pause === undefined) {
-      const document = this.#next;
+      const next = this.#next;
       this.#next = undefined;
       this.say('');
-      const { trials } = document;
-      this.#heed(await this.run(document, `A preview of ${String(trials)} trials.`));
+      await this.#run(next);
     }
     this.#isRunning = false;
   }
 
-  /**
-   * Waits as long as the service asks if the brain seconds of the minute are spent, or if the service is
-   * unavailable.
-   */
-  #heed(failure: ServiceFailure | undefined): void {
-    if (failure?.kind !== 'limited' && failure?.kind !== 'unavailable') return;
-    this.say(
-      `The brain seconds of this minute are spent: the figure follows again in ${failure.retryAfterS} s.`,
-    );
+  /** Runs a document. If the service has no room for it, it waits as long as the service asks, unless another follows. */
+  async #run(waiting: Waiting): Promise<void> {
+    const failure = await this.run(waiting.document, waiting.note);
+    if (failure === undefined) return;
+    if (failure.kind !== 'limited' && failure.kind !== 'unavailable') return this.say(failure.message);
+    this.#next ??= waiting;
+    const reason =
+      failure.kind === 'limited' ? 'The brain seconds of this minute are spent.' : failure.message;
+    this.say(`${reason} The figure follows again in ${failure.retryAfterS} s.`);
     clearTimeout(this.#pause);
     this.#pause = setTimeout(() => {
       this.#pause = undefined;

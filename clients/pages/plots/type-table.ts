@@ -12,7 +12,7 @@ export interface TypeRow {
   readonly type: string;
   readonly superClass: string;
   readonly neurons: number;
-  /** Undefined if the type did not spike. */
+  /** Undefined if it is not known, or not yet. */
   readonly run: TypeActivity | undefined;
   readonly kept: TypeActivity | undefined;
   /** Undefined if the answer does not have it. */
@@ -32,24 +32,25 @@ export function fillTypeTable(
   isMarked: (row: TypeRow) => boolean,
   onPress: (row: TypeRow, pressed: boolean) => void,
 ): void {
-  const of =
-    (read: (activity: TypeActivity | undefined) => string) =>
-    (row: TypeRow): string | HTMLElement[] =>
+  const of = (read: (activity: TypeActivity) => string) => {
+    const known = (activity: TypeActivity | undefined): string => (activity ? read(activity) : '–');
+    return (row: TypeRow): string | HTMLElement[] =>
       isCompared
-        ? [element('span', {}, read(row.run)), element('span', { class: 'of-kept' }, read(row.kept))]
-        : read(row.run);
+        ? [element('span', {}, known(row.run)), element('span', { class: 'of-kept' }, known(row.kept))]
+        : known(row.run);
+  };
   const columns: Column[] = [
     { title: 'Super class', of: ({ superClass }) => spoken(superClass) },
     {
       title: 'Responding',
       of: (row) => {
-        const counts = of((activity) => grouped(activity?.responding ?? 0))(row);
+        const counts = of(({ responding }) => grouped(responding))(row);
         const neurons = ` of ${grouped(row.neurons)}`;
         return typeof counts === 'string' ? counts + neurons : [...counts, element('span', {}, neurons)];
       },
     },
-    { title: 'Spikes', of: of((activity) => grouped(activity?.spikes ?? 0)) },
-    { title: 'Rate (Hz)', of: of((activity) => String(activity?.rateHz ?? 0)) },
+    { title: 'Spikes', of: of(({ spikes }) => grouped(spikes)) },
+    { title: 'Rate (Hz)', of: of(({ rateHz }) => String(rateHz)) },
     { title: 'Stimulated', of: ({ stimulated }) => (stimulated ? grouped(stimulated) : '–') },
   ];
   const body = element('tbody');
