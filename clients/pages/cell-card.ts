@@ -4,7 +4,7 @@ import type { CardPartners, CellCard } from '../../src/engine/connectome/cell-ca
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { SIDES } from '../../src/engine/connectome/connectome.js';
 import { isFlyWire } from '../../src/engine/connectome/model-id.js';
-import { byId, element, grouped } from './dom.js';
+import { byId, element, grouped, refill } from './dom.js';
 import { labelOfType, neuronsOf, type Selection, spoken, typeOf } from './selection.js';
 import { asFailure, fetchCard } from './service/client.js';
 import type { Run } from './service/run-result.js';
@@ -44,6 +44,8 @@ export class CardPanel {
   select(selection: Selection | undefined): void {
     this.#selection = selection;
     this.#card = undefined;
+    // A hidden panel would lose it, and the next Tab would begin at the top of the page.
+    if (selection === undefined && this.#panel.contains(document.activeElement)) byId('brain').focus();
     this.#panel.hidden = selection === undefined;
     if (this.#filter.getAttribute('aria-pressed') === 'true') this.#filter.click();
     if (selection === undefined) return;
@@ -99,7 +101,7 @@ export class CardPanel {
         );
       }
     } else children.push(element('p', { class: 'hint' }, problem || 'Loading partners …'));
-    this.#panel.replaceChildren(...children);
+    refill(this.#panel, children);
   }
 
   #identity(selection: Selection): string {
@@ -150,7 +152,7 @@ export class CardPanel {
       return `${grouped(spikes)} spikes${who}, ${Number(rateHz.toPrecision(3))} Hz`;
     };
     const [run, kept] = this.#runs;
-    if (run === undefined) return 'No run yet.';
+    if (run === undefined) return 'No recorded run is shown.';
     return `${spikesIn(run)}${kept === undefined ? '.' : `; in the kept run ${spikesIn(kept)}.`}`;
   }
 

@@ -21,6 +21,18 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
+/** Replaces the content of an element. If the focus was in it, its control of the same name has it then, or its first. */
+export function refill(container: HTMLElement, children: readonly HTMLElement[]): void {
+  const focused = document.activeElement;
+  const hadFocus = container.contains(focused) && focused !== container;
+  container.replaceChildren(...children);
+  if (!hadFocus) return;
+  const controls = [...container.querySelectorAll<HTMLElement>('button, a')];
+  const nameOf = (control: Element | null | undefined) => control?.ariaLabel ?? control?.textContent;
+  const next = controls.find((control) => nameOf(control) === nameOf(focused)) ?? controls[0];
+  next?.focus({ preventScroll: true });
+}
+
 /** A dot in the colour of styles.css with this name. */
 export function swatch(colour: string): HTMLElement {
   const created = element('span', { class: 'swatch' });

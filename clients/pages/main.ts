@@ -155,7 +155,7 @@ function listenForLive(model: Model): void {
           onLive(isLive) {
             if (!isLive) flies?.end();
             if (!ROOM_FOR_ALL.matches) showFlyLarge(isLive);
-            if (isLive) results?.showLive({ channels: {}, drive: {}, duration_ms: Infinity });
+            if (isLive) card?.show(undefined, undefined);
             else showRuns();
           },
           onStep: (bars) => results?.showLive(bars),
@@ -301,16 +301,13 @@ function openingOf({ stimuli }: Model): Experiment {
 /** Plays the stored opening run, unless the user has asked for another run meanwhile. */
 async function playOpening(): Promise<void> {
   const request = ++lastRequest;
-  try {
-    opening ??= await stored?.of(form.read().stimulus);
-  } catch {
-    // The page works without it.
-    return;
-  }
-  if (opening === undefined || request !== lastRequest || !byId('live-panel').hidden) return;
+  // The page works without it.
+  opening ??= await stored?.of(form.read().stimulus).catch(() => undefined);
+  if (request !== lastRequest) return;
+  settle();
+  if (opening === undefined || !byId('live-panel').hidden) return;
   free.add(opening);
   [current, kept] = [opening, undefined];
-  settle();
   form.write(opening.response);
   playRuns();
   // Showing the numbers takes longer than starting the run, so it comes later.

@@ -30,7 +30,7 @@ export interface Shown {
   readonly isStored: boolean;
 }
 
-/** Numbers that the bars show. */
+/** Numbers that the bars show. Those that are not known are absent. */
 export interface Bars {
   readonly channels: Readonly<Record<string, number>>;
   readonly drive: Readonly<Record<string, number>>;
@@ -41,6 +41,8 @@ export interface Bars {
 /** The smallest end of the bars of a live fly. Without it the scale would change with each step. */
 const LIVE_HIGHEST_HZ = 150;
 const ZOOM_FACTOR = 2;
+/** In place of a number that has not arrived. */
+const UNKNOWN = '–';
 const PANELS = ['results', 'rates-panel', 'types-panel', 'share-panel'];
 
 export class Results {
@@ -81,7 +83,9 @@ export class Results {
       () => undefined,
     );
     this.#atlas = atlas;
-    if (this.#shown !== undefined) this.show(this.#shown);
+    if (this.#shown === undefined) return;
+    this.#showTypes(this.#shown);
+    this.#drawRaster();
   }
 
   show(shown: Shown): void {
@@ -91,7 +95,7 @@ export class Results {
     byId('recorded').hidden = !shown.isStored;
     this.#showKey(shown);
     this.#showSummary(shown);
-    this.#showBars(shown.run.response, shown.kept?.response);
+    if (!byId('stage').classList.contains('live')) this.#showBars(shown.run.response, shown.kept?.response);
     this.#showTypes(shown);
     this.#showLinks(shown);
     this.#showVerdict(shown.run);
@@ -222,7 +226,7 @@ export class Results {
         explanation: `${description} ${grouped(neuron_count)} neurons: one spike equals ${stepHz} Hz.`,
         value: run.channels[id] ?? 0,
         keptValue: kept?.channels[id],
-        text: `${run.channels[id] ?? 0}`,
+        text: String(run.channels[id] ?? UNKNOWN),
         range: [0, highest],
       };
     };
@@ -237,7 +241,7 @@ export class Results {
       explanation: `${reason} ${id} = ${formula}`,
       value: run.drive[id] ?? 0,
       keptValue: kept?.drive[id],
-      text: shortDrive(run.drive[id] ?? 0),
+      text: run.drive[id] === undefined ? UNKNOWN : shortDrive(run.drive[id]),
       range: [minimum, maximum],
     }));
     fillBars(byId<HTMLTableElement>('drives'), [{ rows: drives }]);

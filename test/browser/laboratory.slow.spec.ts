@@ -611,6 +611,12 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect((await savedTable(second.page)).toString()).toBe(await results.text());
     // The document of the job is on the page that only had its link.
     expect(await documentOn(second.page)).toMatchObject(large);
+    // Another document in the form leaves the only link to the job in the history.
+    await page.getByRole('textbox', { name: 'Seed' }).fill('7');
+    await page.waitForFunction(() => location.hash.startsWith('#document='));
+    await page.goBack();
+    expect(await page.evaluate(() => location.href)).toBe(address);
+    await expectText(page, '#progress-text', /^4 conditions of 40/);
     expect([...problems, ...second.problems]).toEqual([]);
     await second.page.close();
     await page.close();
@@ -1008,6 +1014,34 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.goBack();
     expect(await documentOn(page)).toEqual(DOSE);
     expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('takes back a change of the text of a published experiment, and one before it', async () => {
+    const { page } = await served.open('/laboratory#example=shiu2024-fig1d');
+    const example = await documentOn(page);
+    await page.getByRole('textbox', { name: 'Trials' }).fill('6');
+    const changed = await documentOn(page);
+    await page.locator('#document').fill(JSON.stringify({ ...example, trials: 7 }));
+    await page.getByRole('textbox', { name: 'Seed' }).focus();
+    for (const each of [changed, example]) {
+      await page.getByRole('button', { name: 'Undo' }).click();
+      expect(await documentOn(page)).toEqual(each);
+    }
+    await page.close();
+  });
+
+  it('keeps a document that is too long for an address, also when it is loaded again', async () => {
+    const { page } = await open(DOSE);
+    const long = { ...DOSE, silence: Array.from({ length: 45 }, (_, at) => `${'x'.repeat(400)}${at}`) };
+    await page.locator('#document').fill(JSON.stringify(long));
+    await page.waitForFunction(() => location.hash === '');
+    await page.reload();
+    expect(await documentOn(page)).toEqual(long);
+    await page.getByRole('button', { name: 'New experiment' }).click();
+    expect(await documentOn(page)).toEqual({});
+    await page.goBack();
+    expect(await documentOn(page)).toEqual(long);
     await page.close();
   });
 

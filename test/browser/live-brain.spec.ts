@@ -4,6 +4,7 @@ import { experimentDone } from '../../clients/pages/live/experiment-done.js';
 import { LiveBrain, type LiveBrainListener, type Step } from '../../clients/pages/live/live-brain.js';
 import { LiveLight } from '../../clients/pages/live/live-light.js';
 import { faded, FAR, Senses, SHORTEST_ACT_MS } from '../../clients/pages/live/senses.js';
+import { until } from '../support/service-process.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 const STEP_MS = 20;
@@ -231,6 +232,21 @@ describe('a live brain with a real service', () => {
     await stepped;
     await brain.end();
     expect((await brain.experiment())!.duration_ms).toBeGreaterThan(0);
+  });
+
+  it('goes on with an action while its session ends, unless it ends once more', async () => {
+    const { brain, steps } = await played(2);
+    const before = steps.length;
+    const ending = brain.end();
+    brain.wake();
+    await ending;
+    await until(() => steps.length > before);
+    // It is the first step of another session.
+    expect(steps[before]!.answer.t_ms).toBe(steps[before]!.durationMs);
+    const again = brain.end();
+    brain.wake();
+    await Promise.all([again, brain.end()]);
+    expect(brain.isOpen).toBe(false);
   });
 
   it('leaves no session behind when the page is left in the middle of a step', async () => {

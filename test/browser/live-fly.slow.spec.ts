@@ -1,6 +1,7 @@
 /** The live fly on the page: acts by pointer, key and finger, silences, its experiment, and no session to be had. */
 import type { Page } from 'playwright-core';
 import { openPage, type PageOptions } from '../support/browser.js';
+import { startGateway } from '../support/gateway.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService } from '../support/service.js';
 import { brainColours, expectText, untilBrain } from './page-reading.js';
@@ -325,6 +326,40 @@ describeWith(['chromium'], 'a live fly', () => {
     expect(await page.locator('#live-panel').isVisible()).toBe(true);
     expect(problems).toEqual([]);
     await page.close();
+  });
+
+  it('shows drives, but neither rates nor other numbers, before the names of neurons are there', async () => {
+    const gateway = await startGateway(served.service);
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    gateway.wayOf = async (path) => {
+      if (/^\/atlas\/.*(?<!-start)\.bin$/.test(path)) await released;
+      return served.service;
+    };
+    const { page, problems } = await openPage(served.browser, gateway);
+    await page.locator('#live-start:enabled').click();
+    await page.getByLabel('Silence cell types').fill('LC4');
+    await page.keyboard.press('Enter');
+    await expectText(page, '#live-note', /have not arrived yet/);
+    await page.getByRole('button', { name: 'Give sugar', exact: true }).hover();
+    await page.mouse.down();
+    const above = (least: number, table: string) =>
+      page.waitForFunction(
+        ([value, name]) =>
+          Number(document.querySelector(`#${name} tr[data-of=proboscis]`)!.lastElementChild!.textContent) >
+          Number(value),
+        [String(least), table],
+      );
+    await above(0.1, 'drives');
+    const rates = await page.locator('#channels tr[data-of] td:last-child').allTextContents();
+    expect(new Set(rates)).toEqual(new Set(['–']));
+    release();
+    await above(10, 'channels');
+    await expectText(page, '#live-note', /From now on silent: LC4/);
+    await page.mouse.up();
+    expect(problems).toEqual([]);
+    await page.close();
+    await gateway.stop();
   });
 
   it('says which fly goes on if there is no session for a second one', async () => {

@@ -200,8 +200,13 @@ describeWith(['chromium'], 'the page', () => {
     expect(await page.locator('#recorded').isVisible()).toBe(true);
     await page.keyboard.press('Enter');
     await page.locator('#recorded').waitFor({ state: 'hidden' });
-    await page.locator('#types button').first().press('Enter');
-    expect(await page.locator('#types button').first().getAttribute('aria-pressed')).toBe('true');
+    const type = page.locator('#types button').first();
+    await type.press('Enter');
+    expect(await type.getAttribute('aria-pressed')).toBe('true');
+    // The table is written again, and the card is hidden: the next Tab goes on from there.
+    expect(await type.evaluate((button) => button === document.activeElement)).toBe(true);
+    await page.getByRole('button', { name: 'Close the card' }).press('Enter');
+    expect(await page.evaluate(() => document.activeElement!.id)).toBe('brain');
     await page.locator('#next-seed').focus();
     for (const seed of [43, 44]) {
       await page.keyboard.press('Enter');

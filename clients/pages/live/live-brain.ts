@@ -60,7 +60,10 @@ export class LiveBrain {
   #experiment: ExperimentDocument | undefined;
   #underWay: Promise<void> | undefined;
   #mayGoOn = false;
-  #isPausing = false;
+  /** Number of calls that wait for the current step and then do something without the session's next one. */
+  #pauses = 0;
+  /** True if the user acted meanwhile. */
+  #isWanted = false;
   /** True if the user acted since the current step began. */
   #wasWoken = false;
   #leaving = new AbortController();
@@ -84,7 +87,8 @@ export class LiveBrain {
 
   /** Continues the session, or opens one, unless it is running. */
   wake(): void {
-    if (this.#isPausing) return;
+    this.#isWanted = this.#pauses > 0;
+    if (this.#isWanted) return;
     clearTimeout(this.#kept);
     this.#mayGoOn = this.#wasWoken = true;
     this.#underWay ??= this.#goOn().finally(() => (this.#underWay = undefined));
@@ -95,37 +99,44 @@ export class LiveBrain {
    * silent.
    */
   async experiment(): Promise<ExperimentDocument | undefined> {
-    this.#isPausing = true;
-    this.#mayGoOn = false;
-    try {
-      await this.#underWay;
-      await this.#keepExperiment(this.#lesioned ?? this.#session);
-    } finally {
-      this.#isPausing = false;
-    }
+    await this.#pausing(() => this.#keepExperiment());
     return this.#experiment;
   }
 
-  /** Ends the session and stores its experiment. */
-  async end(): Promise<void> {
+  /**
+   * Ends the session and stores its experiment.
+   * @param next document of the next session, if it is another one
+   */
+  async end(next = this.document): Promise<void> {
     clearTimeout(this.#kept);
-    await this.experiment().catch(() => undefined);
-    await this.#close();
-  }
-
-  /** Ends the session; the next one is of another document. */
-  async use(document: ExperimentDocument): Promise<void> {
-    await this.end();
-    this.document = document;
+    this.#isWanted = false;
+    await this.#pausing(async () => {
+      await this.#keepExperiment().catch(() => undefined);
+      await this.#close();
+      this.document = next;
+    });
   }
 
   /** Ends the session at once, when the user leaves the page. */
   leave(): void {
     clearTimeout(this.#kept);
-    this.#mayGoOn = false;
+    this.#mayGoOn = this.#isWanted = false;
     this.#leaving.abort();
     this.#leaving = new AbortController();
     void this.#close();
+  }
+
+  /** Does something between two steps. If the user acts meanwhile, the brain goes on after it. */
+  async #pausing(work: () => Promise<void>): Promise<void> {
+    this.#pauses++;
+    this.#mayGoOn = false;
+    try {
+      await this.#underWay;
+      await work();
+    } finally {
+      this.#pauses--;
+      if (this.#pauses === 0 && this.#isWanted) this.wake();
+    }
   }
 
   async #close(): Promise<void> {
@@ -200,7 +211,8 @@ export class LiveBrain {
     this.listener.onPause(why);
   }
 
-  async #keepExperiment(session: Session | undefined): Promise<void> {
+  async #keepExperiment(): Promise<void> {
+    const session = this.#lesioned ?? this.#session;
     if (session === undefined || session.tMs === 0) return;
     this.#experiment = await session.document({ waitAtMostS: PATIENCE_S });
   }

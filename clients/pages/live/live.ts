@@ -63,6 +63,11 @@ export class Live {
   );
   readonly #seam = element('figure', { id: 'seam' });
   readonly #cut = element('input', { type: 'checkbox', role: 'switch', id: 'cut' });
+  readonly #silenceField = element('input', {
+    type: 'search',
+    list: 'live-types',
+    placeholder: 'LC4, LPLC2',
+  });
   readonly #beside = element('input', { type: 'checkbox', role: 'switch', id: 'beside' });
   readonly #senses: Senses;
   readonly #document: ExperimentDocument;
@@ -161,6 +166,7 @@ export class Live {
     this.#showTwins();
     this.#note.textContent = 'Hold a button down, or come near the fly with the pointer.';
     this.parts.onLive(true);
+    this.#showDrives();
     void this.seeBrain();
     // Open the session now, so that the first action gets a quick answer.
     this.#brain.wake();
@@ -183,6 +189,9 @@ export class Live {
     this.#shownSeam = new Seam(this.#seam, model, atlas);
     this.#light = new LiveLight(atlas.neuronCount);
     stage.setLive(this.#light.spiking);
+    // Names that were typed before the atlas came.
+    if (this.#silenceField.value !== '' && this.#silence.length === 0)
+      this.#silenceTypes(this.#silenceField.value);
     if (this.#indexOf !== undefined) return;
     try {
       const ids = await idsOfBrain(service, model.atlas_url);
@@ -210,7 +219,8 @@ export class Live {
     const place = isHere ? 'computed in this tab' : 'computed by the service';
     this.#pace.textContent = `${isSlow ? took : ''}${time}, ${place}`;
     const { brain } = answer.reports;
-    if (this.#light === undefined || this.#indexOf === undefined || !isTable(brain)) return;
+    if (this.#light === undefined || this.#indexOf === undefined || !isTable(brain))
+      return this.#showDrives();
     const fromMs = answer.t_ms - durationMs;
     const neurons = brain.root_id.map((id) => this.#indexOf!.get(id)!);
     const { step, window } = this.#rates!.add(neurons, durationMs);
@@ -218,6 +228,11 @@ export class Live {
     this.#shownSeam!.show({ durationMs, given: this.#given, neurons, channels: step, drive: this.#drive });
     const atMs = brain.t_ms.map((tMs) => now + ((tMs - fromMs) / durationMs) * shownMs);
     if (this.#light.add(neurons, atMs)) this.parts.view().stage?.setLive(this.#light.spiking);
+  }
+
+  /** Shows all that is known without the names of neurons. */
+  #showDrives(): void {
+    this.parts.onStep({ channels: {}, drive: this.#drive, duration_ms: WINDOW_MS });
   }
 
   #frame(): void {
@@ -257,7 +272,7 @@ export class Live {
     for (const [value, text] of SPEEDS) speed.append(new Option(text, String(value)));
     speed.addEventListener('change', () => (this.#brain.speed = Number(speed.value)));
     const types = element('datalist', { id: 'live-types' });
-    const silence = element('input', { type: 'search', list: 'live-types', placeholder: 'LC4, LPLC2' });
+    const silence = this.#silenceField;
     silence.addEventListener('input', () => silence.value === '' && this.#silenceTypes(''));
     completeNames({
       list: types,
@@ -306,6 +321,7 @@ export class Live {
     document.addEventListener('visibilitychange', () => {
       if (document.hidden && this.#isOn) {
         this.#senses.reset();
+        this.#strengths = {};
         void this.#brain.end();
       }
     });
@@ -323,7 +339,7 @@ export class Live {
     this.#note.textContent = isCut
       ? 'Each connection now leads to a random neuron. Do the same again: it does nothing, or by chance something else.'
       : 'Each connection leads again to the neuron that it has in this brain.';
-    await this.#brain.use(isCut ? { ...this.#document, wiring: CUT } : this.#document);
+    await this.#brain.end(isCut ? { ...this.#document, wiring: CUT } : this.#document);
     this.#wake();
   }
 
@@ -333,8 +349,13 @@ export class Live {
       .split(',')
       .map((name) => name.trim())
       .filter((name) => name !== '');
-    const known = new Set(this.parts.view().atlas?.types.map(({ name }) => name));
+    const { atlas } = this.parts.view();
+    const known = new Set(atlas?.types.map(({ name }) => name));
     const unknown = names.find((name) => !known.has(name));
+    if (unknown !== undefined && atlas === undefined) {
+      this.#note.textContent = 'The names of cell types have not arrived yet.';
+      return;
+    }
     if (unknown !== undefined) {
       this.#note.textContent = `This brain has no cell type called ${unknown}.`;
       return;

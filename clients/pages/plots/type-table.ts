@@ -1,5 +1,5 @@
 /** Shows the most active cell types of the visible runs. Pressing one marks its neurons in the brain. */
-import { element, grouped } from '../dom.js';
+import { element, grouped, refill } from '../dom.js';
 import { spoken } from '../selection.js';
 
 export interface TypeActivity {
@@ -75,5 +75,5 @@ export function fillTypeTable(
   }
   const titles = ['Type', ...columns.map(({ title }) => title)];
   const head = element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)));
-  table.replaceChildren(element('thead', {}, head), body);
+  refill(table, [element('thead', {}, head), body]);
 }

@@ -65,6 +65,9 @@ def completed(document: Mapping[str, Any]) -> Json:
     complete = dict(document)
     for member in ("inputs", "reports"):
         if isinstance(complete.get(member), Mapping):
+            for name, value in complete[member].items():
+                if "rate_hz" in getattr(value, "columns", ()):
+                    raise ValueError(f'{member}.{name}: a table with the column rate_hz is {{"rates": table}}')
             complete[member] = {
                 name: {"node_set": value} if _is_selector(value) else dict(value)
                 for name, value in complete[member].items()
@@ -107,12 +110,16 @@ def _rate_rows(rates: Any) -> Any:
         return [_rate_row(row, f"rates, row {at}") for at, row in enumerate(rates.to_dict("records"))]
     if not isinstance(rates, Sequence):
         return rates
-    return [
-        {**row, "node_set": complete_selector(row["node_set"])}
-        if isinstance(row, Mapping) and "node_set" in row
-        else row
-        for row in rates
-    ]
+    return [_with_selector(row) if isinstance(row, Mapping) else row for row in rates]
+
+
+def _with_selector(row: Mapping[str, Any]) -> Json:
+    complete = dict(row)
+    if "root_id" in complete and "node_set" not in complete:
+        complete["node_set"] = {"root_id": complete.pop("root_id")}
+    if "node_set" in complete:
+        complete["node_set"] = complete_selector(complete["node_set"])
+    return complete
 
 
 def _cells(row: Mapping[str, str]) -> Json:
