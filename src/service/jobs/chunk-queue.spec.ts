@@ -95,6 +95,69 @@ function contract(open: () => Promise<ChunkQueue>): void {
 
 describe('MemoryChunkQueue', () => contract(async () => new MemoryChunkQueue()));
 
+describe('MemoryChunkQueue after failures', () => {
+  let queue: MemoryChunkQueue;
+  let model: string | undefined;
+  /** Number of times that the queue looked for a model. */
+  let looks: number;
+  let tries: number;
+  let compute: () => void;
+  let giveUp: jest.Mock<Promise<void>>;
+  const fail = () => {
+    throw new Error('It is to be tried again.');
+  };
+  beforeEach(() => {
+    queue = new MemoryChunkQueue(10);
+    [model, looks, tries, compute, giveUp] = ['model', 0, 0, fail, jest.fn(async () => undefined)];
+    queue.start({
+      get model() {
+        looks++;
+        return model;
+      },
+      atOnce: 1,
+      hasRoom: () => model !== undefined,
+      compute: async () => {
+        tries++;
+        compute();
+      },
+      giveUp,
+    });
+  });
+  afterEach(() => queue.close());
+
+  it('gives a job up after five tries', async () => {
+    await queue.add(chunks('a', 1));
+    await until(() => giveUp.mock.calls.length > 0);
+    expect(tries).toBe(5);
+  });
+
+  it('tries nothing while there is no model, and goes on when there is one', async () => {
+    compute = () => {
+      model = undefined;
+      fail();
+    };
+    await queue.add(chunks('a', 1));
+    await until(() => looks > 5 || tries > 1);
+    expect(tries).toBe(1);
+    [model, compute] = ['model', () => undefined];
+    await until(() => tries > 1);
+    await queue.close();
+    expect(tries).toBe(2);
+    expect(giveUp).not.toHaveBeenCalled();
+  });
+
+  it('leaves a job to the next start if its last try fails during a shutdown', async () => {
+    compute = () => {
+      if (tries === 5) model = undefined;
+      fail();
+    };
+    await queue.add(chunks('a', 1));
+    await until(() => tries === 5);
+    await queue.close();
+    expect(giveUp).not.toHaveBeenCalled();
+  });
+});
+
 describeWith(['redis'], 'BullChunkQueue', () => {
   let server: RedisServer;
   let redis: Redis;

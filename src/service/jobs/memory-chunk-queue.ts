@@ -19,6 +19,9 @@ export class MemoryChunkQueue implements ChunkQueue {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
+  /** @param retryMs pause before the second try of a chunk; later pauses are longer */
+  constructor(private readonly retryMs = CHUNK_RETRY_MS) {}
+
   async add(chunks: readonly Chunk[]): Promise<void> {
     for (const chunk of chunks) {
       const name = `${chunk.job} ${chunk.phase} ${chunk.from}`;
@@ -75,10 +78,17 @@ export class MemoryChunkQueue implements ChunkQueue {
       try {
         return await work.compute(chunk);
       } catch (error) {
+        const isLast = tries === MAX_TRIES_OF_CHUNK;
+        if (!this.#isClosed && !isLast) await pause(this.retryMs * tries);
+        // Without a model every try would fail. A service that drains has none either, and its next start adopts the job.
+        while (!this.#isClosed && work.model === undefined) await pause(this.retryMs);
         if (this.#isClosed) return;
-        if (tries === MAX_TRIES_OF_CHUNK) return work.giveUp(chunk, error);
-        await sleep(CHUNK_RETRY_MS * tries, undefined, { ref: false });
+        if (isLast) return work.giveUp(chunk, error);
       }
     }
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return sleep(ms, undefined, { ref: false });
 }
