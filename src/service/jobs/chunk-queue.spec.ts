@@ -1,8 +1,10 @@
 /** Contract of both queues of chunks. */
+import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/daemons.js';
 import { describeWith } from '../../../test/support/requirements.js';
 import { until } from '../../../test/support/service-process.js';
+import { CodedError } from '../../engine/errors.js';
 import { BullChunkQueue } from './bull-chunk-queue.js';
 import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
@@ -155,6 +157,17 @@ describe('MemoryChunkQueue after failures', () => {
     await until(() => tries === 5);
     await queue.close();
     expect(giveUp).not.toHaveBeenCalled();
+  });
+
+  it('closes even if the store refuses to end a job meanwhile', async () => {
+    Logger.overrideLogger(false);
+    let refuse: (error: Error) => void;
+    giveUp.mockReturnValue(new Promise((_, reject) => (refuse = reject)));
+    await queue.add(chunks('a', 1));
+    await until(() => giveUp.mock.calls.length > 0);
+    const closed = queue.close();
+    refuse!(new CodedError('JOBS_UNAVAILABLE', 'Jobs are refused.'));
+    await closed;
   });
 });
 
