@@ -143,6 +143,49 @@ describe('ExperimentQueue before a stage that is faster than the workers', () =>
     ]);
   });
 
+  describe('and many trials that workers have yet to end', () => {
+    const trialsOf = (
+      queue: ExperimentQueue,
+      count: number,
+      reports: TrialTask['reports'],
+      isBackground: boolean,
+    ) =>
+      Array.from({ length: count }, () =>
+        queue.runTrial({ protocol: PROTOCOL, reports, countsAll: false }, { owner: 'many', isBackground }),
+      );
+    const turns = async () => {
+      for (let turn = 0; turn < LIMIT; turn++) await settled();
+    };
+
+    it.each([
+      ['that only workers compute', [MEMBRANE], false],
+      ['that are less urgent', [], true],
+    ] as const)('takes a trial of another client: %s', async (_, reports, isBackground) => {
+      const { queue, batches } = slowWorkerBehindFastStage();
+      const trials = trialsOf(queue, 3 * WIDEST, reports as unknown as TrialTask['reports'], isBackground);
+      await turns();
+      const before = batches.length;
+      const task = { protocol: PROTOCOL, reports: [], countsAll: false };
+      trials.push(queue.runTrial(task, { owner: 'another' }));
+      await turns();
+      expect(batches.slice(before)[0]).toBeGreaterThan(0);
+      await end!();
+      await Promise.all(trials);
+    });
+
+    it('takes no further ones of the same urgency while more are back than wait', async () => {
+      const { queue, batches } = slowWorkerBehindFastStage();
+      const trials = trialsOf(queue, 2 * WIDEST - 2, [], false);
+      await turns();
+      const before = batches.length;
+      trials.push(...trialsOf(queue, 1, [], false));
+      await turns();
+      expect(batches).toHaveLength(before);
+      await end!();
+      await Promise.all(trials);
+    });
+  });
+
   it('prepares no more than two batches ahead', async () => {
     const { queue, batches } = slowWorkerBehindFastStage();
     for (let seed = 0; seed < LIMIT; seed++) queue.submit(taskOf(seed), `client ${seed}`);
