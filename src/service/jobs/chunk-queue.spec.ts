@@ -1,8 +1,10 @@
 /** Contract of both queues of chunks. */
+import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/daemons.js';
 import { describeWith } from '../../../test/support/requirements.js';
 import { until } from '../../../test/support/service-process.js';
+import { CodedError } from '../../engine/errors.js';
 import { BullChunkQueue } from './bull-chunk-queue.js';
 import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
@@ -94,6 +96,80 @@ function contract(open: () => Promise<ChunkQueue>): void {
 }
 
 describe('MemoryChunkQueue', () => contract(async () => new MemoryChunkQueue()));
+
+describe('MemoryChunkQueue after failures', () => {
+  let queue: MemoryChunkQueue;
+  let model: string | undefined;
+  /** Number of times that the queue looked for a model. */
+  let looks: number;
+  let tries: number;
+  let compute: () => void;
+  let giveUp: jest.Mock<Promise<void>>;
+  const fail = () => {
+    throw new Error('It is to be tried again.');
+  };
+  beforeEach(() => {
+    queue = new MemoryChunkQueue(10);
+    [model, looks, tries, compute, giveUp] = ['model', 0, 0, fail, jest.fn(async () => undefined)];
+    queue.start({
+      get model() {
+        looks++;
+        return model;
+      },
+      atOnce: 1,
+      hasRoom: () => model !== undefined,
+      compute: async () => {
+        tries++;
+        compute();
+      },
+      giveUp,
+    });
+  });
+  afterEach(() => queue.close());
+
+  it('gives a job up after five tries', async () => {
+    await queue.add(chunks('a', 1));
+    await until(() => giveUp.mock.calls.length > 0);
+    expect(tries).toBe(5);
+  });
+
+  it('tries nothing while there is no model, and goes on when there is one', async () => {
+    compute = () => {
+      model = undefined;
+      fail();
+    };
+    await queue.add(chunks('a', 1));
+    await until(() => looks > 5 || tries > 1);
+    expect(tries).toBe(1);
+    [model, compute] = ['model', () => undefined];
+    await until(() => tries > 1);
+    await queue.close();
+    expect(tries).toBe(2);
+    expect(giveUp).not.toHaveBeenCalled();
+  });
+
+  it('leaves a job to the next start if its last try fails during a shutdown', async () => {
+    compute = () => {
+      if (tries === 5) model = undefined;
+      fail();
+    };
+    await queue.add(chunks('a', 1));
+    await until(() => tries === 5);
+    await queue.close();
+    expect(giveUp).not.toHaveBeenCalled();
+  });
+
+  it('closes even if the store refuses to end a job meanwhile', async () => {
+    Logger.overrideLogger(false);
+    let refuse: (error: Error) => void;
+    giveUp.mockReturnValue(new Promise((_, reject) => (refuse = reject)));
+    await queue.add(chunks('a', 1));
+    await until(() => giveUp.mock.calls.length > 0);
+    const closed = queue.close();
+    refuse!(new CodedError('JOBS_UNAVAILABLE', 'Jobs are refused.'));
+    await closed;
+  });
+});
 
 describeWith(['redis'], 'BullChunkQueue', () => {
   let server: RedisServer;

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { failureOf } from '../../engine/errors.js';
 import { Charges, FairQueue } from '../../workers/queue/fair-queue.js';
 import { CHUNK_RETRY_MS, MAX_TRIES_OF_CHUNK } from '../../workers/pool/retries.js';
 import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
@@ -9,6 +11,7 @@ const LOOK_EVERY_MS = 20;
 
 /** A queue of chunks within this process. */
 export class MemoryChunkQueue implements ChunkQueue {
+  readonly #log = new Logger('jobs');
   /** Waiting chunks by job, phase and position, so that no chunk waits twice. */
   readonly #waiting = new Map<string, Chunk>();
   /** Number of chunks of each job that have begun. */
@@ -18,6 +21,9 @@ export class MemoryChunkQueue implements ChunkQueue {
   #work: ChunkWork | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+
+  /** @param retryMs pause before the second try of a chunk; later pauses are longer */
+  constructor(private readonly retryMs = CHUNK_RETRY_MS) {}
 
   async add(chunks: readonly Chunk[]): Promise<void> {
     for (const chunk of chunks) {
@@ -75,10 +81,21 @@ export class MemoryChunkQueue implements ChunkQueue {
       try {
         return await work.compute(chunk);
       } catch (error) {
+        const isLast = tries === MAX_TRIES_OF_CHUNK;
+        if (!this.#isClosed && !isLast) await pause(this.retryMs * tries);
+        // Without a model every try would fail. A service that drains has none either, and its next start adopts the job.
+        while (!this.#isClosed && work.model === undefined) await pause(this.retryMs);
         if (this.#isClosed) return;
-        if (tries === MAX_TRIES_OF_CHUNK) return work.giveUp(chunk, error);
-        await sleep(CHUNK_RETRY_MS * tries, undefined, { ref: false });
+        if (!isLast) continue;
+        return work.giveUp(chunk, error).catch((refused: unknown) => {
+          // The service drains and its store is away: its next start adopts the job.
+          this.#log.error(`A job could not be given up: ${failureOf(refused).message}`);
+        });
       }
     }
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return sleep(ms, undefined, { ref: false });
 }

@@ -56,6 +56,8 @@ it('counts the bytes of answers that are not read, of a client and of all, a sha
     leaving.push(...Array.from({ length: 64 }, () => begin(`192.0.2.${at}`, new Uint8Array(2 ** 20))));
   }
   expect(() => begin('192.0.2.9', new Uint8Array(2 ** 20))).toThrow('too many answers are not read');
+  // A client whose only answer was refused is not remembered.
+  expect(answers.clients).toBe(4);
   for (const leave of leaving) leave();
   for (let at = 0; at < 64; at++) begin('192.0.2.1', new Uint8Array(2 ** 20));
 });

@@ -94,6 +94,11 @@ export class LeavingAnswers {
   readonly #answers = new Map<string, Map<unknown, Leaving>>();
   readonly #turns = new ClientTurns(PIECE_BYTES);
 
+  /** Number of clients that have answers to read. */
+  get clients(): number {
+    return this.#answers.size;
+  }
+
   /**
    * @param payload buffer, text or stream; a stream counts with the most that it may buffer
    * @param send called with the payload to send, at once or when the client has a turn; a large one is a stream of pieces
@@ -111,15 +116,15 @@ export class LeavingAnswers {
       return;
     }
     const client = siteOf(request);
-    const ofClient = getOrInsert(this.#answers, client, () => new Map<unknown, Leaving>());
     const held = typeof payload === 'string' ? reply : payload;
-    const known = ofClient.get(held);
+    const known = this.#answers.get(client)?.get(held);
     const added = known === undefined ? bytes : 0;
     const isOwn = this.#shares.of(client) + added > LEAVING_BYTES_PER_CLIENT;
     if (isOwn || this.#shares.ofAll + added > LEAVING_BYTES) {
       throw queueFull(`too many answers${isOwn ? ' of this client' : ''} are not read`, RETRY_AFTER_S);
     }
     const leaving = known ?? { answers: 0, leave: this.#shares.take(client, bytes) };
+    const ofClient = getOrInsert(this.#answers, client, () => new Map<unknown, Leaving>());
     ofClient.set(held, leaving);
     leaving.answers++;
     reply.raw.once('close', () => {

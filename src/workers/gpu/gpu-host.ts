@@ -76,11 +76,12 @@ export class GpuHost {
       signal,
       killSignal: 'SIGKILL',
     });
-    this.#process.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    // If the service has no file descriptor left, the process has neither streams nor a channel, and `error` follows.
+    this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#output = (this.#output + text).slice(-REMEMBERED_OUTPUT);
     });
     const post = (message: unknown) => {
-      this.#process.send(message as Serializable, (error) => {
+      this.#process.send?.(message as Serializable, (error) => {
         if (error !== null) this.#fail(`The GPU process cannot be reached: ${error.message}`);
       });
     };
@@ -91,8 +92,9 @@ export class GpuHost {
         this.#fail(`The GPU process ended (${signal ?? `status ${status}`}).`, this.#output);
         resolve();
       });
-      this.#process.on('error', ({ message }) => {
-        this.#fail(`The GPU process failed: ${message}`);
+      this.#process.on('error', ({ code, name, message }: NodeJS.ErrnoException) => {
+        // The message names the program of Node.
+        this.#fail(`The GPU process failed (${code ?? name}).`, message);
         // A process that was never started never ends.
         if (this.#process.pid === undefined) resolve();
       });
@@ -155,7 +157,7 @@ export class GpuHost {
     // From here on the other process does not keep this one running.
     this.#process.unref();
     this.#process.channel?.unref();
-    this.#process.stderr!.destroy();
+    this.#process.stderr?.destroy();
   }
 
   async #call<Name extends keyof GpuProcess>(

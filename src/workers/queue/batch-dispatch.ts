@@ -29,18 +29,23 @@ export class BatchDispatch {
     // While it computes a batch, it accepts only a full one.
     const fewest = stage.isBusy ? room : 1;
     const runs = this.runs.candidates(room);
-    // If more runs are back from the GPU (`prepared`) than wait for it, workers have enough; more would only fill memory with
-    // rasters.
-    if (runs.length >= fewest && this.runs.prepared <= runs.length) {
+    // If more runs are back from the GPU than wait for it, workers have enough; more would only fill memory with rasters.
+    if (runs.length >= fewest && this.runs.returned <= runs.length) {
       void this.#simulate(runs);
       return;
     }
     // A batch of trials would delay these runs.
     if (runs.length > 0) return;
     const trials: QueuedTrial[] = [];
-    for (const line of this.trialLines) trials.push(...line.candidates(room - trials.length));
-    const prepared = this.trialLines.reduce((sum, line) => sum + line.prepared, 0);
-    if (trials.length >= fewest && prepared <= trials.length) void this.#simulate(trials);
+    let returned = 0;
+    for (const line of this.trialLines) {
+      const next = line.candidates(room - trials.length);
+      returned += line.returned;
+      // The same for trials, but those that are back delay no trial of a more urgent line.
+      if (next.length > 0 && returned > trials.length + next.length) break;
+      trials.push(...next);
+    }
+    if (trials.length >= fewest) void this.#simulate(trials);
   }
 
   /** Never rejects, because the stage does not. */

@@ -143,6 +143,49 @@ describe('ExperimentQueue before a stage that is faster than the workers', () =>
     ]);
   });
 
+  describe('and many trials that workers have yet to end', () => {
+    const trialsOf = (
+      queue: ExperimentQueue,
+      count: number,
+      reports: TrialTask['reports'],
+      isBackground: boolean,
+    ) =>
+      Array.from({ length: count }, () =>
+        queue.runTrial({ protocol: PROTOCOL, reports, countsAll: false }, { owner: 'many', isBackground }),
+      );
+    const turns = async () => {
+      for (let turn = 0; turn < LIMIT; turn++) await settled();
+    };
+
+    it.each([
+      ['that only workers compute', [MEMBRANE], false],
+      ['that are less urgent', [], true],
+    ] as const)('takes a trial of another client: %s', async (_, reports, isBackground) => {
+      const { queue, batches } = slowWorkerBehindFastStage();
+      const trials = trialsOf(queue, 3 * WIDEST, reports as unknown as TrialTask['reports'], isBackground);
+      await turns();
+      const before = batches.length;
+      const task = { protocol: PROTOCOL, reports: [], countsAll: false };
+      trials.push(queue.runTrial(task, { owner: 'another' }));
+      await turns();
+      expect(batches.slice(before)[0]).toBeGreaterThan(0);
+      await end!();
+      await Promise.all(trials);
+    });
+
+    it('takes no further ones of the same urgency while more are back than wait', async () => {
+      const { queue, batches } = slowWorkerBehindFastStage();
+      const trials = trialsOf(queue, 2 * WIDEST - 2, [], false);
+      await turns();
+      const before = batches.length;
+      trials.push(...trialsOf(queue, 1, [], false));
+      await turns();
+      expect(batches).toHaveLength(before);
+      await end!();
+      await Promise.all(trials);
+    });
+  });
+
   it('prepares no more than two batches ahead', async () => {
     const { queue, batches } = slowWorkerBehindFastStage();
     for (let seed = 0; seed < LIMIT; seed++) queue.submit(taskOf(seed), `client ${seed}`);
@@ -266,6 +309,85 @@ describe('ExperimentQueue with trials that no GPU computes', () => {
     await Promise.all(trials);
     expect(begun).toHaveLength(protocols.length);
     expect(offered).toEqual(new Array(edits.length).fill(PROTOCOL));
+  });
+});
+
+describe('a worker that is ended because a trial takes too long', () => {
+  const TIMEOUT_MS = 20;
+  const TASK: TrialTask = { protocol: PROTOCOL, reports: [], countsAll: false };
+  const RESULT_OF_TRIAL: TrialResult = {
+    ...{ spikes: 0, responding: 0, inputEvents: 0, synapticEvents: 0, reports: [] },
+  };
+
+  /** A worker that begins and ends tasks only when it is told to. */
+  function heldWorker(onRestart: () => void) {
+    const tasks: { begin(): void; answer(): void; lose(): void }[] = [];
+    let change = () => undefined as void;
+    const worker = {
+      state: 'ready' as QueueWorker['state'],
+      run: ((task: V2TrialTask) =>
+        new Promise((resolve, reject) => {
+          tasks.push({
+            begin: () => beginTask(task.flag!),
+            answer: () => resolve(RESULT_OF_TRIAL),
+            lose: () => reject(new CodedError('WORKER_LOST', 'It ended.')),
+          });
+        })) as QueueWorker['run'],
+      restart: onRestart,
+      whenChanged: (listener: () => void) => (change = listener),
+    };
+    const queue = new ExperimentQueue([worker], {
+      ...{ limit: LIMIT, runTimeoutMs: 60_000, trialTimeoutMs: TIMEOUT_MS },
+    });
+    const become = (state: QueueWorker['state']) => {
+      worker.state = state;
+      change();
+    };
+    return { queue, tasks, become };
+  }
+  /** Waits ten times as long as needed. */
+  async function soon(condition: () => boolean): Promise<void> {
+    for (let turn = 0; turn < 100 && !condition(); turn++) {
+      await new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS));
+    }
+  }
+
+  it('limits the time of a task that waited for its successor', async () => {
+    let restarts = 0;
+    const { queue, tasks, become } = heldWorker(() => restarts++);
+    const hung = [0, 1].map(() => queue.runTrial(TASK, { owner: 'a' }));
+    const failed = Promise.allSettled(hung);
+    tasks[0]!.begin();
+    await soon(() => restarts === 1);
+    become('starting');
+    // The second one had not reached the worker, because a probe came before it.
+    tasks[0]!.lose();
+    await settled();
+    become('ready');
+    tasks[1]!.begin();
+    await soon(() => restarts === 2);
+    expect(restarts).toBe(2);
+    tasks[1]!.lose();
+    expect(await failed).toMatchObject([
+      { reason: { code: 'DEADLINE_PASSED' } },
+      { reason: { code: 'DEADLINE_PASSED' } },
+    ]);
+  });
+
+  it('charges nothing for a task that it answers at the last moment', async () => {
+    let restarts = 0;
+    const computedMs: number[] = [];
+    const { queue, tasks } = heldWorker(() => restarts++);
+    const trials = [0, 1].map(() =>
+      queue.runTrial(TASK, { owner: 'a', onComputed: (ms) => computedMs.push(ms) }),
+    );
+    tasks[0]!.begin();
+    await soon(() => restarts === 1);
+    for (const task of tasks) task.answer();
+    await Promise.all(trials);
+    expect(computedMs[0]).toBeGreaterThan(0);
+    expect(computedMs[1]).toBe(0);
+    await untilIdle(queue);
   });
 });
 

@@ -155,6 +155,8 @@ export class WaitingLine<Task extends QueuedTask> {
   readonly #waiting = new FairQueue<Task>(this.#charges);
   readonly #simulating = new Set<Task>();
   readonly #prepared = new FairQueue<Task>(this.#charges);
+  /** Prepared tasks that are back from the GPU. */
+  readonly #returned = new Set<Task>();
 
   /**
    * @param order `arrival`: first come, first served; `fair`: the owner with the lowest charge is next
@@ -171,9 +173,9 @@ export class WaitingLine<Task extends QueuedTask> {
     return this.#waiting.size + this.#simulating.size + this.#prepared.size;
   }
 
-  /** Number of prepared tasks. */
-  get prepared(): number {
-    return this.#prepared.size;
+  /** Number of prepared tasks that are back from the GPU. */
+  get returned(): number {
+    return this.#returned.size;
   }
 
   add(task: Task): void {
@@ -183,12 +185,14 @@ export class WaitingLine<Task extends QueuedTask> {
   /** Puts back a task that a worker had, before all waiting tasks of its owner. */
   putBack(task: Task): void {
     (task.isPrepared ? this.#prepared : this.#waiting).putBack(this.#keyOf(task), task);
+    if (task.isPrepared && task.isForGpu) this.#returned.add(task);
   }
 
   delete(task: Task): void {
     this.#waiting.delete(this.#keyOf(task), task);
     this.#simulating.delete(task);
     this.#prepared.delete(this.#keyOf(task), task);
+    this.#returned.delete(task);
   }
 
   /** The next task for a worker. */
@@ -208,6 +212,7 @@ export class WaitingLine<Task extends QueuedTask> {
 
   takeOutOfTurn(task: Task): void {
     this.#next.takeItem(this.#keyOf(task), task);
+    this.#returned.delete(task);
   }
 
   /** Charges the owner of a task. */
@@ -242,6 +247,7 @@ export class WaitingLine<Task extends QueuedTask> {
   endSimulation(task: Task): boolean {
     if (!this.#simulating.delete(task)) return false;
     this.#prepared.add(this.#keyOf(task), task);
+    this.#returned.add(task);
     return true;
   }
 

@@ -358,7 +358,9 @@ export class QueuedTrial extends QueuedTask<V2TrialTask, TrialResult> {
 
   /** Called when its worker has stopped computing it. */
   #endWork(): void {
-    const tookMs = performance.now() - this.#begunMs;
+    // A worker that was being ended may still answer a task that was never begun.
+    const tookMs = this.#begunMs === 0 ? 0 : performance.now() - this.#begunMs;
+    this.#begunMs = 0;
     this.computedMs += tookMs;
     this.settleCharge(tookMs);
   }

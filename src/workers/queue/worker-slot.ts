@@ -52,7 +52,10 @@ export class WorkerSlot implements SlotView<QueuedTask> {
     private readonly onChange: () => void,
     private readonly onSlow: (slot: WorkerSlot) => void,
   ) {
-    worker.whenChanged(onChange);
+    worker.whenChanged(() => {
+      if (worker.state === 'ready') this.#timeSuccessor();
+      onChange();
+    });
   }
 
   /** The task that the worker computes. */
@@ -144,6 +147,12 @@ export class WorkerSlot implements SlotView<QueuedTask> {
     }
     this.#timeFirst();
     this.onChange();
+  }
+
+  /** Called when a new worker is ready. A task that had not reached the old one was not lost with it. */
+  #timeSuccessor(): void {
+    this.#wasRestarted = false;
+    this.#timeFirst();
   }
 
   /** The first entry is being computed: mark it started and start its timeout. */

@@ -77,8 +77,7 @@ export class ExperimentThread {
     const { maxTurnMs = MAX_TURN_MS } = options;
     this.#startThread();
     this.#timer = setInterval(() => {
-      const { ms = 0 } = this.#watchdog.current ?? {};
-      if (ms > maxTurnMs) void this.#worker.terminate();
+      if (this.#watchdog.isOverdue(maxTurnMs, LOOK_EVERY_MS)) void this.#worker.terminate();
     }, LOOK_EVERY_MS).unref();
   }
 

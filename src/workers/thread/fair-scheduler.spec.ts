@@ -64,4 +64,25 @@ describe('FairScheduler', () => {
     await new Promise(setImmediate);
     expect(elsewhere.current).toBeUndefined();
   });
+
+  it('counts a turn as too long only if it was seen often, and not if the process was paused', () => {
+    const watchdog = new Watchdog();
+    const elsewhere = new Watchdog(watchdog.memory);
+    let nowMs = 1;
+    jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const look = (ms: number) => {
+      nowMs += ms;
+      return elsewhere.isOverdue(2_000, 500);
+    };
+    try {
+      watchdog.begin(1);
+      expect([500, 60_000, 500].map(look)).toEqual([false, false, false]);
+      watchdog.begin(1);
+      expect([500, 500, 500, 500, 500].map(look)).toEqual([false, false, false, false, true]);
+      watchdog.end();
+      expect([500, 500, 500, 500, 500].map(look)).not.toContain(true);
+    } finally {
+      jest.restoreAllMocks();
+    }
+  });
 });

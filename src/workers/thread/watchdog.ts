@@ -5,6 +5,9 @@
 export class Watchdog {
   readonly #startedMs: Float64Array;
   readonly #work: Float64Array;
+  /** Start time of the turn that the last look saw, and the number of looks that saw it. */
+  #seenMs = 0;
+  #looks = 0;
 
   constructor(
     readonly memory: SharedArrayBuffer = new SharedArrayBuffer(2 * Float64Array.BYTES_PER_ELEMENT),
@@ -20,6 +23,18 @@ export class Watchdog {
 
   end(): void {
     this.#startedMs[0] = 0;
+  }
+
+  /**
+   * Call this every `everyMs`. A pause of the whole process lengthens a turn, but adds no looks.
+   * @returns true if the current turn takes longer than `maxMs`, and as many looks saw it as fit into that time
+   */
+  isOverdue(maxMs: number, everyMs: number): boolean {
+    const startedMs = this.#startedMs[0]!;
+    this.#looks = startedMs === this.#seenMs ? this.#looks + 1 : 1;
+    this.#seenMs = startedMs;
+    const { ms = 0 } = this.current ?? {};
+    return ms > maxMs && this.#looks >= maxMs / everyMs;
   }
 
   /**
