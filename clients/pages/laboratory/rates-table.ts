@@ -3,9 +3,9 @@ import { parameterOf } from '../../../src/experiments/kinds/axis-kinds.js';
 import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import type { ExperimentDocument } from '../../../src/experiments/document/document.js';
 import { element, grouped } from '../dom.js';
-import type { Findings, FoundCondition, MeasuredRow } from '../../../src/experiments/figures/figure-kind.js';
+import type { Findings, FirstRows, FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
 import { rounded } from '../../../src/experiments/figures/figure.js';
-import { mostActive } from '../../../src/experiments/figures/measured-entries.js';
+import { activityOf, groupsIn, highestFirst } from '../../../src/experiments/figures/measured-entries.js';
 import { measuredReports, measureOf } from '../../../src/experiments/figures/report-figures.js';
 import {
   conditionLabel,
@@ -15,7 +15,6 @@ import {
   namedValue,
   withType,
 } from '../../../src/experiments/figures/condition-labels.js';
-import { own } from '../../../src/engine/own.js';
 
 /** @param most largest number of visible rows  @returns the number of all rows */
 export function fillRatesTable(
@@ -45,13 +44,7 @@ export function fillRatesTable(
     return `${rounded(found.mean)} ± ${rounded(found.sd)}${values.size === 1 ? '' : ` ${unit}`}`;
   };
   const typeOf = findings?.typeOf ?? (() => undefined);
-  const all = (findings?.conditions ?? []).flatMap((condition) =>
-    reports.flatMap((report) =>
-      (own(condition.groups, report) ?? []).map((group) => ({ condition, report, group })),
-    ),
-  );
-  const rows = sorted(experiment, all, most);
-  const shown = rows.slice(0, most);
+  const { shown, all } = findings === undefined ? { shown: [], all: 0 } : firstRows(findings, most);
   table.replaceChildren(
     element('thead', {}, element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)))),
     element(
@@ -74,20 +67,24 @@ export function fillRatesTable(
       ),
     ),
   );
-  return rows.length;
+  return all;
 }
 
-/** Sorts the groups of a single condition by activity if they are too many, so that the rows that are shown say something. */
-function sorted(
-  experiment: ExperimentDocument,
-  rows: readonly MeasuredRow[],
-  most: number,
-): readonly MeasuredRow[] {
-  if (rows.length <= most || experiment.sweep !== undefined) return rows;
-  return measuredReports(experiment).flatMap((report) => {
-    const ofReport = rows.filter((row) => row.report === report).map((row) => [row]);
-    return mostActive(ofReport, measureOf(experiment, report)).flat();
+/** The first rows. Groups of a single condition are sorted by activity if they are too many, so that these rows say something. */
+export function firstRows({ head: { experiment }, conditions }: Findings, most: number): FirstRows {
+  const lists = conditions.flatMap((condition) =>
+    measuredReports(experiment).map((report) => ({ condition, report, groups: groupsIn(condition, report) })),
+  );
+  const all = lists.reduce((sum, { groups }) => sum + groups.length, 0);
+  const isRanked = all > most && experiment.sweep === undefined;
+  let left = most;
+  const shown = lists.flatMap(({ condition, report, groups }) => {
+    const activity = (group: GroupResult) => activityOf(measureOf(experiment, report), group);
+    const few = isRanked && left > 0 ? highestFirst(groups, left, activity) : groups.slice(0, left);
+    left -= few.length;
+    return few.map((group) => ({ condition, report, group }));
   });
+  return { shown, all };
 }
 
 function titleOfValue(experiment: ExperimentDocument, report: string): string {

@@ -1,5 +1,5 @@
 /** The figure of a group's rate among those of its controls, which are shuffled brains or other neurons. */
-import { ascending, descending, extent } from 'd3-array';
+import { extent } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import { controlWords, rewiringOf } from '../kinds/controls.js';
 import type { MeanSd } from '../kinds/mean-sd.js';
@@ -8,6 +8,7 @@ import type { RateGroup } from '../kinds/reports/rate.js';
 import { groupSuffix, namedValue, otherSettingsText, scopeOfQ, withType } from './condition-labels.js';
 import { type FigureKind, type Findings, type FoundCondition, sentences } from './figure-kind.js';
 import { chanceText, counted, type Mark, type Panel, rounded } from './figure.js';
+import { highestFirst } from './measured-entries.js';
 
 const BINS = 24;
 const PANEL_PX = 90;
@@ -67,12 +68,8 @@ export function comparisonsOf(
   );
   const distance = ({ rate, control }: (typeof all)[number]) => Math.abs(rate.mean - (control.mean ?? 0));
   const ranked =
-    all.length <= most
-      ? all
-      : all.sort(
-          (a, b) => ascending(a.control.p ?? 1, b.control.p ?? 1) || descending(distance(a), distance(b)),
-        );
-  const shown = ranked.slice(0, most).map(({ report, condition, group, rate, control }) => {
+    all.length > most ? highestFirst(all, most, ({ control }) => -(control.p ?? 1), distance) : all;
+  const shown = ranked.map(({ report, condition, group, rate, control }) => {
     const named = Object.entries(condition.parameters).map(
       ([name, value]) => [name, namedValue(value, typeOf)] as const,
     );

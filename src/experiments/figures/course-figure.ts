@@ -1,11 +1,11 @@
 /** The figure of rates in time bins: a stepped line for each group, and the stimulation below. */
-import { ascending, descending, extent, max, maxIndex, minIndex, range, sum } from 'd3-array';
+import { ascending, extent, max, maxIndex, minIndex, range, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { ReportDocument } from '../kinds/kind-schemas.js';
 import type { TimeCourse } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import { withType } from './condition-labels.js';
-import { type BinRow, type FigureKind, type Findings, type MeasuredRow, sentences } from './figure-kind.js';
+import { type BinRow, type FigureKind, type Findings, sentences } from './figure-kind.js';
 import {
   counted,
   DASHES,
@@ -16,9 +16,8 @@ import {
   rounded,
   type Section,
 } from './figure.js';
-import { seriesName } from './measured-entries.js';
+import { groupsIn, highestFirst, MAX_ROWS, seriesName } from './measured-entries.js';
 import { withStimulus } from './stimulus-panel.js';
-import { own } from '../../engine/own.js';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import { stepsOf } from '../kinds/fields.js';
 
@@ -40,16 +39,20 @@ export function courseFigure(course: TimeCourse): FigureKind {
     ...course,
     bins: {
       unit: course.unit,
-      // A generator, because reports of many neurons have very many rows.
-      *rows(findings): Iterable<BinRow> {
+      rows(findings) {
+        const shown: BinRow[] = [];
+        let all = 0;
         for (const [report, document] of reportsIn(findings.head.experiment)) {
-          for (const line of linesOf(report, course, findings)) {
-            for (const [bin, mean] of (course.of(line.group) ?? []).entries()) {
+          const { lines, binCount } = linesOf(report, course, findings, MAX_ROWS);
+          all += binCount;
+          for (const { bins, ...line } of lines) {
+            for (const [bin, mean] of bins.slice(0, MAX_ROWS - shown.length).entries()) {
               const [fromMs, toMs] = [startOfBin(document, bin), startOfBin(document, bin + 1)];
-              yield { ...line, fromMs, toMs, mean };
+              shown.push({ ...line, fromMs, toMs, mean });
             }
           }
         }
+        return { shown, all };
       },
     },
     draw(findings) {
@@ -57,13 +60,9 @@ export function courseFigure(course: TimeCourse): FigureKind {
       const reports = reportsIn(experiment);
       let isCut = false;
       const sections = reports.flatMap(([report, document]): Section[] => {
-        const all = linesOf(report, course, findings).filter(
-          ({ group }) => (course.of(group) ?? []).length > 0,
-        );
-        const shown = all
-          .slice(0, MAX_SERIES)
-          .map((line): Course => ({ label: seriesName(line, []), bins: course.of(line.group) ?? [] }));
-        isCut ||= all.length > shown.length;
+        const { lines, lineCount } = linesOf(report, course, findings, MAX_SERIES);
+        const shown = lines.map((line): Course => ({ label: seriesName(line, []), bins: line.bins }));
+        isCut ||= lineCount > shown.length;
         if (shown.length === 0) return [];
         const title = `${report} (${course.unit})`;
         const panel = coursePanel(title, document, shown, experiment.trials, course.unit);
@@ -85,24 +84,18 @@ export function courseFigure(course: TimeCourse): FigureKind {
   };
 }
 
-/** The lines of a report, the most active first if not all can be drawn. */
-function linesOf(
-  report: string,
-  course: TimeCourse,
-  { conditions, typeOf }: Findings,
-): readonly MeasuredRow[] {
-  const all = conditions.flatMap((condition) =>
-    (own(condition.groups, report) ?? []).map((group) => ({
-      report,
-      condition,
-      group: withType(group, typeOf),
-    })),
-  );
-  if (all.length <= MAX_SERIES) return all;
-  return all
-    .map((line) => ({ line, activity: sum(course.of(line.group) ?? []) }))
-    .sort((a, b) => descending(a.activity, b.activity))
-    .map(({ line }) => line);
+/** The first lines of a report, the most active first if not all can be drawn, and the numbers of all lines and bins. */
+function linesOf(report: string, course: TimeCourse, { conditions, typeOf }: Findings, most: number) {
+  const groups = conditions.flatMap((condition) => groupsIn(condition, report));
+  const conditionOf = conditions.flatMap((condition) => groupsIn(condition, report).map(() => condition));
+  const binsOf = groups.map((group) => course.of(group) ?? []);
+  const all = range(groups.length).filter((at) => binsOf[at]!.length > 0);
+  const shown = groups.length > MAX_SERIES ? highestFirst(all, most, (at) => sum(binsOf[at]!)) : all;
+  const lines = shown.map((at) => {
+    const group = withType(groups[at]!, typeOf);
+    return { report, condition: conditionOf[at]!, group, bins: binsOf[at]! };
+  });
+  return { lines, lineCount: all.length, binCount: sum(binsOf, ({ length }) => length) };
 }
 
 function coursePanel(

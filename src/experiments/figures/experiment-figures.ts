@@ -10,8 +10,8 @@ import {
   type Chosen,
   type FigureKind,
   type Findings,
+  type FirstRows,
   MAX_FIGURES,
-  type MeasuredRow,
   sentences,
 } from './figure-kind.js';
 import type { Figure } from './figure.js';
@@ -61,7 +61,7 @@ function compared(kind: FigureKind): FigureKind {
 export interface DrawnFigure {
   readonly kind: FigureKind;
   readonly figure: Figure;
-  rows(): readonly MeasuredRow[];
+  rows(): FirstRows | undefined;
 }
 
 /** The figures of a file, which offers no choice. @param kinds the most informative first */
@@ -74,7 +74,7 @@ export function drawnFigures(
       .flatMap((chosen) => {
         const figure = kind.draw(findings, chosen);
         const isEmpty = figure === undefined || figure.sections.every(({ panels }) => panels.length === 0);
-        return isEmpty ? [] : [{ kind, figure, rows: () => kind.rows?.(findings, chosen) ?? [] }];
+        return isEmpty ? [] : [{ kind, figure, rows: () => kind.rows?.(findings, chosen) }];
       })
       .slice(0, MAX_FIGURES),
   );

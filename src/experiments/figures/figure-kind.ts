@@ -57,6 +57,12 @@ export interface BinRow extends MeasuredRow {
   readonly mean: number;
 }
 
+/** The first rows of a table, and the number of all. */
+export interface FirstRows<Row extends MeasuredRow = MeasuredRow> {
+  readonly shown: readonly Row[];
+  readonly all: number;
+}
+
 export interface FigureKind {
   readonly name: string;
   /** The table (`?table=`) with the numbers of the figure. */
@@ -66,10 +72,10 @@ export interface FigureKind {
   draw(findings: Findings, chosen: Chosen): Figure | undefined;
   /** The order of long lists of rows, if it is not that of the figure. */
   readonly rowOrder?: string;
-  /** All numbers behind the figure, in its order. Absent if another figure already lists the same numbers. */
-  rows?(findings: Findings, chosen: Chosen): readonly MeasuredRow[];
-  /** All numbers in time bins, if the figure shows these, and their unit. */
-  readonly bins?: { readonly unit: string; rows(findings: Findings): Iterable<BinRow> };
+  /** The numbers behind the figure, in its order. Absent if another figure already lists the same numbers. */
+  rows?(findings: Findings, chosen: Chosen): FirstRows;
+  /** The numbers in time bins, if the figure shows these, and their unit. */
+  readonly bins?: { readonly unit: string; rows(findings: Findings): FirstRows<BinRow> };
 }
 
 /** A choice among the values of the axes that a figure does not show. */

@@ -1,21 +1,15 @@
 /** A heat map for each of the most active groups, over two swept parameters. Maps of one report share a scale. */
-import { ascending, group as grouped, sum } from 'd3-array';
+import { ascending, max, range, sort, sum } from 'd3-array';
 import type { SetAxis } from '../kinds/axes/set.js';
 import { parameterLabel, settingText } from './condition-labels.js';
-import {
-  otherSettingsChoice,
-  type FigureKind,
-  type Findings,
-  type FoundCondition,
-  sentences,
-} from './figure-kind.js';
+import { otherSettingsChoice, type FigureKind, type Findings, sentences } from './figure-kind.js';
 import { rounded, type Cell, type Panel, type Section } from './figure.js';
 import {
-  conditionsAt,
-  entriesOf,
+  findingsAt,
   type Entry,
-  highestOf,
+  highestFirst,
   leftOut,
+  linesOf,
   longOrder,
   type Measured,
   nameOf,
@@ -44,13 +38,11 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
     ...measure,
     choices: (findings) => [otherSettingsChoice(findings, shown)],
     rowOrder: longOrder(measure),
-    rows: (findings, chosen) => rowsOf(measure, findings, conditionsAt(findings, shown, chosen)),
+    rows: (findings, chosen) => rowsOf(measure, findingsAt(findings, shown, chosen)),
     draw(findings, chosen) {
       const beside = chosen(otherSettingsChoice(findings, shown));
-      const conditions = conditionsAt(findings, shown, chosen);
-      const all = measure.reports.map((report) =>
-        mapsOf(report, axes, measure, findings, conditions, beside),
-      );
+      const drawable = findingsAt(findings, shown, chosen);
+      const all = measure.reports.map((report) => mapsOf(report, axes, measure, drawable, beside));
       const { drawn, silent } = withoutSilent(all);
       const omitted = sum(drawn, (maps) => maps.omitted);
       return {
@@ -67,32 +59,24 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
   };
 }
 
-function mapsOf(
-  report: string,
-  axes: MapAxes,
-  measure: Measured,
-  findings: Findings,
-  conditions: readonly FoundCondition[],
-  beside: string,
-) {
-  const entries = entriesOf(report, measure, findings, conditions);
-  const named = grouped(entries, (entry) => nameOf(report, entry));
-  const all = Array.from(named, ([name, ofGroup]) => ({ name, ofGroup, highest: highestOf(ofGroup) }));
-  const ranked = [...all].sort((a, b) => b.highest - a.highest);
-  const drawnMaps = new Set(ranked.slice(0, MAX_MAPS));
-  const highest = ranked[0]?.highest ?? 0;
+function mapsOf(report: string, axes: MapAxes, measure: Measured, findings: Findings, beside: string) {
+  const lines = linesOf(report, measure, findings, [axes.x, axes.y], 0);
+  const all = range(lines.highest.length);
+  const maps = highestFirst(all, MAX_MAPS, (line) => lines.highest[line]!).map((line) => {
+    const entries = lines.entriesOf(line);
+    return { line, entries, name: nameOf(report, entries[0]!) };
+  });
+  const highest = max(lines.highest) ?? 0;
   const section: Section = {
-    panels: all
-      .filter((each) => drawnMaps.has(each))
-      .map(({ name, ofGroup }) =>
-        mapPanel(name, beside, axes, cellsOf(name, ofGroup, axes, measure, highest), measure),
-      ),
+    panels: sort(maps, ({ line }) => line).map(({ name, entries }) =>
+      mapPanel(name, beside, axes, cellsOf(name, entries, axes, measure, highest), measure),
+    ),
     smallestWidth: 340,
     largestWidth: Math.min(560, Math.max(230, 80 * (axes.xs.length + 1))),
-    scale: { label: `${measure.label} of ${report} (${measure.unit}), ${sampleSize(entries)}`, highest },
+    scale: { label: `${measure.label} of ${report} (${measure.unit}), ${sampleSize(lines.sizes)}`, highest },
   };
-  const names = [...drawnMaps].map(({ name }) => name);
-  return { report, section, highest, names, omitted: all.length - drawnMaps.size };
+  const names = maps.map(({ name }) => name);
+  return { report, section, highest, names, omitted: all.length - maps.length };
 }
 
 function mapPanel(

@@ -1,35 +1,38 @@
 /** Figures of numbers of groups: bars, curves, heat maps, screens. */
-import { group as grouped, max, min, sum } from 'd3-array';
+import { ascending, count, group as grouped, max, range, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { SetAxis } from '../kinds/axes/set.js';
 import type { Measure } from '../kinds/report-kind.js';
+import type { GroupResult } from '../kinds/result-rows.js';
 import { parameterLabel } from './condition-labels.js';
 import { type FigureKind, type Findings, type FoundCondition, sentences, wide } from './figure-kind.js';
 import { counted, MAX_SERIES, type LegendEntry } from './figure.js';
 import { heatMapFigure } from './heat-map-figure.js';
 import {
+  activityOf,
+  controlsOf,
   entriesOf,
   type Entry,
   firstOfEach,
-  highestOf,
+  groupsIn,
+  highestFirst,
   leftOut,
+  type Lines,
+  linesOf,
   longOrder,
   MAX_ROWS,
   type Measured,
   measuredIn,
-  mostActive,
   nameOf,
   rowsOf,
   sampleSize,
   seriesName,
   SPREAD,
-  trialsOf,
   valueOf,
   withoutSilent,
 } from './measured-entries.js';
 import { barsPanel, curvesPanel, type Bar, type Series } from './panels.js';
 import { screenFigures } from './screen-figure.js';
-import { own } from '../../engine/own.js';
 
 const MAX_BARS = 40;
 
@@ -51,7 +54,7 @@ export function measureFigures(experiment: ExperimentDocument, of: Measure): Fig
     {
       ...curvesFigure(dose, measure),
       rowOrder: longOrder(measure),
-      rows: (findings) => rowsOf(measure, findings, [...findings.conditions].sort(inOrder)),
+      rows: (findings) => rowsOf(measure, { ...findings, conditions: findings.conditions.toSorted(inOrder) }),
     },
   ];
 }
@@ -64,27 +67,13 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
     ...measure,
     draw(findings) {
       const all = measure.reports.map((report) => {
-        const entries = entriesOf(report, measure, findings, findings.conditions).filter(
-          ({ value }) => value !== null,
-        );
-        const named = grouped(entries, (entry) => seriesName(entry, [axis.set]));
-        const series = Array.from(named, ([label, entriesOfLine]): Series => ({
-          label,
-          // Controls have the colour of the line that they belong to.
-          likeLine: seriesName({ ...entriesOfLine[0]!, isOfControls: undefined }, [axis.set]),
-          points: entriesOfLine
-            .map(({ condition, value }) => ({
-              x: valueOf(condition, axis),
-              mean: value!.mean,
-              sd: value!.sd,
-            }))
-            .sort((a, b) => a.x - b.x),
-        }));
-        const shown = mostChanging(series);
-        return { report, entries, series: shown, all: series.length, highest: highestOf(entries) };
+        const lines = linesOf(report, measure, findings, [axis.set]);
+        const series = mostChanging(lines).map((line) => seriesOf(lines.entriesOf(line), axis));
+        const { highest, sizes } = lines;
+        return { report, sizes, series, all: highest.length, highest: max(highest) ?? 0 };
       });
       const { drawn, silent } = withoutSilent(all);
-      const n = sampleSize(drawn.flatMap(({ entries }) => entries));
+      const n = sampleSize(drawn.flatMap(({ sizes }) => [...sizes]));
       const panels = drawn
         .filter(({ series }) => series.length > 0)
         .map(({ report, series }) =>
@@ -110,18 +99,24 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
 }
 
 /** Selects as many lines as readers can tell apart: those that change most; of equal changes, the higher ones. Skips silent lines, unless all are. */
-function mostChanging(series: readonly Series[]): readonly Series[] {
-  if (series.length <= MAX_SERIES) return series;
-  const ranked = series.map((each) => {
-    const highest = max(each.points, ({ mean }) => mean) ?? 0;
-    return { each, highest, change: highest - (min(each.points, ({ mean }) => mean) ?? 0) };
-  });
-  const active = ranked.filter(({ highest }) => highest > 0);
-  const chosen = (active.length > 0 ? active : ranked)
-    .sort((a, b) => b.change - a.change || b.highest - a.highest)
-    .slice(0, MAX_SERIES)
-    .map(({ each }) => each);
-  return series.filter((each) => chosen.includes(each));
+function mostChanging({ highest, lowest }: Lines): readonly number[] {
+  const all = range(highest.length);
+  if (all.length <= MAX_SERIES) return all;
+  const active = all.filter((line) => highest[line]! > 0);
+  const changeOf = (line: number) => highest[line]! - lowest[line]!;
+  const ranked = active.length > 0 ? active : all;
+  return highestFirst(ranked, MAX_SERIES, changeOf, (line) => highest[line]!).sort(ascending);
+}
+
+function seriesOf(entries: readonly Entry[], axis: SetAxis): Series {
+  return {
+    label: seriesName(entries[0]!, [axis.set]),
+    // Controls have the colour of the line that they belong to.
+    likeLine: seriesName({ ...entries[0]!, isOfControls: undefined }, [axis.set]),
+    points: entries
+      .map(({ condition, value }) => ({ x: valueOf(condition, axis), mean: value!.mean, sd: value!.sd }))
+      .sort((a, b) => a.x - b.x),
+  };
 }
 
 /** A note that names identical lines, if there are any. */
@@ -135,13 +130,12 @@ function groupsFigure(measure: Measured): FigureKind {
   return {
     ...measure,
     rowOrder: longOrder(measure),
-    rows: (findings) =>
-      rowsOf(measure, findings, findings.conditions.slice(0, 1), barredGroups(measure, findings).isCut),
+    rows: (findings) => rowsOf(measure, findings, barredGroups(measure, findings).isCut),
     draw(findings) {
       const { shown, isCut, all, silent, hasControls } = barredGroups(measure, findings);
       if (shown.length === 0) return undefined;
       const entries = shown.flat();
-      const maxTrials = max(entries, (entry) => (entry.isOfControls ? 0 : trialsOf(entry))) ?? 0;
+      const maxTrials = max(entries, (entry) => (entry.isOfControls ? 0 : count(entry.value!.trials))) ?? 0;
       const bars = entries.map((entry): Bar => {
         const { mean, sd, trials } = entry.value!;
         const values = trials.filter((each) => each !== null);
@@ -172,39 +166,31 @@ function groupsFigure(measure: Measured): FigureKind {
   };
 }
 
-/** Divides entries, those of a group adjacent, into those of each group. */
-function ofGroups(entries: readonly Entry[]): Entry[][] {
-  const groups: Entry[][] = [];
-  let last: Entry | undefined;
-  for (const entry of entries) {
-    if (entry.group === last?.group) groups.at(-1)!.push(entry);
-    else groups.push([entry]);
-    last = entry;
-  }
-  return groups;
-}
-
 /** The groups that bars show, each with the numbers of its controls: all that are active or, if they are too many, the most active. */
 function barredGroups(measure: Measured, findings: Findings) {
-  const conditions = findings.conditions.slice(0, 1);
-  const lists = measure.reports.map((report) => {
-    const entries = entriesOf(report, measure, findings, conditions).filter(({ value }) => value !== null);
-    return ofGroups(entries);
-  });
+  const [condition] = findings.conditions;
+  const groupsOf = measure.reports.map((report) => groupsIn(condition, report));
+  /** The higher mean of a group and its controls; negative if there is none. */
+  const highestIn = (group: GroupResult) =>
+    Math.max(measure.of(group)?.mean ?? -1, controlsOf(group)?.mean ?? -1);
+  const lists = groupsOf.map((groups) => groups.filter((group) => highestIn(group) >= 0));
   // Controls stay beside their group even if they are silent.
-  const activeOnly = lists.map((groups) =>
-    groups.filter((entries) => entries.some(({ value }) => value!.mean > 0)),
-  );
+  const activeOnly = lists.map((groups) => groups.filter((group) => highestIn(group) > 0));
   const countOf = (all: typeof lists) => sum(all, ({ length }) => length);
   const isSilent = countOf(activeOnly) === 0;
   const drawable = isSilent ? lists : activeOnly;
-  const hasControls = measure.reports.some((report) =>
-    own(conditions[0]?.groups, report)?.some((group) => 'control' in group),
-  );
+  const hasControls = groupsOf.some((groups) => groups.some((group) => 'control' in group));
   const most = hasControls ? MAX_BARS / 2 : MAX_BARS;
   const isCut = countOf(drawable) > most;
-  const ranked = () => drawable.map((groups) => mostActive(groups, measure));
-  const shown = isCut ? firstOfEach(ranked(), most).flat().slice(0, most) : drawable.flat();
+  const ranked = drawable.map((groups) =>
+    isCut ? highestFirst(groups, most, (group) => activityOf(measure, group)) : groups,
+  );
+  const shown = firstOfEach(ranked, most)
+    .flatMap((groups, at) =>
+      groups.map((group) => ({ report: measure.reports[at]!, condition: condition!, group })),
+    )
+    .slice(0, most)
+    .map((row) => entriesOf(row, measure, findings).filter(({ value }) => value !== null));
   const all = countOf(lists);
   return { shown, isCut, all, silent: isSilent ? 0 : all - countOf(activeOnly), hasControls };
 }

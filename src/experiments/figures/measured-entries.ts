@@ -1,5 +1,5 @@
-/** The numbers of groups behind figures, by report and condition. */
-import { descending, extent, group as grouped, max, sum } from 'd3-array';
+/** The numbers of groups behind figures, by report and condition. Of up to millions, only those that are drawn become entries. */
+import { count, extent, max, range, sort, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { SetAxis } from '../kinds/axes/set.js';
 import type { Measure } from '../kinds/report-kind.js';
@@ -11,6 +11,7 @@ import {
   otherSettingsChoice,
   type Chosen,
   type Findings,
+  type FirstRows,
   type FoundCondition,
   type MeasuredRow,
 } from './figure-kind.js';
@@ -35,29 +36,82 @@ export function measuredIn(experiment: ExperimentDocument, measure: Measure): Me
   return { ...measure, name, table, reports };
 }
 
+type Value = ReturnType<Measure['of']>;
+
 /** The number of a group in a condition. */
 export interface Entry extends MeasuredRow {
   /** null if there is no number. */
-  readonly value: ReturnType<Measure['of']>;
+  readonly value: Value;
   /** True for the mean of the group's controls. */
   readonly isOfControls?: true | undefined;
 }
 
-/** Numbers of a group and of its controls are adjacent, and have the same `group`. */
-export function entriesOf(
+/** The groups of a report: the same ones in all conditions. */
+export function groupsIn(condition: FoundCondition | undefined, report: string): readonly GroupResult[] {
+  return own(condition?.groups, report) ?? [];
+}
+
+/** The number of a group and, if there is one, that of its controls. Both have the same `group`. */
+export function entriesOf(row: MeasuredRow, measure: Measured, { typeOf }: Findings): Entry[] {
+  const entry = { ...row, group: withType(row.group, typeOf), value: measure.of(row.group) };
+  const value = controlsOf(row.group);
+  return value === null ? [entry] : [entry, { ...entry, value, isOfControls: true }];
+}
+
+export function controlsOf(group: GroupResult): Value {
+  const { mean = null, sd = null, values = [] } = (group as Partial<RateGroup>).control ?? {};
+  return mean === null || sd === null ? null : { mean, sd, trials: values };
+}
+
+/** Lines of numbers, each of a group or of its controls, in the order of their first numbers. */
+export type Lines = ReturnType<typeof linesOf>;
+
+/**
+ * @param ownAxes axes of the figure. A group has a line for each combination of values of the others
+ * @param ofNone stands for a missing number of a group. By default, lines lack it
+ */
+export function linesOf(
   report: string,
   measure: Measured,
-  { typeOf }: Findings,
-  conditions: readonly FoundCondition[],
-): Entry[] {
-  return conditions.flatMap((condition) =>
-    (own(condition.groups, report) ?? []).flatMap((group): Entry[] => {
-      const entry = { report, condition, group: withType(group, typeOf), value: measure.of(group) };
-      const { mean = null, sd = null, values = [] } = (group as Partial<RateGroup>).control ?? {};
-      if (mean === null || sd === null) return [entry];
-      return [entry, { ...entry, value: { mean, sd, trials: values }, isOfControls: true }];
-    }),
-  );
+  findings: Findings,
+  ownAxes: readonly string[],
+  ofNone?: number,
+) {
+  const { conditions } = findings;
+  const texts = conditions.map(({ parameters }) => otherSettingsText(parameters, ownAxes));
+  const width = 2 * groupsIn(conditions[0], report).length;
+  const starts = new Map(texts.map((text, at) => [text, at * width]));
+  const [keys, highest, lowest]: [number[], number[], number[]] = [[], [], []];
+  /** The line of each key plus 1; 0 before its first number. Even keys are of groups, odd ones of their controls. */
+  const lineOf = new Uint32Array(conditions.length * width);
+  const add = (key: number, mean = ofNone): void => {
+    if (mean === undefined) return;
+    const line = (lineOf[key] ||= keys.push(key)) - 1;
+    highest[line] = Math.max(highest[line] ?? mean, mean);
+    lowest[line] = Math.min(lowest[line] ?? mean, mean);
+  };
+  /** Numbers of trials. */
+  const sizes = new Set<number>();
+  conditions.forEach((condition, at) => {
+    let key = starts.get(texts[at]!)!;
+    for (const group of groupsIn(condition, report)) {
+      const value = measure.of(group);
+      const controls = controlsOf(group);
+      if (value !== null) sizes.add(count(value.trials));
+      add(key, value?.mean);
+      if (controls !== null) add(key + 1, controls.mean);
+      key += 2;
+    }
+  });
+  const entriesOfLine = (line: number): Entry[] => {
+    const key = keys[line]!;
+    const alike = conditions.filter((_, at) => starts.get(texts[at]!) === key - (key % width));
+    return alike
+      .map((condition) => ({ report, condition, group: groupsIn(condition, report)[(key % width) >> 1]! }))
+      .flatMap((row) => entriesOf(row, measure, findings).slice(key % 2, (key % 2) + 1))
+      .filter(({ value }) => value !== null || ofNone !== undefined);
+  };
+  return { highest, lowest, sizes, entriesOf: entriesOfLine };
 }
 
 /** How strongly a group responds; the least number if it has no value. */
@@ -67,15 +121,14 @@ export function activityOf({ of, lowest }: Measure, group: GroupResult): number 
   return lowest === undefined ? mean : -mean;
 }
 
-/** Sorts the most active groups first; ties keep their order. @param all each with the rows of a group */
-export function mostActive<T extends MeasuredRow>(
-  all: readonly (readonly T[])[],
-  measure: Measure,
-): (readonly T[])[] {
-  return all
-    .map((rows) => ({ rows, activity: max(rows, ({ group }) => activityOf(measure, group)) }))
-    .sort((a, b) => descending(a.activity, b.activity))
-    .map(({ rows }) => rows);
+/** Selects those with the highest numbers, the highest first. Equal ones are in the order of `ofEqual`, then in their own. */
+export function highestFirst<T>(all: readonly T[], most: number, of: (one: T) => number, ofEqual = of): T[] {
+  // A sort of plain numbers is fast, and leaves few to compare.
+  const numbers = all.map(of);
+  const least = new Float64Array(numbers).sort().at(-most) ?? -Infinity;
+  const candidates = all.filter((_, at) => numbers[at]! >= least);
+  const order = [of, ofEqual].map((number) => (one: T) => -number(one));
+  return sort(candidates, ...order).slice(0, most);
 }
 
 /** The beginnings of lists, in all at most a number of entries. Short lists are whole. */
@@ -90,23 +143,28 @@ export function firstOfEach<T>(lists: readonly (readonly T[])[], most: number): 
  * @param isRanked true to sort the most active groups of each report first. More rows than a table shows are sorted in any case,
  *   and those that it can show of each report come first.
  */
-export function rowsOf(
-  measure: Measured,
-  findings: Findings,
-  conditions: readonly FoundCondition[],
-  isRanked = false,
-): readonly MeasuredRow[] {
-  const lists = measure.reports.map((report) => {
-    const rows = entriesOf(report, measure, findings, conditions).filter(({ isOfControls }) => !isOfControls);
-    return [...grouped(rows, ({ group }) => groupLabel(group)).values()];
+export function rowsOf(measure: Measured, { conditions, typeOf }: Findings, isRanked = false): FirstRows {
+  const { reports } = measure;
+  const all = conditions.length * sum(reports, (report) => groupsIn(conditions[0], report).length);
+  const most = MAX_ROWS / conditions.length;
+  const lists = reports.map((report) => {
+    const columns = conditions.map((condition) => groupsIn(condition, report));
+    const groups = range(columns[0]?.length ?? 0);
+    if (!isRanked && all <= MAX_ROWS) return groups;
+    const activity = (at: number) => max(columns, (column) => activityOf(measure, column[at]!))!;
+    return highestFirst(groups, Math.ceil(most), activity);
   });
-  const isLong = sum(lists, (groups) => sum(groups, ({ length }) => length)) > MAX_ROWS;
-  if (!isLong && !isRanked) return lists.flat(2);
-  const ranked = lists.map((groups) => mostActive(groups, measure));
-  if (!isLong) return ranked.flat(2);
-  const first = firstOfEach(ranked, MAX_ROWS / conditions.length);
-  const others = ranked.map((groups, report) => groups.slice(first[report]!.length));
-  return [...first, ...others].flat(2);
+  const first = firstOfEach(lists, most);
+  const others = lists.map((groups, report) => groups.slice(first[report]!.length));
+  const shown = [...first, ...others].flatMap((groups, at) => {
+    const report = reports[at % reports.length]!;
+    return groups.flatMap((group) =>
+      conditions.map((condition): MeasuredRow => {
+        return { report, condition, group: withType(groupsIn(condition, report)[group]!, typeOf) };
+      }),
+    );
+  });
+  return { shown: shown.slice(0, MAX_ROWS), all };
 }
 
 /** The order of rowsOf if they are too many for a table. */
@@ -114,14 +172,11 @@ export function longOrder({ lowest = 'most active' }: Measure): string {
   return `the ${lowest} groups of each report first`;
 }
 
-/** The conditions with the chosen values of the axes that the figure does not show. */
-export function conditionsAt(
-  findings: Findings,
-  shown: readonly string[],
-  chosen: Chosen,
-): readonly FoundCondition[] {
+/** Findings of the conditions with the chosen values of the axes that the figure does not show. */
+export function findingsAt(findings: Findings, shown: readonly string[], chosen: Chosen): Findings {
   const beside = chosen(otherSettingsChoice(findings, shown));
-  return findings.conditions.filter(({ parameters }) => otherSettingsText(parameters, shown) === beside);
+  const isChosen = ({ parameters }: FoundCondition) => otherSettingsText(parameters, shown) === beside;
+  return { ...findings, conditions: findings.conditions.filter(isChosen) };
 }
 
 export function seriesName(
@@ -133,22 +188,10 @@ export function seriesName(
   return [...names, otherSettingsText(condition.parameters, ownAxes)].filter(Boolean).join(', ');
 }
 
-/** `n = 30 trials`, counting only trials with a number: a latency may lack some. */
-export function sampleSize(entries: readonly Entry[]): string {
-  const counts = entries
-    .filter(({ isOfControls }) => !isOfControls)
-    .flatMap((entry) => trialsOf(entry) ?? []);
-  const [least = 0, most = 0] = extent(counts);
+/** `n = 30 trials`. @param sizes numbers of trials, counting only trials with a number: a latency may lack some */
+export function sampleSize(sizes: Iterable<number>): string {
+  const [least = 0, most = 0] = extent(sizes);
   return `n = ${least === most ? '' : `${least} to `}${counted(most, 'trial')}`;
-}
-
-/** @returns the number of trials, or controls, with a number; undefined if none has one */
-export function trialsOf({ value }: Entry): number | undefined {
-  return value?.trials.filter((each) => each !== null).length;
-}
-
-export function highestOf(entries: readonly Entry[]): number {
-  return max(entries, ({ value }) => value?.mean) ?? 0;
 }
 
 export function valueOf({ parameters }: FoundCondition, { set }: SetAxis): number {

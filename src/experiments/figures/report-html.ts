@@ -2,7 +2,7 @@
  * The report of an experiment: one HTML file without scripts that loads nothing. The command line and the laboratory make the
  * same bytes from equal answers on the same day.
  */
-import { group } from 'd3-array';
+import { group, sum } from 'd3-array';
 import type { RateGroup } from '../kinds/reports/rate.js';
 import type { ExperimentHead, ExperimentTotals, ResolvedSet, ScreenResult } from '../document/result.js';
 import type { GroupLabels } from '../kinds/groups.js';
@@ -19,7 +19,7 @@ import {
 import { drawSvg } from './draw.js';
 import { LINES_NOTE, typesOfRow } from './driver-lines.js';
 import { drawnFigures, type DrawnFigure } from './experiment-figures.js';
-import { type BinRow, type Findings, type MeasuredRow, sentences } from './figure-kind.js';
+import { type BinRow, type Findings, type FirstRows, type MeasuredRow, sentences } from './figure-kind.js';
 import { chanceText } from './figure.js';
 import { MAX_ROWS } from './measured-entries.js';
 import { questionOf } from './question.js';
@@ -124,7 +124,8 @@ function figureHtml({ kind, figure }: DrawnFigure, number: number): Html {
 function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
   const numbered = drawn.map((figure, at) => ({ ...figure, number: at + 1 }));
   return [...group(numbered, ({ kind }) => kind)].flatMap(([kind, figures]) => {
-    const rows = figures.flatMap((each) => each.rows());
+    const rows = figures.flatMap((each) => each.rows() ?? []);
+    const shown = rows.flatMap((each) => each.shown).slice(0, MAX_ROWS);
     const numbers = figures.map(({ number }) => number);
     const behind = (what: string) =>
       `${what}, behind Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
@@ -132,21 +133,16 @@ function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
       const name = `${kind.name.charAt(0).toUpperCase()}${kind.name.slice(1)}`;
       return [binsTable(behind(name), kind.bins.rows(findings), kind.bins.unit, findings)];
     }
-    if (rows.length === 0) return [];
-    const title = behind(measureOf(findings.head.experiment, rows[0]!.report).label);
-    return [rowsTable(title, rows, findings, kind.rowOrder)];
+    if (shown.length === 0) return [];
+    const title = behind(measureOf(findings.head.experiment, shown[0]!.report).label);
+    return [rowsTable(title, { shown, all: sum(rows, ({ all }) => all) }, findings, kind.rowOrder)];
   });
 }
 
-function rowsTable(
-  title: string,
-  rows: readonly MeasuredRow[],
-  findings: Findings,
-  order: string | undefined,
-): Html {
+function rowsTable(title: string, rows: FirstRows, findings: Findings, order: string | undefined): Html {
   const { experiment } = findings.head;
-  const { unit } = measureOf(experiment, rows[0]!.report);
-  const isControlled = rows.some(({ group }) => 'control' in group);
+  const { unit } = measureOf(experiment, rows.shown[0]!.report);
+  const isControlled = rows.shown.some(({ group }) => 'control' in group);
   const heads = [
     `Mean (${unit})`,
     `sd (${unit})`,
@@ -193,7 +189,7 @@ function lineValues(
   return [driverLines.textFor(typesOfRow(parameters, group, typeOf)) || '–'];
 }
 
-function binsTable(title: string, rows: Iterable<BinRow>, unit: string, findings: Findings): Html {
+function binsTable(title: string, rows: FirstRows<BinRow>, unit: string, findings: Findings): Html {
   const heads = ['From (ms)', 'To (ms)', `Mean (${unit})`];
   return groupsTable(title, heads, rows, ({ fromMs, toMs, mean }) => [fromMs, toMs, mean], findings);
 }
@@ -202,15 +198,12 @@ function binsTable(title: string, rows: Iterable<BinRow>, unit: string, findings
 function groupsTable<Row extends MeasuredRow>(
   title: string,
   heads: readonly string[],
-  rows: Iterable<Row>,
+  { shown, all }: FirstRows<Row>,
   valuesOf: (row: Row) => readonly Value[],
   { typeOf }: Findings,
   order = 'in the order of the figure',
   about = '',
 ): Html {
-  const shown: Row[] = [];
-  let all = 0;
-  for (const row of rows) if (++all <= MAX_ROWS) shown.push(row);
   const parameters = Object.keys(shown[0]?.condition.parameters ?? {});
   return tableHtml(
     title,

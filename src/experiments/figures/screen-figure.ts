@@ -1,5 +1,5 @@
 /** The figures of a screen, which silences or stimulates groups in turn: changes from the baseline, and numbers. */
-import { max, min } from 'd3-array';
+import { count, max, min } from 'd3-array';
 import type { EachAxis } from '../kinds/axes/each.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import { conditionLabel, groupLabel, namedValue, settingText, withType } from './condition-labels.js';
@@ -14,16 +14,17 @@ import {
 } from './figure-kind.js';
 import { counted, type LegendEntry, type Mark, type Panel, rounded } from './figure.js';
 import {
-  conditionsAt,
   entriesOf,
   type Entry,
+  findingsAt,
+  groupsIn,
+  MAX_ROWS,
   type Measured,
   sampleSize,
   SPREAD,
 } from './measured-entries.js';
 import { halfInterval, pairedDifference } from './paired-difference.js';
 import { barsPanel, ROW_PX, type Bar } from './panels.js';
-import { own } from '../../engine/own.js';
 
 const MAX_BARS = 40;
 const LEVEL = 0.95;
@@ -49,7 +50,7 @@ class Screen {
   choices(findings: Findings, chosen: Chosen): readonly Choice[] {
     const { measure, axis } = this;
     const report: Choice = { name: 'report', label: 'Report', values: measure.reports, inFile: 3 };
-    const ofReport = findings.conditions.flatMap(({ groups }) => own(groups, chosen(report)) ?? []);
+    const ofReport = groupsIn(findings.conditions[0], chosen(report));
     const group = {
       name: 'group',
       label: 'Group',
@@ -63,9 +64,13 @@ class Screen {
   ranked(findings: Findings, chosen: Chosen) {
     const { measure, axis, edited } = this;
     const [report, group, beside] = this.choices(findings, chosen).map(chosen) as [string, string, string];
-    const all = entriesOf(report, measure, findings, conditionsAt(findings, [axis.as], chosen)).filter(
-      (each) => groupLabel(each.group) === group && !each.isOfControls,
+    const at = groupsIn(findings.conditions[0], report).findIndex(
+      (each) => groupLabel(withType(each, findings.typeOf)) === group,
     );
+    const all = findingsAt(findings, [axis.as], chosen).conditions.map((condition) => {
+      const row = { report, condition, group: groupsIn(condition, report)[at]! };
+      return entriesOf(row, measure, findings)[0]!;
+    });
     const baseline = all.find(({ condition }) => condition.parameters[axis.as] === null);
     const rank = ({ value }: Entry) =>
       value === null ? -1 : edited ? Math.abs(value.mean - (baseline?.value?.mean ?? 0)) : value.mean;
@@ -178,7 +183,8 @@ function numbersFigure(screen: Screen): FigureKind {
     choices: (findings, chosen) => screen.choices(findings, chosen),
     rows(findings, chosen) {
       const { baseline, others } = screen.ranked(findings, chosen);
-      return baseline === undefined ? others : [baseline, ...others];
+      const all = baseline === undefined ? others : [baseline, ...others];
+      return { shown: all.slice(0, MAX_ROWS), all: all.length };
     },
     draw(findings, chosen) {
       const { baseline, others, beside, what } = screen.ranked(findings, chosen);
@@ -191,7 +197,7 @@ function numbersFigure(screen: Screen): FigureKind {
         sd: entry.value!.sd,
       });
       const bars = [...(baseline?.value ? [baseline] : []), ...shown].map(barOf);
-      const n = sampleSize(entries);
+      const n = sampleSize(entries.map(({ value }) => count(value!.trials)));
       const legend: LegendEntry[] =
         baseline?.value == null
           ? [{ label: `mean, ${n}`, paint: 0, sample: 'bar' }, SPREAD]

@@ -15,6 +15,7 @@ import {
   sentences,
 } from './figure-kind.js';
 import { type Mark, type Panel } from './figure.js';
+import { highestFirst } from './measured-entries.js';
 import { withStimulus } from './stimulus-panel.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { own } from '../../engine/own.js';
@@ -92,17 +93,6 @@ function spikesOf({ reports }: ExperimentDocument, { tables }: FoundCondition, t
   return spikes;
 }
 
-/** Selects of too many neurons those with the most spikes, else the first ones, and keeps their order. */
-function drawnNeurons(
-  all: readonly number[],
-  spikes: ReadonlyMap<number, readonly number[]>,
-): readonly number[] {
-  if (all.length <= MAX_TRACES) return all;
-  const countOf = (neuron: number) => spikes.get(neuron)?.length ?? 0;
-  const chosen = new Set(all.toSorted((a, b) => countOf(b) - countOf(a)).slice(0, MAX_TRACES));
-  return all.filter((neuron) => chosen.has(neuron));
-}
-
 /** A panel for each of a few neurons, with a note on what is left out; no panel if the trial has no rows. */
 function tracesOf(
   report: string,
@@ -116,7 +106,9 @@ function tracesOf(
   const { values } = columns.find(({ column }) => column.name === name)!;
   const rows = Array.from(trials.keys()).filter((row) => trials[row] === trial);
   const all = [...new Set(rows.map((row) => neurons[row]!))];
-  const shown = drawnNeurons(all, spikes);
+  // Selects of too many neurons those with the most spikes, else the first ones, and keeps their order.
+  const chosen = highestFirst(all, MAX_TRACES, (neuron) => spikes.get(neuron)?.length ?? 0);
+  const shown = all.filter((neuron) => chosen.includes(neuron));
   // Every neuron has the same number of samples.
   const stride = Math.ceil(rows.length / all.length / MAX_POINTS);
   const last = (max(rows, (row) => steps[row]!) ?? 0) / STEPS_PER_MS;

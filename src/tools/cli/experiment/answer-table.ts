@@ -10,7 +10,7 @@ import { comparisonsOf } from '../../../experiments/figures/controls-figure.js';
 import { chanceText, counted } from '../../../experiments/figures/figure.js';
 import { LINES_NOTE, typesOfRow } from '../../../experiments/figures/driver-lines.js';
 import type { Findings, FoundCondition } from '../../../experiments/figures/figure-kind.js';
-import { mostActive } from '../../../experiments/figures/measured-entries.js';
+import { activityOf, highestFirst } from '../../../experiments/figures/measured-entries.js';
 import { measureOf } from '../../../experiments/figures/report-figures.js';
 import { axisKindOf, parameterOf, type SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
 import type {
@@ -201,10 +201,9 @@ function conditionTable(
     const measure = measureOf(experiment, report);
     const { of, unit, respondingOf, lowest } = measure;
     const meanOf = (group: GroupResult) => of(group)?.mean ?? 0;
-    const each = groups.map((group) => [{ report, condition, group }]);
-    const ranked = mostActive(each, measure).map(([row]) => row!.group);
+    const ranked = () => highestFirst(groups, MAX_GROUPS, (group) => activityOf(measure, group));
     // Few groups keep their order; many are sorted by value, so that the largest are visible.
-    const rows = groups.length > MAX_GROUPS ? ranked.slice(0, MAX_GROUPS) : groups;
+    const rows = groups.length > MAX_GROUPS ? ranked() : groups;
     const scale = Math.max(0, ...rows.map(meanOf));
     return [
       '',
