@@ -129,6 +129,7 @@ describe('prices', () => {
       { node_set, rate_hz: 40 },
       { node_set, rate_hz: { times_ms: [0], values: [40] } },
       { rates: node_set.map((type) => ({ node_set: type, rate_hz: 40 })) },
+      { module: 'spikes', node_set, times_ms: [0] },
     ];
     const expected = timesMs.map(() => [expect.closeTo(1.02, 6), expect.closeTo(0, 6)]);
     for (const input of resumed) expect([input, worksOf(input, timesMs)]).toEqual([input, expected]);

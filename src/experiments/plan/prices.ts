@@ -5,6 +5,7 @@
  * is the time that it simulates. Measured for one second on the default and the measured wiring: the examples take 1 to 6 ms,
  * the stimuli of version 1 take 1 to 40 ms.
  */
+import { firstNotBelow } from '../../engine/connectome/sorted-array.js';
 import { STEPS_PER_MS, type Input } from '../../engine/stimulus/protocol.js';
 import {
   backgroundWork,
@@ -147,13 +148,16 @@ function trainWork({ neurons, train }: AnyInput, durationSteps: number, fromStep
         train.nominalRateHz * train.intensity,
         windowOfEpoch(fromStep, durationSteps),
       );
-    case 'spikes':
+    case 'spikes': {
+      const countOf = (steps: Uint32Array) =>
+        firstNotBelow(steps, durationSteps) - firstNotBelow(steps, fromStep);
       return {
-        trains: trainsOf(length, durationSteps),
+        trains: trainsOf(length, durationSteps - fromStep),
         inputEvents: ArrayBuffer.isView(train.steps)
-          ? length * train.steps.length
-          : train.steps.reduce((sum, steps) => sum + steps.length, 0),
+          ? length * countOf(train.steps)
+          : train.steps.reduce((sum, steps) => sum + countOf(steps), 0),
       };
+    }
   }
   const endStep = Math.min(durationSteps, train.endStep);
   const startStep = Math.min(endStep, Math.max(fromStep, train.startStep));
