@@ -133,11 +133,14 @@ describe('prices', () => {
     ];
     const expected = timesMs.map(() => [expect.closeTo(1.02, 6), expect.closeTo(0, 6)]);
     for (const input of resumed) expect([input, worksOf(input, timesMs)]).toEqual([input, expected]);
-    // The first step in a window draws its epoch from the start.
+    // The first step in a window draws its epoch from the start. Background has no cursors, so each of its steps does.
     const hiddenOf = (input: object, at: readonly number[]) =>
       worksOf(input, at).map(([, hidden]) => expect.closeTo(hidden!, 6));
     expect([0, 40 * 4.97, 0, 0]).toEqual(
       hiddenOf({ node_set, rate_hz: 40, delay_ms: 4970 }, [4940, 4960, 4980, 5000]),
+    );
+    expect([0, 4 * 4.98, 0, 4 * 0.5]).toEqual(
+      hiddenOf({ module: 'background', node_set, rate_hz: 4 }, [0, 4980, 5000, 60_500]),
     );
   });
 

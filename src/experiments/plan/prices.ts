@@ -162,9 +162,9 @@ function trainWork({ neurons, train }: AnyInput, durationSteps: number, fromStep
   const endStep = Math.min(durationSteps, train.endStep);
   const startStep = Math.min(endStep, Math.max(fromStep, train.startStep));
   const unresumed = windowOfEpoch(startStep, endStep);
-  // A step of a session continues a train from its cursors, if the window began before.
+  if (train.kind === 'background') return backgroundWork(length, train.rateHz, unresumed);
+  // A step of a session continues a train from its cursors, if the window began before. Background has no cursors.
   const window = train.startStep < fromStep ? { ...unresumed, drawnFrom: startStep } : unresumed;
-  if (train.kind === 'background') return backgroundWork(length, train.rateHz, window);
   const { rateHz } = train;
   if (typeof rateHz === 'number') return steadyWork(length, rateHz, window);
   return varyingWork(totalsOf(rateHz), window, rateHz.courses ? 1 : length, rateHz.scale);
