@@ -1,10 +1,9 @@
 /** Estimates the work of drawing trains of input events, both for a document and for the task of a trial. */
 import { STEPS_PER_MS, type RateTable } from '../../engine/stimulus/protocol.js';
 import { rateTotals, type RateTotals, sumUpTo } from '../../engine/stimulus/rate-table.js';
+import { epochsIn } from '../../engine/stimulus/trains.js';
 
 const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
-/** So many events that are drawn and rejected take as long as one train. */
-const HIDDEN_EVENTS_OF_TRAIN = 20;
 /** So many background trains, which are drawn together, take as long as one other train. */
 const BACKGROUND_TRAINS_OF_TRAIN = 40;
 
@@ -12,8 +11,24 @@ const BACKGROUND_TRAINS_OF_TRAIN = 40;
 export interface TrainWork {
   readonly trains: number;
   readonly inputEvents: number;
+  /** Events that are drawn and then dropped: those before the window, and those above the rate. */
+  readonly hiddenEvents?: number;
   /** Events in the network, if the input is known to cause many. */
   readonly synapticEvents?: number;
+}
+
+/** The steps of an input's window, and the step from which the engine draws to find its events. */
+export interface DrawnWindow {
+  readonly drawnFrom: number;
+  readonly startStep: number;
+  /** The first step after the window. */
+  readonly endStep: number;
+}
+
+/** A window whose events are drawn from the start of its epoch, because no cursor points into it. */
+export function windowOfEpoch(startStep: number, endStep: number): DrawnWindow {
+  const [epoch] = epochsIn(startStep, Math.min(endStep, startStep + 1));
+  return { drawnFrom: epoch?.startStep ?? startStep, startStep, endStep };
 }
 
 /** Number of trains to charge: for each neuron one, and one more for each second. */
@@ -22,36 +37,39 @@ export function trainsOf(neurons: number, windowSteps: number): number {
 }
 
 /** Work of trains with one constant rate. */
-export function steadyWork(neurons: number, rateHz: number, windowSteps: number): TrainWork {
+export function steadyWork(
+  neurons: number,
+  rateHz: number,
+  { drawnFrom, startStep, endStep }: DrawnWindow,
+): TrainWork {
   return {
-    trains: trainsOf(neurons, windowSteps),
-    inputEvents: (neurons * rateHz * windowSteps) / STEPS_PER_SECOND,
+    trains: trainsOf(neurons, endStep - startStep),
+    inputEvents: (neurons * rateHz * (endStep - startStep)) / STEPS_PER_SECOND,
+    hiddenEvents: (neurons * rateHz * (startStep - drawnFrom)) / STEPS_PER_SECOND,
   };
 }
 
-export function backgroundWork(neurons: number, rateHz: number, windowSteps: number): TrainWork {
-  const { trains, inputEvents } = steadyWork(neurons, rateHz, windowSteps);
-  return { trains: trains / BACKGROUND_TRAINS_OF_TRAIN, inputEvents };
+export function backgroundWork(neurons: number, rateHz: number, window: DrawnWindow): TrainWork {
+  const work = steadyWork(neurons, rateHz, window);
+  return { ...work, trains: work.trains / BACKGROUND_TRAINS_OF_TRAIN };
 }
 
 /**
- * Work of trains whose rates differ or change. The engine draws each at its highest rate from the start of the trial and
- * rejects events, so rejected events cost time too.
+ * Work of trains whose rates differ or change. The engine draws each at its highest rate and drops events.
  * @param times number of copies of the work  @param scale multiplies the rates
  */
 export function varyingWork(
   totals: RateTotals,
-  startStep: number,
-  endStep: number,
+  { drawnFrom, startStep, endStep }: DrawnWindow,
   times = 1,
   scale = 1,
 ): TrainWork {
   const { neurons, drawnHz } = totals;
   const inputEvents =
     (times * scale * (sumUpTo(totals, endStep) - sumUpTo(totals, startStep))) / STEPS_PER_SECOND;
-  const drawn = (times * scale * drawnHz * endStep) / STEPS_PER_SECOND;
-  const hidden = Math.max(0, drawn - inputEvents) / HIDDEN_EVENTS_OF_TRAIN;
-  return { trains: times * trainsOf(neurons, endStep - startStep) + hidden, inputEvents };
+  const drawn = (times * scale * drawnHz * (endStep - drawnFrom)) / STEPS_PER_SECOND;
+  const hiddenEvents = Math.max(0, drawn - inputEvents);
+  return { trains: times * trainsOf(neurons, endStep - startStep), inputEvents, hiddenEvents };
 }
 
 /** Totals by the array of rates of a table. Conditions of a sweep and steps of a session share that array. */

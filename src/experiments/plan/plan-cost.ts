@@ -13,6 +13,7 @@ const NO_WORK = {
   trials: 0,
   trains: 0,
   inputEvents: 0,
+  hiddenEvents: 0,
   synapticEvents: 0,
   samples: 0,
   tableRows: 0,
@@ -26,7 +27,9 @@ export interface ConditionCost {
   /** Work before the first trial. */
   readonly preparation: Work;
   /** Work of each trial, without recordings. */
-  readonly trial: Required<Pick<Work, 'brainMs' | 'trials' | 'trains' | 'inputEvents' | 'synapticEvents'>>;
+  readonly trial: Required<
+    Pick<Work, 'brainMs' | 'trials' | 'trains' | 'inputEvents' | 'hiddenEvents' | 'synapticEvents'>
+  >;
 }
 
 export class PlanCost {
@@ -44,7 +47,8 @@ export class PlanCost {
       }
       if (plan.isIdleAt(cell)) return undefined;
       const { durationMs, coordinates, inputs: settings } = plan.settingsAt(cell);
-      const trial = { brainMs: durationMs, trials: 1, trains: 0, inputEvents: 0, synapticEvents: 0 };
+      const events = { inputEvents: 0, hiddenEvents: 0, synapticEvents: 0 };
+      const trial = { brainMs: durationMs, trials: 1, trains: 0, ...events };
       inputs.forEach((input, at) =>
         addWork(trial, input.workOf(input.neuronsAt(coordinates), settings[at]!)),
       );

@@ -5,6 +5,7 @@
  * is the time that it simulates. Measured for one second on the default and the measured wiring: the examples take 1 to 6 ms,
  * the stimuli of version 1 take 1 to 40 ms.
  */
+import { firstNotBelow } from '../../engine/connectome/sorted-array.js';
 import { STEPS_PER_MS, type Input } from '../../engine/stimulus/protocol.js';
 import {
   backgroundWork,
@@ -13,6 +14,7 @@ import {
   type TrainWork,
   trainsOf,
   varyingWork,
+  windowOfEpoch,
 } from '../kinds/train-work.js';
 import { isEventResult, rowsHere } from '../kinds/reports/event-table.js';
 import {
@@ -34,6 +36,8 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   /** Drawn trains of events: for each trial, input and neuron one, and one more for each second of the window. */
   trains: 16_000,
   inputEvents: 130_000,
+  /** Events that are drawn and then dropped: 25 to 60 ns each. */
+  hiddenEvents: 320_000,
   synapticEvents: 6_500_000,
   /** Conditions with overridden connections: 10 ms each, and 1 us for each connection. Several workers prepare the same ones. */
   editedConditions: 2,
@@ -97,13 +101,15 @@ export function expectedWork(task: TrialTask | ConditionTask, fromStep = 0): Wor
   const { inputs, durationSteps } = task.protocol;
   let trains = 0;
   let inputEvents = 0;
+  let hiddenEvents = 0;
   for (const input of inputs) {
     const ofInput = trainWork(input, durationSteps, fromStep);
     trains += ofInput.trains;
     inputEvents += ofInput.inputEvents;
+    hiddenEvents += ofInput.hiddenEvents ?? 0;
   }
   const brainMs = (durationSteps - fromStep) / STEPS_PER_MS;
-  return { brainMs, trials: 1, trains, inputEvents, ...recordedWork(task) };
+  return { brainMs, trials: 1, trains, inputEvents, hiddenEvents, ...recordedWork(task) };
 }
 
 /** Samples of a trial, and the rows of tables that they fill. */
@@ -137,21 +143,31 @@ function trainWork({ neurons, train }: AnyInput, durationSteps: number, fromStep
   const { length } = neurons;
   switch (train.kind) {
     case 'v1':
-      return steadyWork(length, train.nominalRateHz * train.intensity, durationSteps - fromStep);
-    case 'spikes':
+      return steadyWork(
+        length,
+        train.nominalRateHz * train.intensity,
+        windowOfEpoch(fromStep, durationSteps),
+      );
+    case 'spikes': {
+      const countOf = (steps: Uint32Array) =>
+        firstNotBelow(steps, durationSteps) - firstNotBelow(steps, fromStep);
       return {
-        trains: trainsOf(length, durationSteps),
+        trains: trainsOf(length, durationSteps - fromStep),
         inputEvents: ArrayBuffer.isView(train.steps)
-          ? length * train.steps.length
-          : train.steps.reduce((sum, steps) => sum + steps.length, 0),
+          ? length * countOf(train.steps)
+          : train.steps.reduce((sum, steps) => sum + countOf(steps), 0),
       };
+    }
   }
   const endStep = Math.min(durationSteps, train.endStep);
   const startStep = Math.min(endStep, Math.max(fromStep, train.startStep));
-  if (train.kind === 'background') return backgroundWork(length, train.rateHz, endStep - startStep);
+  const unresumed = windowOfEpoch(startStep, endStep);
+  if (train.kind === 'background') return backgroundWork(length, train.rateHz, unresumed);
+  // A step of a session continues a train from its cursors, if the window began before. Background has no cursors.
+  const window = train.startStep < fromStep ? { ...unresumed, drawnFrom: startStep } : unresumed;
   const { rateHz } = train;
-  if (typeof rateHz === 'number') return steadyWork(length, rateHz, endStep - startStep);
-  return varyingWork(totalsOf(rateHz), startStep, endStep, rateHz.courses ? 1 : length, rateHz.scale);
+  if (typeof rateHz === 'number') return steadyWork(length, rateHz, window);
+  return varyingWork(totalsOf(rateHz), window, rateHz.courses ? 1 : length, rateHz.scale);
 }
 
 /** Bytes per brain millisecond: a megabyte takes 20 ms of CPU time. */

@@ -595,15 +595,19 @@ describe('events of inputs that change', () => {
   });
 
   it('that are drawn and hidden are paid for', () => {
-    const trainsOf = (rate_hz: unknown) => {
+    const workOf = (rate_hz: unknown) => {
       const request = { duration_ms: 5000, trials: 1, reports: {}, ...input({ rate_hz }) };
-      return plan(request).cost.work().trains;
+      const { trains, hiddenEvents } = plan(request).cost.work();
+      return { trains, hiddenEvents };
     };
     // Three neurons for five seconds.
-    expect(trainsOf(500)).toBe(18);
-    expect(trainsOf({ times_ms: [0], values: [500] })).toBe(18);
+    expect(workOf(500)).toEqual({ trains: 18, hiddenEvents: 0 });
+    expect(workOf({ times_ms: [0], values: [500] })).toEqual({ trains: 18, hiddenEvents: 0 });
     // Trains of 500 Hz are drawn, and 0.15 of 7,500 events stay: a price only for events would be that of 0 Hz.
-    expect(trainsOf({ times_ms: [0, 4999.9], values: [0, 500] })).toBeCloseTo(18 + (7500 - 0.15) / 20, 6);
+    expect(workOf({ times_ms: [0, 4999.9], values: [0, 500] })).toEqual({
+      trains: 18,
+      hiddenEvents: expect.closeTo(7500 - 0.15, 6),
+    });
   });
 
   it('of background are priced with the spikes that they cause', () => {

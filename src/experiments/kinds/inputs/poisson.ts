@@ -18,7 +18,7 @@ import {
   ratesCourse,
   topRateHz,
 } from '../input-rates.js';
-import { steadyWork, varyingWork } from '../train-work.js';
+import { steadyWork, varyingWork, windowOfEpoch } from '../train-work.js';
 
 /** Maximum number of rows of patterns, because each row has a selector to resolve. */
 export const MAX_ROWS = 10_000;
@@ -86,10 +86,12 @@ const RATED = {
     const isSteady = steadyHz(document) !== undefined;
     const totals = isSteady ? undefined : rateTotals(tableOf(document), inRows ?? [1]);
     return {
-      of: (count, { input, startStep, endStep }) =>
-        totals === undefined
-          ? steadyWork(count, steadyHz(input)!, endStep - startStep)
-          : varyingWork(totals, startStep, endStep, inRows ? 1 : count, input.scale),
+      of(count, { input, startStep, endStep }) {
+        const window = windowOfEpoch(startStep, endStep);
+        return totals === undefined
+          ? steadyWork(count, steadyHz(input)!, window)
+          : varyingWork(totals, window, inRows ? 1 : count, input.scale);
+      },
     };
   },
   trainOf: (_, { input, rows, name, seed, startStep, endStep }) => {
