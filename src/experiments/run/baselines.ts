@@ -1,11 +1,12 @@
 /** Decides from the spikes of baselines which groups a sweep has and which cells need not be run. */
 import { getOrInsert } from '../../engine/get-or-insert.js';
+import type { InParts } from '../../engine/parts.js';
 import { allGroups, allNeurons, groupsOf, type Groups } from '../kinds/groups.js';
 import { markedNeurons } from '../plan/expected-inputs.js';
 import type { ExperimentPlan } from '../plan/plan.js';
 import { controlledReports } from '../plan/planned-reports.js';
 import type { RunConditionResult } from './condition-result.js';
-import { MatchedSets, type NamedSet } from './matched-sets.js';
+import { divisionsOf, MatchedSets, type NamedSet } from './matched-sets.js';
 import {
   groupOf,
   sparesSilent,
@@ -28,7 +29,9 @@ export type Decision =
   /** Fewer groups responded than the axis has coordinates. */
   | { readonly kind: 'absent' }
   /** A baseline that decides has not been run. */
-  | { readonly kind: 'undecided' };
+  | { readonly kind: 'undecided' }
+  /** Its controls are not drawn. Decide again after that. */
+  | { readonly kind: 'undrawn'; readonly drawing: InParts<void> };
 
 /** Limits the conditions whose controls stay drawn. */
 const MAX_DRAWN = 4;
@@ -63,8 +66,11 @@ export class Baselines {
   /** Baselines of the axis whose groups controls replace, by cell. */
   readonly #matching = new Map<number, Matching>();
 
-  /** The sets of all controls of a few conditions, by cell. */
+  /** The sets of the controls of a few conditions, by cell. */
   readonly #drawn = new Map<number, readonly NamedSet[]>();
+
+  /** All neurons, divided by the labels that controls match. Made for the first control. */
+  #matched: readonly Groups[] | undefined;
 
   constructor(private readonly plan: ExperimentPlan) {}
 
@@ -125,31 +131,45 @@ export class Baselines {
     }
     const matching = this.#matching.get(grid.baselineOf(cell, at));
     if (matching === undefined) return { kind: 'undecided' };
-    const sets = (matching.sets ??= this.#setsOf(cell, sweptValues));
-    const { seed } = this.plan.settingsAt(cell);
-    const condition = grid.conditionOf(cell);
+    const drawn = this.#drawn.get(cell);
+    if (drawn === undefined) {
+      return { kind: 'undrawn', drawing: this.#draw(cell, sweptValues, group, matching) };
+    }
     if (controls?.only !== undefined) {
-      const { neurons, short } = sets.draw(group.neurons, seed, control, condition);
-      const drawn = Array.from(neurons, (neuron) => connectome.neuronId(neuron)).join(' ');
-      const labels = { ...group.labels, drawn };
+      const [{ neurons, short }] = drawn as [NamedSet];
+      const ids = Array.from(neurons, (neuron) => connectome.neuronId(neuron)).join(' ');
+      const labels = { ...group.labels, drawn: ids };
       const values = sweptValues.with(at, { labels, neurons });
       return { kind: 'run', values, matched: { short } };
     }
-    const all = getOrInsert(this.#drawn, cell, () =>
-      sets.drawAll(group.neurons, seed, grid.controls, condition),
-    );
-    if (this.#drawn.size > MAX_DRAWN) this.#drawn.delete(this.#drawn.keys().next().value!);
-    const { neurons, short, name, isRepeated } = all[control - 1]!;
+    const { neurons, short, name, isRepeated, isSilent } = drawn[control - 1]!;
     if (isRepeated) return { kind: 'absent' };
-    const isIdle = sparesSilent(grid.axes[at]!) && neurons.every((neuron) => matching.spikes[neuron] === 0);
     return {
       kind: 'run',
       values: sweptValues.with(at, { labels: group.labels, neurons }),
-      matched: { short, set: isIdle ? '' : name },
+      matched: { short, set: isSilent && sparesSilent(grid.axes[at]!) ? '' : name },
     };
   }
 
-  #setsOf(cell: number, values: readonly AxisValue[]): MatchedSets {
+  /** Draws the sets of the controls of a condition. */
+  *#draw(
+    cell: number,
+    values: readonly AxisValue[],
+    { neurons }: SweptGroup,
+    matching: Matching,
+  ): InParts<void> {
+    const { grid, controls, connectome } = this.plan;
+    this.#matched ??= yield* divisionsOf(connectome, controls!);
+    const sets = (matching.sets ??= this.#setsOf(cell, values, this.#matched));
+    yield;
+    const { only } = controls!;
+    const numbers = only === undefined ? Array.from({ length: grid.controls }, (_, at) => at + 1) : [only];
+    const { seed } = this.plan.settingsAt(cell);
+    this.#drawn.set(cell, yield* sets.drawing(neurons, seed, numbers, grid.conditionOf(cell)));
+    if (this.#drawn.size > MAX_DRAWN) this.#drawn.delete(this.#drawn.keys().next().value!);
+  }
+
+  #setsOf(cell: number, values: readonly AxisValue[], divisions: readonly Groups[]): MatchedSets {
     const { connectome, grid, reports, controls } = this.plan;
     const baseline = this.plan.condition(cell, values.with(grid.matchedAxis, null)).protocol;
     const stimuli = baseline.inputs.filter(({ train }) => train.kind !== 'background');
@@ -160,7 +180,7 @@ export class Baselines {
       ),
     ]);
     const { spikes } = this.#matching.get(grid.baselineOf(cell, grid.matchedAxis))!;
-    return new MatchedSets(connectome, controls!, isLeftOut, spikes);
+    return new MatchedSets(connectome, controls!, divisions, isLeftOut, spikes);
   }
 
   /** Takes the result of a cell that decides others. */

@@ -43,8 +43,9 @@ export class ChunkRunner {
     const result = await load(cell);
     if (this.#known.has(cell)) return;
     this.#known.add(cell);
-    const decision = this.#baselines.decide(cell);
-    if (decision.kind !== 'run' || result.kind !== 'run' || result.spikesOfAll === undefined) return;
+    const { kind } = this.#baselines.decide(cell);
+    if ((kind !== 'run' && kind !== 'undrawn') || result.kind !== 'run' || result.spikesOfAll === undefined)
+      return;
     this.#baselines.conclude(cell, result);
   }
 }

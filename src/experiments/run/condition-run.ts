@@ -1,4 +1,5 @@
 /** Runs cells of a plan (conditions and controls) and yields their results in order. Several trials are under way at once. */
+import type { InParts } from '../../engine/parts.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import { isEventResult } from '../kinds/reports/event-table.js';
 import type { Condition, ConditionExtent, ExperimentPlan } from '../plan/plan.js';
@@ -7,7 +8,7 @@ import type { Baselines } from './baselines.js';
 import { ConditionSum } from './condition-counts.js';
 import type { ConditionResult, RunConditionResult } from './condition-result.js';
 import type { RowFilter } from './pages.js';
-import { inOneGo, type Turn } from './turn.js';
+import { inOneGo, inTurns, type Turn } from './turn.js';
 
 /**
  * Computes a trial. After an abort of the signal it must soon resolve or reject.
@@ -24,7 +25,7 @@ export interface RunOptions {
   readonly wiringsAtOnce?: () => number;
   /** Called if a trial begins or ends, or fewer trials are needed than before. */
   readonly onProgress?: (progress: ExperimentProgress) => void;
-  /** Adds results up in turns of the thread. */
+  /** Draws controls and adds results up in turns of the thread. */
   readonly turn?: Turn;
 }
 
@@ -85,8 +86,10 @@ export class ConditionRun {
   /** Cells with small matched sets, by baseline and set. */
   readonly #sources = new Map<string, OpenCondition>();
   #running = 0;
+  /** True while controls of the next cell are drawn. No cell is opened then. */
+  #isDrawing = false;
   #failure: { readonly reason: unknown } | undefined;
-  /** Called when a trial ends or the run fails. */
+  /** Called when a trial or a drawing ends, or the run fails. */
   #wake = () => {};
   /** Position of the next cell to open among `cells`. */
   #next = 0;
@@ -119,7 +122,6 @@ export class ConditionRun {
    * @throws the error of the first trial that rejects; no further trial begins then
    */
   async *results(): AsyncGenerator<readonly [cell: number, result: ConditionResult], void, void> {
-    const { turn = inOneGo } = this.options;
     try {
       for (;;) {
         this.#begin();
@@ -128,14 +130,18 @@ export class ConditionRun {
         const oldest = this.#openTrials[0];
         // Throw at once: the oldest trial may be the one that failed, and then it never gets a result.
         if (this.#failure !== undefined) throw this.#failure.reason;
-        if (oldest === undefined) break;
-        if (oldest.trialResult === undefined) {
+        if (oldest === undefined && !this.#isDrawing) {
+          // A drawing may have ended since the last results were yielded.
+          if (this.#notRun.length === 0 && this.#awaited[0]?.source.result === undefined) break;
+          continue;
+        }
+        if (oldest?.trialResult === undefined) {
           await new Promise<void>((resolve) => (this.#wake = resolve));
           continue;
         }
         this.#openTrials.shift();
         const { trialResult } = oldest;
-        await turn(() => this.#sumUp(oldest, trialResult));
+        await this.#turn(() => this.#sumUp(oldest, trialResult));
         if (this.#isBehindPage(oldest.open.condition.cell)) return;
       }
       if (this.#next < this.cells.length && !this.#isFull) {
@@ -158,6 +164,10 @@ export class ConditionRun {
         matched === undefined ? result : { ...result, counts: { ...result.counts, index: cell }, matched },
       ];
     }
+  }
+
+  get #turn(): Turn {
+    return this.options.turn ?? inOneGo;
   }
 
   get #inFlight(): number {
@@ -225,7 +235,8 @@ export class ConditionRun {
       // A full page still needs the controls of its last condition.
       if (this.#isFull && (plan.grid.controlOf(cell) === 0 || this.#isBehindPage(cell))) return undefined;
       const decision = this.baselines.decide(cell);
-      if (decision.kind === 'undecided') return undefined;
+      if (decision.kind === 'undrawn') void this.#draw(decision.drawing);
+      if (decision.kind === 'undecided' || decision.kind === 'undrawn') return undefined;
       if (decision.kind === 'run') {
         const { matched } = decision;
         const known = this.#knownSource(cell, matched?.set);
@@ -260,6 +271,23 @@ export class ConditionRun {
       ]);
     }
     return undefined;
+  }
+
+  /** Never rejects. */
+  async #draw(drawing: InParts<void>): Promise<void> {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    try {
+      await inTurns((compute) => {
+        this.#stop.signal.throwIfAborted();
+        return this.#turn(compute);
+      }, drawing);
+      this.#isDrawing = false;
+      this.#begin();
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#wake();
   }
 
   /** A source with the same neurons; the baseline if they never spike there. */

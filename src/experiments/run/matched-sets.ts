@@ -5,18 +5,21 @@
 import { sha256Hex } from '#platform';
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { labelOf } from '../../engine/connectome/neuron-index.js';
-import { positionOf } from '../../engine/connectome/sorted-array.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
+import type { InParts } from '../../engine/parts.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../../engine/stimulus/philox.js';
 import type { Controls } from '../kinds/controls.js';
 import { LISTED_AT_MOST } from '../plan/warnings.js';
-import { ranksOf } from '../kinds/groups.js';
+import { allNeurons, type Groups, groupsOf } from '../kinds/groups.js';
 
 /** Shares of the neurons that spiked, in percent: each begins a bin of activity. */
 const BINS_FROM_PERCENT = [50, 75, 90, 97];
 /** The largest distance between two bins of neurons that spiked. Silent neurons are near to no other. */
 const MAX_DISTANCE = BINS_FROM_PERCENT.length;
+const BINS = BINS_FROM_PERCENT.length + 2;
 const NAME_LENGTH = 16;
+/** Number of neurons that a computation looks at between two pauses. */
+const LOOKED_IN_PART = 5000;
 
 /** Neurons in the place of a group. */
 export interface MatchedSet {
@@ -34,30 +37,89 @@ export interface NamedSet extends MatchedSet {
   readonly name: string;
   /** True if an earlier control has the same neurons. It would count them twice, so it is not compared. */
   readonly isRepeated: boolean;
+  /** True if none of the neurons spikes in the baseline. */
+  readonly isSilent: boolean;
+}
+
+/** All neurons, divided by no label of `match`, by its first one, ... by all of them. */
+export function* divisionsOf(connectome: Connectome, { match = [] }: Controls): InParts<Groups[]> {
+  const neurons = allNeurons(connectome);
+  const labels = match.filter((label) => label !== 'activity');
+  const divisions: Groups[] = [];
+  for (let count = 0; count <= labels.length; count++) {
+    divisions.push(groupsOf(connectome, neurons, labels.slice(0, count)));
+    yield;
+  }
+  return divisions;
+}
+
+/** Some neurons of the division by the first `labels` labels: of one group, in the bins from the first to the last. */
+interface Pool {
+  readonly labels: number;
+  readonly group: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Neurons that can be drawn. Counts them in each bin of each group, because the pools overlap. */
+class FreeNeurons {
+  /** At first, none is free. */
+  constructor(
+    private readonly divisions: readonly Groups[],
+    private readonly bins: Uint8Array,
+    private readonly isFree = new Uint8Array(bins.length),
+    private readonly counts = divisions.map(({ count }) => new Uint32Array(count * BINS)),
+  ) {}
+
+  copy(): FreeNeurons {
+    const counts = this.counts.map((each) => each.slice());
+    return new FreeNeurons(this.divisions, this.bins, this.isFree.slice(), counts);
+  }
+
+  has(neuron: number): boolean {
+    return this.isFree[neuron] === 1;
+  }
+
+  set(neuron: number, isFree: boolean): void {
+    if (this.has(neuron) === isFree) return;
+    this.isFree[neuron] = isFree ? 1 : 0;
+    for (let labels = 0; labels < this.divisions.length; labels++) {
+      const group = this.divisions[labels]!.groupOfPosition[neuron]!;
+      this.counts[labels]![group * BINS + this.bins[neuron]!]! += isFree ? 1 : -1;
+    }
+  }
+
+  countIn({ labels, group, first, last }: Pool): number {
+    let count = 0;
+    for (let bin = first; bin <= last; bin++) count += this.counts[labels]![group * BINS + bin]!;
+    return count;
+  }
 }
 
 /** The neurons that controls of one baseline can draw. */
 export class MatchedSets {
-  readonly #labels: readonly Uint32Array[];
   /** The bin of each neuron; all 0 if activity does not matter. */
   readonly #bins: Uint8Array;
   readonly #pools = new Map<string, Uint32Array>();
   /** Text of what a neuron must match. */
   readonly #textOf: (neuron: number) => string;
+  /** All neurons that are not left out. Counted for the first control. */
+  #free: FreeNeurons | undefined;
+  /** Number of neurons looked at since the last pause. */
+  #looked = 0;
 
   /**
+   * @param divisions from divisionsOf
    * @param isLeftOut 1 for each neuron that is stimulated, silenced or read
    * @param spikes of each neuron in the baseline
    */
   constructor(
     connectome: Connectome,
     { match = [] }: Controls,
+    private readonly divisions: readonly Groups[],
     private readonly isLeftOut: Uint8Array,
-    spikes: Uint32Array,
+    private readonly spikes: Uint32Array,
   ) {
-    this.#labels = match.flatMap((label) =>
-      label === 'activity' ? [] : [ranksOf(connectome, label).ofNeurons],
-    );
     this.#bins = match.includes('activity') ? binsOf(spikes) : new Uint8Array(spikes.length);
     const texts = match.map((label) => {
       if (label === 'activity') return (neuron: number) => `activity bin ${this.#bins[neuron]}`;
@@ -67,75 +129,111 @@ export class MatchedSets {
     this.#textOf = (neuron) => texts.map((text) => text(neuron)).join(', ') || 'all neurons';
   }
 
-  drawAll(group: Uint32Array, seed: number, controls: number, condition: number): NamedSet[] {
+  /** @param controls numbers of controls, from 1  @param condition number of the condition */
+  *drawing(
+    group: Uint32Array,
+    seed: number,
+    controls: Iterable<number>,
+    condition: number,
+  ): InParts<NamedSet[]> {
+    const free = (this.#free ??= yield* this.#notLeftOut()).copy();
+    const sets = yield* this.#divide(group, free);
     const names = new Set<string>();
-    return Array.from({ length: controls }, (_, at) => {
-      const set = this.draw(group, seed, at + 1, condition);
+    const drawn: NamedSet[] = [];
+    for (const control of controls) {
+      const random = new PhiloxSequence(seed, control, PHILOX_STREAM.matched, condition);
+      const set = yield* this.#draw(sets, free, random);
+      yield;
       const name = sha256Hex(String(set.neurons)).slice(0, NAME_LENGTH);
-      const isRepeated = names.has(name);
+      const isSilent = set.neurons.every((neuron) => this.spikes[neuron] === 0);
+      drawn.push({ ...set, name, isRepeated: names.has(name), isSilent });
       names.add(name);
-      return { ...set, name, isRepeated };
-    });
+    }
+    return drawn;
   }
 
-  /** @param control number of the control, from 1  @param condition number of the condition */
-  draw(group: Uint32Array, seed: number, control: number, condition: number): MatchedSet {
-    const random = new PhiloxSequence(seed, control, PHILOX_STREAM.matched, condition);
-    const used = new Set(group);
+  *#notLeftOut(): InParts<FreeNeurons> {
+    const free = new FreeNeurons(this.divisions, this.#bins);
+    for (let neuron = 0; neuron < this.isLeftOut.length; neuron++) {
+      free.set(neuron, this.isLeftOut[neuron] === 0);
+      if (this.#isLong()) yield;
+    }
+    return free;
+  }
+
+  /** Divides a group into neurons of equal labels and bins. They are free no more. */
+  *#divide(group: Uint32Array, free: FreeNeurons): InParts<(readonly number[])[]> {
+    const { groupOfPosition } = this.divisions.at(-1)!;
+    const sets = new Map<number, number[]>();
+    for (const neuron of group) {
+      const key = groupOfPosition[neuron]! * BINS + this.#bins[neuron]!;
+      getOrInsert(sets, key, () => []).push(neuron);
+      free.set(neuron, false);
+      if (this.#isLong()) yield;
+    }
+    return [...sets.values()];
+  }
+
+  /** @param free the same before and after */
+  *#draw(
+    sets: readonly (readonly number[])[],
+    free: FreeNeurons,
+    random: PhiloxSequence,
+  ): InParts<MatchedSet> {
+    const drawn: number[] = [];
     const short: string[] = [];
-    for (const alike of this.#alikeIn(group)) {
-      const { pool, free, isWidened } = this.#poolFor(alike, used);
+    for (const alike of sets) {
+      if (this.#isLong()) yield;
+      const { isWidened, ...found } = this.#poolFor(alike, free);
       if (isWidened && short.length <= LISTED_AT_MOST) short.push(this.#textOf(alike[0]!));
-      for (let left = Math.min(alike.length, free); left > 0; left--) {
-        let neuron: number;
-        do neuron = pool[random.nextBelow(pool.length)]!;
-        while (used.has(neuron));
-        used.add(neuron);
+      const pool = this.#neuronsIn(found);
+      for (let left = Math.min(alike.length, free.countIn(found)); left > 0;) {
+        if (this.#isLong()) yield;
+        const neuron = pool[random.nextBelow(pool.length)]!;
+        if (!free.has(neuron)) continue;
+        free.set(neuron, false);
+        drawn.push(neuron);
+        left--;
       }
     }
-    return { neurons: Uint32Array.from([...used].slice(group.length)).sort(), short };
+    for (const neuron of drawn) free.set(neuron, true);
+    return { neurons: Uint32Array.from(drawn).sort(), short };
   }
 
-  /** Divides a group into neurons of equal labels and bins. */
-  #alikeIn(group: Uint32Array): Iterable<readonly number[]> {
-    const alike = new Map<string, number[]>();
-    for (const neuron of group) getOrInsert(alike, this.#keyOf(neuron), () => []).push(neuron);
-    return alike.values();
-  }
-
-  /** The narrowest pool with enough unused neurons, or all neurons if there is none. */
-  #poolFor([like, ...others]: readonly number[], used: ReadonlySet<number>) {
-    const free = (pool: Uint32Array) =>
-      [...used].reduce((count, neuron) => count - (positionOf(pool, neuron) < 0 ? 0 : 1), pool.length);
-    for (let labels = this.#labels.length; labels >= 0; labels--) {
-      for (let distance = 0; distance <= MAX_DISTANCE; distance++) {
-        const pool = this.#pool(like!, labels, distance);
-        const isWidened = labels < this.#labels.length || distance > 0;
-        if (free(pool) > others.length) return { pool, free: free(pool), isWidened };
+  /** The narrowest pool with enough free neurons, or all neurons if there is none. */
+  #poolFor([like, ...others]: readonly number[], free: FreeNeurons): Pool & { readonly isWidened: boolean } {
+    const bin = this.#bins[like!]!;
+    const most = this.divisions.length - 1;
+    // Silent neurons have no neighbours, and without activity all neurons are in their bin.
+    const maxDistance = bin === 0 ? 0 : MAX_DISTANCE;
+    for (let labels = most; labels >= 0; labels--) {
+      const group = this.divisions[labels]!.groupOfPosition[like!]!;
+      for (let distance = 0; distance <= maxDistance; distance++) {
+        const first = Math.max(Math.min(bin, 1), bin - distance);
+        const pool = { labels, group, first, last: Math.min(BINS - 1, bin + distance) };
+        if (free.countIn(pool) > others.length) return { ...pool, isWidened: labels < most || distance > 0 };
       }
     }
-    const pool = this.#pool(like!, 0, Infinity);
-    return { pool, free: free(pool), isWidened: true };
+    return { labels: 0, group: 0, first: 0, last: BINS - 1, isWidened: true };
   }
 
-  /** Neurons that share the first labels with a neuron and are not further than the distance in bins, ascending. */
-  #pool(like: number, labels: number, distance: number): Uint32Array {
-    return getOrInsert(this.#pools, `${labels} ${distance} ${this.#keyOf(like, labels)}`, () => {
-      const bin = this.#bins[like]!;
-      const isNear = (other: number) =>
-        distance === Infinity || (Math.abs(other - bin) <= distance && (other === 0) === (bin === 0));
-      const all: number[] = [];
-      this.isLeftOut.forEach((isLeftOut, neuron) => {
-        if (isLeftOut === 1 || !isNear(this.#bins[neuron]!)) return;
-        for (let at = 0; at < labels; at++) if (this.#labels[at]![neuron] !== this.#labels[at]![like]) return;
-        all.push(neuron);
+  /** Ascending. */
+  #neuronsIn({ labels, group, first, last }: Pool): Uint32Array {
+    return getOrInsert(this.#pools, `${labels} ${group} ${first} ${last}`, () => {
+      const neurons = this.divisions[labels]!.neuronsOf(group);
+      this.#looked += neurons.length;
+      return neurons.filter((neuron) => {
+        const bin = this.#bins[neuron]!;
+        return this.isLeftOut[neuron] === 0 && first <= bin && bin <= last;
       });
-      return Uint32Array.from(all);
     });
   }
 
-  #keyOf(neuron: number, labels = this.#labels.length): string {
-    return [this.#bins[neuron], ...this.#labels.slice(0, labels).map((ranks) => ranks[neuron])].join(' ');
+  /** Counts a neuron. @returns true if it is time for a pause */
+  #isLong(): boolean {
+    if (++this.#looked <= LOOKED_IN_PART) return false;
+    this.#looked = 0;
+    return true;
   }
 }
 
@@ -145,7 +243,9 @@ function binsOf(spikes: Uint32Array): Uint8Array {
   const edges = BINS_FROM_PERCENT.map(
     (percent) => ascending[Math.floor((percent * ascending.length) / 100)]!,
   );
-  return Uint8Array.from(spikes, (count) =>
-    count === 0 ? 0 : edges.reduce((bin, edge) => bin + (count >= edge ? 1 : 0), 1),
-  );
+  const bins = new Uint8Array(spikes.length);
+  spikes.forEach((count, neuron) => {
+    if (count > 0) bins[neuron] = edges.reduce((bin, edge) => bin + (count >= edge ? 1 : 0), 1);
+  });
+  return bins;
 }
