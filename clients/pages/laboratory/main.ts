@@ -250,7 +250,7 @@ function showDocument(
   const document = origin === 'text' ? given : namedTruly(given);
   shown = document;
   previews.drop();
-  // What undo brings back is named truly, too, or it would count as another change.
+  // Undo would bring back a document that is renamed, which would count as another change.
   drafts.take(namedTruly(document), origin === 'text' ? 'text' : control);
   if (origin !== 'text') {
     text.value = readableJson(document);

@@ -329,7 +329,7 @@ describe('a worker that is ended because a trial takes too long', () => {
         new Promise((resolve, reject) => {
           tasks.push({
             begin: () => beginTask(task.flag!),
-            answer: () => resolve(RESULT_OF_TRIAL),
+            answer: () => resolve(RESULT_OF_TRIAL as never),
             lose: () => reject(new CodedError('WORKER_LOST', 'It ended.')),
           });
         })) as QueueWorker['run'],
