@@ -1816,7 +1816,7 @@ export interface components {
             readonly warnings: readonly components["schemas"]["Warning"][];
             /** @description Publications to cite. */
             readonly cite: readonly string[];
-            /** @description The groups that a screen leaves, if there are matched controls. */
+            /** @description The groups that a screen leaves, if there are matched controls. Absent if the answer lacks conditions: it begins at a later one, is one of several pages, or is that of a job that is not finished. */
             readonly screen?: components["schemas"]["Screen"];
             /**
              * @description There in the results of a job that is not finished: they are those of the conditions that are done.
@@ -1936,7 +1936,7 @@ export interface components {
             readonly warnings: readonly components["schemas"]["Warning"][];
             /** @description Publications to cite. */
             readonly cite: readonly string[];
-            /** @description The groups that a screen leaves, if there are matched controls. */
+            /** @description The groups that a screen leaves, if there are matched controls. Absent if the answer lacks conditions: it begins at a later one, is one of several pages, or is that of a job that is not finished. */
             readonly screen?: components["schemas"]["Screen"];
             /**
              * @description There in the results of a job that is not finished: they are those of the conditions that are done.
