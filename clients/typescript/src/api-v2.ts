@@ -79,7 +79,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Opens a session, a brain that continues.
-         * @description The brain begins at rest. If the document has duration_ms, that time is simulated first, so a session can be recovered, moved or repeated from its own document.
+         * @description The brain begins at rest. If the document has duration_ms, that time is simulated first, so a session can be recovered, moved or repeated from its own document. Inputs and silences whose end is left out go on in the session; others end where the document says.
          */
         readonly post: operations["openSession"];
         readonly delete?: never;
