@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * Gives the session so far as an experiment.
-         * @description A document with the rates as they changed and the silences in their windows. POST /api/v2/experiments answers it with the same spikes, and POST /api/v2/sessions continues from its end. For a session at its start it has no duration_ms.
+         * @description A document with the rates as they changed and the silences in their windows. POST /api/v2/experiments answers it with the same spikes, and POST /api/v2/sessions continues from its end. For a session at its start it has no duration_ms. Rates and silences that begin with the next step, such as those of a new branch, are not in it before that step.
          */
         readonly get: operations["getSessionDocument"];
         readonly put?: never;
@@ -183,7 +183,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Opens a second session that continues from the state of this one.
-         * @description The given rates and silences hold in the second session from there on. The first one stays as it is.
+         * @description The given rates and silences hold in the second session from there on, and its document has them after its first step. The first one stays as it is.
          */
         readonly post: operations["branchSession"];
         readonly delete?: never;

@@ -142,3 +142,31 @@ describe('a window that ends with the document', () => {
     expect(endsIn(tasks)).toEqual([1000, MAX_TRIAL_STEPS]);
   });
 });
+
+describe('the document of a branch before its first step', () => {
+  const inputs = { sugar: { node_set: 'S_sugar', rate_hz: 100 } };
+  const silenced = { inputs, reports: {}, duration_ms: 100, silence: ['S_sugar'] };
+  const changes = { rates_hz: { sugar: 50 }, silence: ['S_loom'] };
+
+  it('says that a silence was lifted, so it stays lifted in a session from there', async () => {
+    const { session } = await openSession(silenced);
+    const branch = session.branch();
+    branch.change({ silence: [] }, undefined);
+    const lifted = await openSession(branch.document());
+    await take(lifted.session, 10);
+    expect(endsIn(lifted.tasks)).toEqual([1000]);
+  });
+
+  it('has no change that begins with that step', async () => {
+    const { session } = await openSession({ ...silenced, silence: [] });
+    const branch = session.branch();
+    const before = branch.document();
+    branch.change(changes, Uint32Array.of(3));
+    expect(branch.document()).toEqual(before);
+    await take(branch, 10);
+    expect(branch.document()).toMatchObject({
+      inputs: { sugar: { rate_hz: expect.any(Object) } },
+      silence: [{ start_ms: 100 }],
+    });
+  });
+});
