@@ -23,6 +23,7 @@ from .errors import LabConnectionError, LabError
 from .frames import fastest_ending, table_frame
 from .responses import broken, error_of, parsed, read, read_line
 from .results import ROWS_LEFT_OUT, Result
+from .screens import Screen
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -150,10 +151,13 @@ def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> Lines:
     head: Json = {}
     totals: tuple[Json, bytes | None] | None = None
     held: tuple[Json, bytes | None] | None = None
+    screen: Screen | None = None
     conditions = 0
+    pages = 0
     page = None
     while totals is None or page is not None:
         last: Json = {}
+        pages += 1
         # Progress counts from the beginning of a page.
         before = conditions
         # A page knows where it begins.
@@ -173,6 +177,8 @@ def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> Lines:
                     if held is not None:
                         yield held
                         conditions += 1
+                    if screen is not None:
+                        screen.add(last)
                     held = last, data
                     if not _has_tables(last):
                         # It is complete, and may be long before the next one.
@@ -183,6 +189,7 @@ def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> Lines:
                     if page is None:
                         yield last, data
                         head = last
+                        screen = Screen.of(head["experiment"])
                     elif last["id"] != head["id"]:
                         raise LabError("The service changed its model between two parts of the answer; ask again.")
                 else:
@@ -191,6 +198,8 @@ def _lines_of_pages(ask: Ask, query: Mapping[str, str | None]) -> Lines:
         _check_last(last)
     if held is not None:
         yield held
+    if screen is not None and pages > 1 and query.get("from") is None and "partial" not in totals[0]:
+        totals[0]["screen"] = screen.result()
     yield totals
 
 

@@ -11,9 +11,7 @@ from pathlib import Path
 from .answers import Lines, checked_path, text_of
 from .documents import Json
 from .errors import LabError
-
-#: The largest q of what a screen finds, as in the service.
-_MAX_Q = 0.05
+from .screens import Screen
 
 
 class KeptAnswer:
@@ -164,29 +162,10 @@ def _continuation(conditions: list[int], described: Json) -> tuple[int, list[Jso
 def _of_whole(totals: Json, start: int, unchanged: list[Json], lines: list[Json]) -> Json:
     """The totals of a whole answer from those of its last part."""
     whole: Json = {**totals, "unchanged": [*unchanged, *totals["unchanged"]]}
-    if "screen" in totals:
-        whole["screen"] = screen_of([line for line in lines if "index" in line])
+    screen = Screen.of(lines[0]["experiment"])
+    if screen is not None:
+        for line in lines:
+            if "index" in line:
+                screen.add(line)
+        whole["screen"] = screen.result()
     return {**whole, "resumed_at": start}
-
-
-def screen_of(conditions: list[Json]) -> Json:
-    """The member `screen` of an answer, as the service computes it (Benjamini and Hochberg 1995)."""
-    tests: list[Json] = [
-        {
-            **{name: condition[name] for name in ("index", "parameters")},
-            "report": report,
-            "group": {name: label for name, label in group.items() if isinstance(label, str)},
-            "p": group["control"]["p"],
-        }
-        for condition in conditions
-        for report, groups in condition["reports"].items()
-        if isinstance(groups, list)
-        for group in groups
-        if (group.get("control") or {}).get("p") is not None
-    ]
-    tests.sort(key=lambda test: (test["p"], test["index"]))
-    lowest = 1.0
-    for rank in range(len(tests), 0, -1):
-        lowest = min(lowest, tests[rank - 1]["p"] * len(tests) / rank)
-        tests[rank - 1]["q"] = lowest
-    return {"tests": len(tests), "found": [test for test in tests if test["q"] <= _MAX_Q]}

@@ -1,12 +1,13 @@
 """Experiments that were interrupted and go on from a file."""
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 from neural_experiment_client import Lab, LabConnectionError, LabError, answers
-from neural_experiment_client.kept_answers import screen_of
+from neural_experiment_client.screens import Screen
 
 
 def lines_of(path: Path) -> list[dict]:
@@ -108,7 +109,11 @@ def test_a_screen_worked_out_by_hand():
         groups = [{"neurons": 1, "type": str(at), "control": {"p": p}} for at, p in enumerate(shares)]
         return {"index": index, "parameters": {"silence": None}, "reports": {"cells": groups, "raster": {"t_ms": []}}}
 
-    screen = screen_of([condition(0, 0.5, 0.03), condition(1, 0.01, None), condition(2, 0.02)])
+    conditions = [condition(0, 0.5, 0.03), condition(1, 0.01, None), condition(2, 0.02)]
+    collected = Screen()
+    for each in conditions:
+        collected.add(each)
+    screen = collected.result()
     assert screen["tests"] == 4
     # 4 p / rank is 0.04, 0.04, 0.04 and 0.5.
     assert [(each["index"], each["group"], each["p"], each["q"]) for each in screen["found"]] == [
@@ -116,6 +121,25 @@ def test_a_screen_worked_out_by_hand():
         (2, {"type": "0"}, 0.02, pytest.approx(0.04)),
         (0, {"type": "1"}, 0.03, pytest.approx(0.04)),
     ]
+
+    # The pages of an answer give the same, with each condition once: the first one is divided.
+    head = {"id": "a", "experiment": {"trials": 1, "controls": {"silence": "matched", "count": 3}}}
+    totals = {"unchanged": [], "cost": {"brain_seconds": 1.0}, "warnings": [], "cite": []}
+    pages = {
+        None: [head, conditions[0], {**totals, "next_page": "0.1"}],
+        "0.1": [head, *conditions, totals],
+    }
+
+    def answer(query, **more):
+        lines = [{**line, **more} if "cost" in line else line for line in pages[query["page"]]]
+        return io.BytesIO(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+    def totals_of(*asked, **more):
+        return list(answers._lines_of_pages(lambda query: answer(query, **more), *asked))[-1][0]
+
+    assert totals_of({})["screen"] == screen
+    assert "screen" not in totals_of({"from": "0"})
+    assert "screen" not in totals_of({}, partial=True)
 
 
 def test_a_file_of_something_else_is_refused_and_stays(lab, screen, whole, tmp_path):

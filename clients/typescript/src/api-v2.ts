@@ -79,7 +79,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Opens a session, a brain that continues.
-         * @description The brain begins at rest. If the document has duration_ms, that time is simulated first, so a session can be recovered, moved or repeated from its own document.
+         * @description The brain begins at rest. If the document has duration_ms, that time is simulated first, so a session can be recovered, moved or repeated from its own document. Inputs and silences whose end is left out go on in the session; others end where the document says.
          */
         readonly post: operations["openSession"];
         readonly delete?: never;
@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * Gives the session so far as an experiment.
-         * @description A document with the rates as they changed and the silences in their windows. POST /api/v2/experiments answers it with the same spikes, and POST /api/v2/sessions continues from its end. For a session at its start it has no duration_ms.
+         * @description A document with the rates as they changed and the silences in their windows. POST /api/v2/experiments answers it with the same spikes, and POST /api/v2/sessions continues from its end. For a session at its start it has no duration_ms. Rates and silences that begin with the next step, such as those of a new branch, are not in it before that step.
          */
         readonly get: operations["getSessionDocument"];
         readonly put?: never;
@@ -183,7 +183,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Opens a second session that continues from the state of this one.
-         * @description The given rates and silences hold in the second session from there on. The first one stays as it is.
+         * @description The given rates and silences hold in the second session from there on, and its document has them after its first step. The first one stays as it is.
          */
         readonly post: operations["branchSession"];
         readonly delete?: never;
@@ -1816,7 +1816,7 @@ export interface components {
             readonly warnings: readonly components["schemas"]["Warning"][];
             /** @description Publications to cite. */
             readonly cite: readonly string[];
-            /** @description The groups that a screen leaves, if there are matched controls. */
+            /** @description The groups that a screen leaves, if there are matched controls. Absent if the answer lacks conditions: it begins at a later one, is one of several pages, or is that of a job that is not finished. */
             readonly screen?: components["schemas"]["Screen"];
             /**
              * @description There in the results of a job that is not finished: they are those of the conditions that are done.
@@ -1936,7 +1936,7 @@ export interface components {
             readonly warnings: readonly components["schemas"]["Warning"][];
             /** @description Publications to cite. */
             readonly cite: readonly string[];
-            /** @description The groups that a screen leaves, if there are matched controls. */
+            /** @description The groups that a screen leaves, if there are matched controls. Absent if the answer lacks conditions: it begins at a later one, is one of several pages, or is that of a job that is not finished. */
             readonly screen?: components["schemas"]["Screen"];
             /**
              * @description There in the results of a job that is not finished: they are those of the conditions that are done.

@@ -126,7 +126,11 @@ const SCREEN = object('The groups of all conditions, each compared with its matc
 });
 const TOTALS_OF_ANSWER = {
   ...TOTALS,
-  'screen?': ref<ScreenResult>('Screen', 'The groups that a screen leaves, if there are matched controls.'),
+  'screen?': ref<ScreenResult>(
+    'Screen',
+    'The groups that a screen leaves, if there are matched controls. Absent if the answer lacks conditions: it begins ' +
+      'at a later one, is one of several pages, or is that of a job that is not finished.',
+  ),
   'partial?': oneOf(
     'There in the results of a job that is not finished: they are those of the conditions that are done.',
     [true],

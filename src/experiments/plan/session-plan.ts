@@ -33,13 +33,19 @@ const MAX_GROUPS = 2_000;
 const SHORTEST_MS = 1;
 const MS_PER_SECOND = 1000;
 
+/** Parts of a document whose end the client left out. They continue in the session. */
+interface Endless {
+  /** Names of inputs. */
+  readonly inputs: readonly string[];
+  /** Tells it of each silence with a window, in order. */
+  readonly silences: readonly boolean[];
+}
+
 /** The plan of a session. Plain data that crosses threads. */
 export interface SessionPlan {
-  /**
-   * The complete document. Inputs and edits that last until its end continue in the session. Its long lists are arrays
-   * after it crosses threads.
-   */
+  /** The complete document. Its long lists are arrays after it crosses threads. */
   readonly document: ExperimentDocument;
+  readonly endless: Endless;
   /** Size of its JSON in bytes. */
   readonly documentBytes: number;
   /** The time that is simulated before the first step; 0 if the session begins at rest. */
@@ -73,8 +79,10 @@ export function parseSessionDocument(
   value: unknown,
   limits: DocumentLimits,
   channels: readonly string[],
-): Pick<SessionPlan, 'document' | 'startMs'> {
-  if (!isObject(value)) return { document: parseDocument(value, limits, channels), startMs: 0 };
+): Pick<SessionPlan, 'document' | 'startMs' | 'endless'> {
+  if (!isObject(value)) {
+    return { document: parseDocument(value, limits, channels), startMs: 0, endless: endlessIn({}) };
+  }
   for (const [member, reason] of Object.entries(REFUSED)) {
     if (hasMember(value, member)) throw invalid([member], `${member} cannot be set: ${reason}.`);
   }
@@ -109,6 +117,19 @@ export function parseSessionDocument(
   return {
     document: { ...document, reports: Object.fromEntries(reports) as ExperimentDocument['reports'] },
     startMs: isAtRest ? 0 : endMs,
+    endless: endlessIn(value),
+  };
+}
+
+/** @param document as the client wrote it, because parsing writes out all ends */
+function endlessIn({ inputs = {}, silence = [] }: Readonly<Record<string, unknown>>): Endless {
+  const ends = (part: unknown, member: string) => isObject(part) && part[member] != null;
+  const windows = (silence as unknown[]).filter((item) => isObject(item) && 'node_set' in item);
+  return {
+    inputs: Object.keys(inputs as object).filter(
+      (name) => !ends((inputs as Record<string, unknown>)[name], 'duration_ms'),
+    ),
+    silences: windows.map((item) => !ends(item, 'end_ms')),
   };
 }
 
@@ -139,7 +160,7 @@ export function* planSession(
   parsed: ReturnType<typeof parseSessionDocument>,
   limits: ExperimentLimits,
 ): InParts<SessionPlan> {
-  const { document, startMs } = parsed;
+  const { document, startMs, endless } = parsed;
   const plan = yield* planInParts(connectome, document, new NodeSetResolver(connectome, document), limits);
   const groups = plan.reports.reduce(
     (sum, report) => sum + (groupKindOf(report.document) ? report.groups.count : 0),
@@ -162,6 +183,7 @@ export function* planSession(
     document,
     documentBytes: new TextEncoder().encode(JSON.stringify(document)).length,
     startMs,
+    endless,
     // A session may become longer than its document, so its budget must grow with every step.
     protocol: { ...protocol, ...(eventBudgetPerStep > 0 && { eventBudgetPerStep }) },
     rateTotals: protocol.inputs.map(({ train }) => {

@@ -10,6 +10,8 @@ import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { SIDES } from '../../engine/connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
 import { philox4x32, PhiloxSequence } from '../../engine/stimulus/philox.js';
+import type { EventTable } from '../kinds/result-rows.js';
+import { Page, type PageStart } from './pages.js';
 
 const content = smallConnectome();
 const neuronIds = content.neuronIds.map((_, i) => String(10n ** 17n + BigInt(i)));
@@ -152,6 +154,26 @@ describe('matched controls', () => {
     expect(totals.cost.brain_seconds).toBe((1 + 12 + 12) * 4 * 0.5);
     expect(totals.warnings.map(({ code }) => code)).toContain('FEW_CONTROLS');
     expect(totals.screen).toEqual({ tests: 12, found: [] });
+  });
+
+  it('have no screen in an answer that lacks conditions, because q corrects for those of all', async () => {
+    const reports = { ...BASE.reports, rows: { node_set: 'S_sugar', type: 'spikes' } };
+    const document = { ...screenOf(idsOf(SOME.slice(0, 3)), ['neuron']), reports };
+    const page = (start: PageStart, rows: number, isLater = false) => ({
+      from: start.condition,
+      page: new Page(start, { rows, formats: 'JSON' }, isLater),
+    });
+    const start = { condition: 0, trial: 0 };
+    const all = await run(document, page(start, Infinity));
+    const last = all.conditions.at(-1)!.index;
+    expect(all.totals.screen!.tests).toBeGreaterThan(1);
+    expect((await run(document)).totals.screen).toEqual(all.totals.screen);
+    const rows = (all.conditions[0]!.reports['rows'] as EventTable).steps.length;
+    const first = await run(document, page(start, rows));
+    expect(first.totals.next_page).toBeDefined();
+    const rest = await run(document, page({ condition: 0, trial: 1 }, Infinity, true));
+    const later = await run(document, { from: last });
+    for (const { totals } of [first, rest, later]) expect(totals).not.toHaveProperty('screen');
   });
 
   it('give p that is uniform for neurons drawn at random', async () => {

@@ -156,7 +156,7 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
           .map((each) => Float64Array.from(samplesOf(each, stoppedAtStep ?? STEPS), ([, , v]) => v!));
         const stop = stoppedAtStep === undefined ? {} : { stoppedAtStep };
         const trial = { ...spikes, ...stop, deliveredEvents: 7, membranes };
-        const reading = reader.read(task, events, trial);
+        const reading = reader.read(task, events, trial, { startStep: 0, endStep: STEPS });
         const responding = [...new Set(spikes.neurons)].sort((a, b) => a - b);
         expect(reading).toEqual({
           spikes: spikes.steps.length,

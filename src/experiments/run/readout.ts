@@ -35,7 +35,8 @@ export function trialOf(
   return (task, simulated) => {
     const events = reader.draw(task);
     const trial = simulated ?? engine.simulate(events, optionsOf(task));
-    return reader.read(task, events, trial);
+    const endStep = (trial.stoppedAtStep ?? task.protocol.durationSteps - 1) + 1;
+    return reader.read(task, eventsBefore(events, endStep), trial, { startStep: 0, endStep });
   };
 }
 
@@ -178,13 +179,13 @@ export class TrialReader {
 
   /**
    * @param trial its steps count from the start of the trial
-   * @param segment the segment that was simulated; by default the whole trial
+   * @param segment the segment that was simulated
    */
   read(
     task: TrialTask,
     events: InputEvents,
     trial: Omit<Trial, 'steps'> & EventsInTime,
-    segment: TrialSegment = { startStep: 0, endStep: task.protocol.durationSteps },
+    segment: TrialSegment,
   ): TrialResult {
     // Most reports read the same window, the whole trial, so counts of a window are remembered.
     const windows = new Map<string, SpikeCounts>();

@@ -228,6 +228,7 @@ class Totals {
 
   answer(isPartial: boolean): ExperimentTotals {
     const { plan, page } = this;
+    const isWhole = this.from === 0 && page?.next === undefined && page?.hasEarlierPages !== true;
     const { conditions, bins } = this.#short;
     const { brainMs, inputEvents, synapticEvents } = this.#cost;
     return {
@@ -249,7 +250,8 @@ class Totals {
         ...(this.from > 0 ? [resumedWarning(this.from)] : []),
       ],
       cite: plan.cite,
-      ...(this.#screen && { screen: this.#screen.result() }),
+      // q corrects for the comparisons of all conditions.
+      ...(isWhole && !isPartial && this.#screen && { screen: this.#screen.result() }),
       ...(page?.next !== undefined && { next_page: pageText(page.next) }),
       ...(isPartial && { partial: true as const }),
     };

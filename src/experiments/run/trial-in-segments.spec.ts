@@ -95,11 +95,13 @@ describe('a trial in parts', () => {
       synapticEventsPerBrainSecond: 0.95 * perSecond,
     };
     const trial = task(DOCUMENT, stopping);
-    const { stoppedAtStep = 0 } = workers[0]!.whole(trial);
+    const stopped = workers[0]!.whole(trial);
+    const { stoppedAtStep = 0 } = stopped;
     expect(stoppedAtStep).toBeGreaterThan(11_000);
     // The result has nothing from after the step: neither spikes nor events of inputs.
     const protocol = { ...trial.protocol, durationSteps: stoppedAtStep + 1 };
     expect(inTurns(trial).trialResult).toEqual(workers[0]!.whole({ ...trial, protocol }));
+    expect(stopped).toEqual(inTurns(trial).trialResult);
     const enough = { synapticEventsPerTrial: 10, synapticEventsPerBrainSecond: 20 * perSecond };
     expect(inTurns(task(DOCUMENT, enough)).trialResult).toEqual(whole);
   });

@@ -5,6 +5,7 @@ import { CodedError } from '../../engine/errors.js';
 import { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
 import { RewirableEngine } from '../../engine/simulation/rewiring/rewirable-engine.js';
 import { compiledDrawing } from '../../engine/stimulus/compiled-drawing.js';
+import { MAX_TRIAL_STEPS } from '../../engine/stimulus/protocol.js';
 import {
   compileDrawingKernel,
   compileKernel,
@@ -70,6 +71,11 @@ async function take(session: Session, durationMs: number): Promise<number> {
   return reports.events?.t_ms.length ?? 0;
 }
 
+/** The ends of the silences of the last step. */
+function endsIn(tasks: readonly TrialTask[]) {
+  return tasks.at(-1)!.protocol.silencedWindows?.map(({ endStep }) => endStep);
+}
+
 describe('the work that a step is expected to be', () => {
   it('has the most rows so far, for which the queue keeps a worker free', async () => {
     const { session, tasks } = await openSession({
@@ -101,5 +107,66 @@ describe('a session that has ended', () => {
     session.end(new CodedError('SESSION_ENDED', 'It has ended.'));
     expect(() => session.branch()).toThrow('It has ended.');
     await expect(session.reading(async () => session.document())).rejects.toThrow('It has ended.');
+  });
+});
+
+describe('a window that ends with the document', () => {
+  const pulse = { node_set: 'S_sugar', rate_hz: 500, duration_ms: 1 };
+  const reports = { events: { node_set: '@all', type: 'inputs' } };
+
+  it('ends there if the document names its end, also in a session from its own document', async () => {
+    const named = { inputs: { pulse }, reports };
+    const { session } = await openSession(named);
+    expect(await take(session, 20)).toBeGreaterThan(0);
+    const { session: again } = await openSession(session.document());
+    const { session: whole } = await openSession({ ...named, duration_ms: 1 });
+    const { session: reopened } = await openSession(whole.document());
+    for (const each of [session, again, whole, reopened]) expect(await take(each, 50)).toBe(0);
+  });
+
+  it('goes on if the document leaves its end out or has null', async () => {
+    for (const end of [{}, { duration_ms: null }]) {
+      const { duration_ms: _, ...endless } = pulse;
+      const { session } = await openSession({ inputs: { pulse: { ...endless, ...end } }, reports });
+      await take(session, 20);
+      const { session: again } = await openSession(session.document());
+      for (const each of [session, again]) expect(await take(each, 20)).toBeGreaterThan(0);
+    }
+  });
+
+  it('is likewise that of a silence', async () => {
+    const item = { node_set: 'S_sugar', start_ms: 10 };
+    const silenced = { inputs: {}, reports: {}, duration_ms: 100, silence: [{ ...item, end_ms: 100 }, item] };
+    const { session, tasks } = await openSession(silenced);
+    await take(session, 10);
+    expect(endsIn(tasks)).toEqual([1000, MAX_TRIAL_STEPS]);
+  });
+});
+
+describe('the document of a branch before its first step', () => {
+  const inputs = { sugar: { node_set: 'S_sugar', rate_hz: 100 } };
+  const silenced = { inputs, reports: {}, duration_ms: 100, silence: ['S_sugar'] };
+  const changes = { rates_hz: { sugar: 50 }, silence: ['S_loom'] };
+
+  it('says that a silence was lifted, so it stays lifted in a session from there', async () => {
+    const { session } = await openSession(silenced);
+    const branch = session.branch();
+    branch.change({ silence: [] }, undefined);
+    const lifted = await openSession(branch.document());
+    await take(lifted.session, 10);
+    expect(endsIn(lifted.tasks)).toEqual([1000]);
+  });
+
+  it('has no change that begins with that step', async () => {
+    const { session } = await openSession({ ...silenced, silence: [] });
+    const branch = session.branch();
+    const before = branch.document();
+    branch.change(changes, Uint32Array.of(3));
+    expect(branch.document()).toEqual(before);
+    await take(branch, 10);
+    expect(branch.document()).toMatchObject({
+      inputs: { sugar: { rate_hz: expect.any(Object) } },
+      silence: [{ start_ms: 100 }],
+    });
   });
 });

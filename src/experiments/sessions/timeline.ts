@@ -4,7 +4,6 @@
  */
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { CodedError } from '../../engine/errors.js';
-import type { ExperimentDocument } from '../document/document.js';
 import { equalsPacked, packed } from '../document/packed.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
 import { expectedEvents } from '../plan/prices.js';
@@ -97,7 +96,7 @@ export class Timeline {
         return course === undefined ? [] : [[name, course] as const];
       }),
     );
-    this.#silences = silencesOf(document, protocol);
+    this.#silences = silencesOf(plan);
     this.#inputEvents = eventsBetween(0, startMs, protocol);
     this.#bytes = documentBytes;
   }
@@ -172,14 +171,13 @@ export class Timeline {
     rates: Readonly<Record<string, number>>,
     silences: readonly Silence[],
   ): ConditionProtocol {
-    const { protocol } = this.plan;
+    const { protocol, endless } = this.plan;
     const names = Object.keys(this.plan.document.inputs);
     const inputs = protocol.inputs.map(({ neurons, train }, at) => {
       if (train.kind === 'spikes') return { neurons, train };
       const name = names[at]!;
       const course = this.#courses.get(name);
-      // Rates that last until the end of the plan continue after it.
-      const endStep = train.endStep === protocol.durationSteps ? MAX_TRIAL_STEPS : train.endStep;
+      const endStep = endless.inputs.includes(name) ? MAX_TRIAL_STEPS : train.endStep;
       if (train.kind === 'background' || course === undefined)
         return { neurons, train: { ...train, endStep } };
       const rateHz = (own(rates, name) ?? course.lastHz) * course.scale;
@@ -226,16 +224,14 @@ export class Timeline {
    * The session so far as a document, packed for the thread that writes it. At time 0, duration_ms is left out, as in a session that begins at rest.
    */
   document(): object {
-    const { document } = this.plan;
-    const { duration_ms: endMs } = document;
+    const { document, endless } = this.plan;
     const inputs = Object.entries(document.inputs).map(([name, input]) => {
       const { duration_ms: windowMs, ...rest } = input;
-      const lastsToEnd = stepAt(input.delay_ms) + stepAt(windowMs!) === stepAt(endMs);
       const rated = {
         ...rest,
         ...(this.#courses.has(name) && { rate_hz: this.#courses.get(name)!.until(this.#tMs) }),
       };
-      return [name, lastsToEnd ? rated : { ...rated, duration_ms: windowMs }];
+      return [name, endless.inputs.includes(name) ? rated : { ...rated, duration_ms: windowMs }];
     });
     const reports = Object.entries(document.reports).map(([name, report]) => {
       const { start_ms: _start, end_ms: _end, ...rest } = report;
@@ -371,10 +367,7 @@ function courseOf(input: InputDocument): RateCourse | undefined {
   return RateCourse.of(typeof rate === 'number' ? { times_ms: [0], values: [rate] } : (rate as Rates), scale);
 }
 
-function silencesOf(
-  { silence, duration_ms: endMs }: ExperimentDocument,
-  protocol: ConditionProtocol,
-): Silence[] {
+function silencesOf({ document: { silence }, protocol, endless }: SessionPlan): Silence[] {
   const isTimed = (item: unknown): item is { node_set: SetSelector; start_ms: number; end_ms: number } =>
     isObject(item) && 'node_set' in item;
   const items = silence.filter((item) => !isTimed(item)) as SetSelector[];
@@ -383,7 +376,7 @@ function silencesOf(
     items: [item.node_set],
     neurons: silencedWindows[at]!.neurons,
     startMs: item.start_ms,
-    endMs: item.end_ms === endMs ? undefined : item.end_ms,
+    endMs: endless.silences[at]! ? undefined : item.end_ms,
   }));
   return items.length === 0 ? windows : [{ items, neurons, startMs: 0, endMs: undefined }, ...windows];
 }
