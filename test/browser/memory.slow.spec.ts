@@ -106,7 +106,12 @@ describeWith(['chromium'], 'memory of the page', () => {
     await page.locator('#rates .channel').nth(3).waitFor();
     expect(await page.locator('#types tbody tr').count()).toBeGreaterThan(3);
     // The answer to sugar names 20 types, and those that food excites are not among them.
-    const spikes = page.locator('#types tr', { hasText: 'S_food' }).locator('td').nth(2).locator('span').first();
+    const spikes = page
+      .locator('#types tr', { hasText: 'S_food' })
+      .locator('td')
+      .nth(2)
+      .locator('span')
+      .first();
     expect(await spikes.innerText()).toBe('–');
     expect(await page.locator('#raster-panel').isVisible()).toBe(false);
     release();

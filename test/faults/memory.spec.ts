@@ -15,7 +15,9 @@ const WORKERS = 3;
 const CLIENTS = 10;
 /** Names in test/support/attacker.mjs. */
 const ATTACKS =
-  'unread parquet csv heavy scales dry-runs branches many-documents openings wide-steps repeated-steps'.split(' ');
+  'unread parquet csv heavy scales dry-runs branches many-documents openings wide-steps repeated-steps'.split(
+    ' ',
+  );
 /** The hierarchies of cgroup 1 and 2, and the file of a group that limits its memory. */
 const HIERARCHIES = [
   ['/sys/fs/cgroup/memory', 'memory.limit_in_bytes'],
