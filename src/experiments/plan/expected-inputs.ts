@@ -47,7 +47,8 @@ export function expectedInputs(
   });
 }
 
-function largestGroup(connectome: Connectome, { groupBy }: ResponderAxis): number {
+/** Size of the largest group that the axis may have. */
+export function largestGroup(connectome: Connectome, { groupBy }: ResponderAxis): number {
   const { sizes } = groupsOf(connectome, allNeurons(connectome), groupBy);
   return sizes.reduce((a, b) => Math.max(a, b), 0);
 }

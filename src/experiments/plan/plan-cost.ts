@@ -2,7 +2,7 @@
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
-import { expectedInputs } from './expected-inputs.js';
+import { expectedInputs, largestGroup } from './expected-inputs.js';
 import type { ExperimentPlan } from './plan.js';
 import { controlledReports, reportTask, windowOf } from './planned-reports.js';
 import { addWork, recordedWork, type Work } from './prices.js';
@@ -19,7 +19,11 @@ const NO_WORK = {
   tableRows: 0,
   groups: 0,
   groupNumbers: 0,
+  matchedNeurons: 0,
 };
+
+/** Indexing the neurons by a label for a baseline takes as long as drawing this share of them. */
+const INDEXED_SHARE = 1 / 16;
 
 /** Expected work of a cell; an upper bound if responders decide its groups. */
 export interface ConditionCost {
@@ -32,9 +36,13 @@ export interface ConditionCost {
   >;
 }
 
+type WrittenWork = Required<Pick<Work, 'groups' | 'groupNumbers' | 'matchedNeurons'>>;
+
 export class PlanCost {
   /** By cell; undefined if the cell is not run, because its result is the baseline's. */
   readonly conditions: readonly (ConditionCost | undefined)[];
+  /** Size of the largest group of responders. */
+  #largest: number | undefined;
 
   constructor(private readonly plan: ExperimentPlan) {
     const inputs = expectedInputs(plan);
@@ -103,12 +111,15 @@ export class PlanCost {
     };
   }
 
-  /** Work of writing a condition, without rows of tables: for each group a number for each trial, bin and control. */
-  writtenOf(condition: number, reports = this.plan.reports): Required<Pick<Work, 'groups' | 'groupNumbers'>> {
+  /**
+   * Work of drawing the controls of a condition, and of writing it without rows of tables: for each group a number for
+   * each trial, bin and control.
+   */
+  writtenOf(condition: number, reports = this.plan.reports): WrittenWork {
     const { trials, grid } = this.plan;
     const controls = grid.controlsOf(condition);
     const { durationMs } = this.conditions[grid.cellOf(condition)]!;
-    const written = { groups: 0, groupNumbers: 0 };
+    const written = { groups: 0, groupNumbers: 0, matchedNeurons: this.#matchedNeurons(condition, reports) };
     for (const { document, groups } of reports) {
       const kind = groupKindOf(document);
       if (kind === undefined) continue;
@@ -117,5 +128,19 @@ export class PlanCost {
       written.groupNumbers += groups.count * (trials + further + (kind.controlled ? controls : 0));
     }
     return written;
+  }
+
+  /** Upper bound; in a baseline, the price of the index. */
+  #matchedNeurons(condition: number, reports: readonly PlannedReport[]): number {
+    const { grid, connectome, controls } = this.plan;
+    const axis = grid.axes[grid.matchedAxis];
+    if (axis === undefined || axis.kind === 'values') return 0;
+    const { match = [], only } = controls!;
+    const drawn = only !== undefined ? 1 : controlledReports(reports).length > 0 ? grid.controls : 0;
+    if (drawn === 0) return 0;
+    const group = grid.coordinatesOf(grid.cellOf(condition))[grid.matchedAxis]!;
+    if (group === 0) return INDEXED_SHARE * connectome.neuronCount * (1 + match.length);
+    if (axis.kind === 'groups') return drawn * axis.groups.sizes[group - 1]!;
+    return drawn * (this.#largest ??= largestGroup(connectome, axis));
   }
 }

@@ -44,6 +44,8 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   editedPairs: 20_000,
   /** Connections of rewired conditions: 45 ns each. Only one worker prepares a wiring. */
   rewiredConnections: 440_000,
+  /** Neurons of groups that matched controls replace, for each control: 1 us each. */
+  matchedNeurons: 20_000,
   /** Recorded membrane potentials: 10 ns each. Their rows are charged as `tableRows` too. */
   samples: 2_000_000,
   /** Groups in the answer, for each condition and report. */

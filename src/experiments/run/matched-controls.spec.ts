@@ -108,6 +108,38 @@ describe('matched controls', () => {
     },
   );
 
+  it('are drawn in turns, and charged', async () => {
+    const document = screenOf(idsOf(SOME), []);
+    let isInTurn = false;
+    const turns: boolean[] = [];
+    const word = jest.spyOn(PhiloxSequence.prototype, 'nextBelow').mockImplementation(function (
+      this: PhiloxSequence,
+      limit,
+    ) {
+      turns.push(isInTurn);
+      return this.nextUint32() % limit;
+    });
+    const { conditions } = await run(document, {
+      turn: async (compute: () => unknown) => {
+        isInTurn = true;
+        const computed = compute();
+        isInTurn = false;
+        return computed;
+      },
+    });
+    word.mockRestore();
+    expect(conditions).toHaveLength(2);
+    expect(turns.length).toBeGreaterThanOrEqual(6 * SOME.length);
+    expect(turns).not.toContain(false);
+    const neuronsOf = (changed: object, reports?: []) =>
+      planOf(model, { ...document, ...changed }).cost.work(0, 0, reports).matchedNeurons;
+    const index = (model.neuronCount * (1 + MATCH.length)) / 16;
+    expect(neuronsOf({})).toBe(index + 6 * SOME.length);
+    expect(neuronsOf({ controls: { ...document.controls, only: 9 } })).toBe(index + SOME.length);
+    expect(neuronsOf({ controls: undefined })).toBe(0);
+    expect(neuronsOf({}, [])).toBe(0);
+  });
+
   it('run equal sets once, and a set that never spikes in the baseline not at all', async () => {
     const screen = screenOf(idsOf(SOME), ['neuron']);
     const { conditions, totals } = await run({

@@ -183,10 +183,9 @@ export class MatchedSets {
     const drawn: number[] = [];
     const short: string[] = [];
     for (const alike of sets) {
-      if (this.#isLong()) yield;
       const { isWidened, ...found } = this.#poolFor(alike, free);
       if (isWidened && short.length <= LISTED_AT_MOST) short.push(this.#textOf(alike[0]!));
-      const pool = this.#neuronsIn(found);
+      const pool = yield* this.#neuronsIn(found);
       for (let left = Math.min(alike.length, free.countIn(found)); left > 0;) {
         if (this.#isLong()) yield;
         const neuron = pool[random.nextBelow(pool.length)]!;
@@ -218,15 +217,21 @@ export class MatchedSets {
   }
 
   /** Ascending. */
-  #neuronsIn({ labels, group, first, last }: Pool): Uint32Array {
-    return getOrInsert(this.#pools, `${labels} ${group} ${first} ${last}`, () => {
-      const neurons = this.divisions[labels]!.neuronsOf(group);
-      this.#looked += neurons.length;
-      return neurons.filter((neuron) => {
-        const bin = this.#bins[neuron]!;
-        return this.isLeftOut[neuron] === 0 && first <= bin && bin <= last;
-      });
-    });
+  *#neuronsIn(pool: Pool): InParts<Uint32Array> {
+    const { labels, group, first, last } = pool;
+    const key = `${labels} ${group} ${first} ${last}`;
+    const known = this.#pools.get(key);
+    if (known !== undefined) return known;
+    const all = this.#free!;
+    const neurons = new Uint32Array(all.countIn(pool));
+    let count = 0;
+    for (const neuron of this.divisions[labels]!.neuronsOf(group)) {
+      const bin = this.#bins[neuron]!;
+      if (first <= bin && bin <= last && all.has(neuron)) neurons[count++] = neuron;
+      if (this.#isLong()) yield;
+    }
+    this.#pools.set(key, neurons);
+    return neurons;
   }
 
   /** Counts a neuron. @returns true if it is time for a pause */
