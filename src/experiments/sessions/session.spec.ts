@@ -124,6 +124,14 @@ describe('a window that ends with the document', () => {
     for (const each of [session, again, whole, reopened]) expect(await take(each, 50)).toBe(0);
   });
 
+  it('takes no rate after it', async () => {
+    const { session } = await openSession({ inputs: { pulse }, reports });
+    const changes = { rates_hz: { pulse: 100 } };
+    expect(session.silenceToPlan(changes)).toBeUndefined();
+    await take(session, 1);
+    expect(() => session.silenceToPlan(changes)).toThrow('this input ended at 1 ms');
+  });
+
   it('goes on if the document leaves its end out or has null', async () => {
     for (const end of [{}, { duration_ms: null }]) {
       const { duration_ms: _, ...endless } = pulse;

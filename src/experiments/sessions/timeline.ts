@@ -134,11 +134,23 @@ export class Timeline {
         const allowed = `an object of rates of ${names.length === 0 ? 'no input: this session has none whose rate can be set' : names.join(', ')}`;
         throw refused(['rates_hz'], name, allowed, names);
       }
+      const endMs = this.#endStepOf(name) / STEPS_PER_MS;
+      if (endMs <= this.#tMs) {
+        throw refused(['rates_hz', name], rateHz, `no rate, since this input ended at ${endMs} ms`);
+      }
       if (rateHz * course.scale > MAX_RATE_HZ) {
         const allowed = `at most ${MAX_RATE_HZ / course.scale}, since the input has a scale of ${course.scale}`;
         throw refused(['rates_hz', name], rateHz, allowed);
       }
     }
+  }
+
+  /** The end of the train of an input; that of the longest session if the document left it out. */
+  #endStepOf(name: string): number {
+    const { protocol, endless, document } = this.plan;
+    if (endless.inputs.includes(name)) return MAX_TRIAL_STEPS;
+    const { train } = protocol.inputs[Object.keys(document.inputs).indexOf(name)]!;
+    return train.kind === 'spikes' ? MAX_TRIAL_STEPS : train.endStep;
   }
 
   /**
@@ -171,13 +183,13 @@ export class Timeline {
     rates: Readonly<Record<string, number>>,
     silences: readonly Silence[],
   ): ConditionProtocol {
-    const { protocol, endless } = this.plan;
+    const { protocol } = this.plan;
     const names = Object.keys(this.plan.document.inputs);
     const inputs = protocol.inputs.map(({ neurons, train }, at) => {
       if (train.kind === 'spikes') return { neurons, train };
       const name = names[at]!;
       const course = this.#courses.get(name);
-      const endStep = endless.inputs.includes(name) ? MAX_TRIAL_STEPS : train.endStep;
+      const endStep = this.#endStepOf(name);
       if (train.kind === 'background' || course === undefined)
         return { neurons, train: { ...train, endStep } };
       const rateHz = (own(rates, name) ?? course.lastHz) * course.scale;

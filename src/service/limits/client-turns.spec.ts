@@ -41,3 +41,14 @@ it('counts work that other work begins in the same turn', async () => {
   for (let turn = 0; turn < 3; turn++) await setImmediate();
   expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
 });
+
+it('begins a turn when it is told to', () => {
+  const scheduled: (() => void)[] = [];
+  const turns = new ClientTurns(1, (next) => scheduled.push(next));
+  const begun: number[] = [];
+  for (const at of [0, 1, 2]) turns.begin('a', 1, () => begun.push(at));
+  expect(begun).toEqual([0]);
+  scheduled.shift()!();
+  expect(begun).toEqual([0, 1]);
+  expect(scheduled).toHaveLength(1);
+});

@@ -20,8 +20,14 @@ export class ClientTurns {
   readonly #turns = new Map<string, Turn>();
   #isScheduled = false;
 
-  /** @param amountOfTurn amount of one client in one turn; a larger piece of work has a turn of its own */
-  constructor(private readonly amountOfTurn: number) {}
+  /**
+   * @param amountOfTurn amount of one client in one turn; a larger piece of work has a turn of its own
+   * @param schedule calls the next turn, never at once
+   */
+  constructor(
+    private readonly amountOfTurn: number,
+    private readonly schedule: (next: () => void) => void = setImmediate,
+  ) {}
 
   /** True if work waits for a later turn. */
   get areWaiting(): boolean {
@@ -55,7 +61,7 @@ export class ClientTurns {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => this.#nextTurn());
+    this.schedule(() => this.#nextTurn());
   }
 
   #nextTurn(): void {

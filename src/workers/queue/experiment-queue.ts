@@ -112,6 +112,10 @@ export class ExperimentQueue {
     return this.#computing('v1-run');
   }
 
+  get hasRuns(): boolean {
+    return this.waiting + this.running > 0;
+  }
+
   /** Numbers of trials that have no worker, and of those being computed. Prefetched ones are in neither. */
   get trials(): { readonly waiting: number; readonly running: number } {
     const waiting = this.#urgentTrials.size + this.#backgroundTrials.size;

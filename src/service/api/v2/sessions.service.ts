@@ -19,6 +19,10 @@ import { ExperimentsService } from './experiments.service.js';
 export const SESSION_NAME_BYTES = 16;
 /** Time to write answers of one client in a turn of the event loop. Others wait at most so long for each turn. */
 const WRITING_MS = 1;
+/** Pause between two such turns around a run, which needs the event loop several times until it is answered. */
+const PAUSE_MS = 4;
+/** Time after a run in which its client may send the next one. */
+const RUN_GAP_MS = 20;
 
 function newName(): string {
   return randomBytes(SESSION_NAME_BYTES).toString('base64url');
@@ -60,7 +64,8 @@ class Opening {
 @Injectable()
 export class SessionsService {
   /** Turns in which answers to steps are written. */
-  readonly #writing = new ClientTurns(1);
+  readonly #writing = new ClientTurns(1, (next) => this.#afterRuns(next));
+  #lastRunMs = -Infinity;
 
   constructor(
     private readonly sessions: Sessions,
@@ -218,6 +223,15 @@ export class SessionsService {
     } finally {
       served.refund(step.priceMs - priceMs);
     }
+  }
+
+  /** Calls the next turn of writing at once, or leaves most of the event loop to runs if there are any. */
+  #afterRuns(next: () => void): void {
+    const { state } = this.health;
+    const nowMs = performance.now();
+    if (state.name === 'ready' && state.model.queue.hasRuns) this.#lastRunMs = nowMs;
+    if (nowMs - this.#lastRunMs < RUN_GAP_MS) setTimeout(next, PAUSE_MS);
+    else setImmediate(next);
   }
 
   async #neuronsToSilence(session: Session, changes: Changes, reply: FastifyReply) {
