@@ -34,7 +34,13 @@ export interface Variation {
   }[];
   readonly windows: readonly { from: number; neurons: number; startStep: number; endStep: number }[];
   readonly background: { every: number; eventMv: number } | undefined;
-  readonly recordings: readonly { from: number; everySteps: number; startStep: number; endStep: number }[];
+  readonly recordings: readonly {
+    from: number;
+    neurons: number;
+    everySteps: number;
+    startStep: number;
+    endStep: number;
+  }[];
 }
 
 const share = fc.nat(256);
@@ -58,7 +64,13 @@ export const variations: fc.Arbitrary<Variation> = fc.record({
     nil: undefined,
   }),
   recordings: fc.array(
-    fc.record({ from: share, everySteps: tenths(1, 30), startStep: fc.nat(100), endStep: fc.nat(400) }),
+    fc.record({
+      from: share,
+      neurons: fc.constantFrom(0, 40, 40),
+      everySteps: tenths(1, 30),
+      startStep: fc.nat(100),
+      endStep: fc.nat(400),
+    }),
     { maxLength: 3 },
   ),
 });
@@ -102,8 +114,8 @@ export function applied(
         startStep,
         endStep,
       })),
-      recordings: variation.recordings.map(({ from, ...recording }) => ({
-        neurons: neuronsOf(n, from, 40),
+      recordings: variation.recordings.map(({ from, neurons, ...recording }) => ({
+        neurons: neuronsOf(n, from, neurons),
         ...recording,
       })),
     },

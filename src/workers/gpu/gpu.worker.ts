@@ -18,6 +18,8 @@ import type { GpuWanted } from './gpu-host.js';
 
 const connectome = viewConnectome((workerData as WorkerData).connectome);
 const draw = compiledDrawing(compileDrawingKernel());
+/** The same function for all trials: the drawing remembers the ids that it gave. */
+const neuronId = (i: number) => connectome.neuronId(i);
 const outDegree = outDegreesOf(connectome);
 let engine: GpuEngine | undefined;
 
@@ -42,7 +44,7 @@ export const open = answering(async ({ allowSoftware, widths }: GpuWanted) => {
 export const prepare = answering(
   ({ protocols, room }: { readonly protocols: readonly Protocol[]; readonly room: BatchRoom }) => {
     const trials = protocols.map((protocol) => ({
-      events: draw(protocol, (i) => connectome.neuronId(i)),
+      events: draw(protocol, neuronId),
       options: protocol,
     }));
     return batchTables(trials, room);

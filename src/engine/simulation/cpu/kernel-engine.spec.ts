@@ -31,18 +31,55 @@ describe('KernelEngine', () => {
     const engine = new KernelEngine(kernel, wiring);
     const first = spikesOf(engine.simulate(inputEvents, { durationSteps: 200 }));
     expect(first.length).toBeGreaterThan(6);
-    // An address beyond all memory, which no caller sends: the kernel traps in step 40, while spikes are on their way.
+    // Addresses that no caller sends. The first one is in the rows, where the kernel then writes; the other one is
+    // beyond all memory, so it traps in step 40, while spikes are on their way.
     const wild = eventsOf(
       [0],
       [
         [0, 0],
         [4, 0],
-        [9, 0],
+        [9, 2 ** 18 + 8],
         [40, 0x07ffffff],
       ],
     );
     expect(() => engine.simulate(wild, { durationSteps: 200 })).toThrow(/out of bounds/);
     expect(spikesOf(engine.simulate(inputEvents, { durationSteps: 200 }))).toEqual(first);
+  });
+
+  it('records nothing of an empty set beside another one', () => {
+    const window = { everySteps: 1, startStep: 0, endStep: 200 };
+    const recordings = [0, 1, 0].map((count) => ({ ...window, neurons: new Uint32Array(count) }));
+    const options = { durationSteps: 200, recordings };
+    const { membranes, ...trial } = new KernelEngine(kernel, wiring).simulate(inputEvents, options);
+    const expected = new ReferenceEngine(wiring).simulate(inputEvents, options);
+    expect(spikesOf(trial)).toEqual(spikesOf(expected));
+    expect(membranes!.map(({ length }) => length)).toEqual([0, 199, 0]);
+  });
+
+  it('applies overrides to the next trial if it failed to apply them', () => {
+    const engine = new KernelEngine(kernel, wiring);
+    const given = { connections: Uint32Array.of(0, 1), factors: Float64Array.of(3, 3) };
+    const broken = { ...given, get factors(): Float64Array { throw new Error('no memory'); } }; // prettier-ignore
+    const options = { durationSteps: 200, connectionFactors: broken };
+    const expected = new ReferenceEngine(wiring).simulate(inputEvents, {
+      ...options,
+      connectionFactors: given,
+    });
+    expect(() => engine.simulate(inputEvents, options)).toThrow('no memory');
+    Object.defineProperty(broken, 'factors', { value: given.factors });
+    expect(spikesOf(engine.simulate(inputEvents, options))).toEqual(spikesOf(expected));
+  });
+
+  it('gives the memory of a trial with very many spikes back', () => {
+    const engine = new KernelEngine(kernel, wiringOf(2000, []));
+    const stimulated = Uint32Array.from({ length: 2000 }, (_, i) => i);
+    const steps = Uint16Array.from({ length: 2000 * 6000 }, (_, k) => 2 * Math.floor(k / 2000));
+    const neurons = Uint32Array.from(steps, (_, k) => k % 2000);
+    const busy = engine.simulate({ stimulated, steps, neurons }, { durationSteps: 12_001 });
+    expect(busy.steps.length).toBe(steps.length);
+    expect(busy.steps.buffer.byteLength).toBeGreaterThan(2 ** 28);
+    const calm = engine.simulate(inputEvents, { durationSteps: 200 });
+    expect(calm.steps.buffer.byteLength).toBeLessThan(2 ** 27);
   });
 
   it('forgets who was stimulated: without a refractory period in one run, with one in the next', () => {

@@ -57,14 +57,18 @@ interface Silencing {
   readonly ofArrivals?: boolean;
 }
 const ALL: Silencing = { ofSpikes: true, ofArrivals: true };
+/** A kernel whose memory has grown by more bytes is replaced after its trial, because memory never shrinks. */
+const MAX_GROWTH_BYTES = 2 ** 28;
 /** Must equal STEPS_BETWEEN_REVIEWS in kernel/factors.ts. */
 const STEPS_BETWEEN_REVIEWS = 8;
 
 type Neurons = Muting['neurons'];
 
 export class KernelEngine implements SimulationEngine {
-  #kernel: Kernel;
-  #overridden: OverriddenConnections;
+  #kernel!: Kernel;
+  /** The size of the kernel's memory before the first trial. */
+  #bytesAtRest!: number;
+  #overridden!: OverriddenConnections;
   #constants: NetworkConstants | undefined;
   /** The number of words that the kernel has room for. */
   #room!: Words;
@@ -85,9 +89,7 @@ export class KernelEngine implements SimulationEngine {
     if (wiring.neuronCount > MAX_NEURONS) {
       throw new RangeError(`the kernel takes up to ${MAX_NEURONS} neurons, not ${wiring.neuronCount}`);
     }
-    this.#layOut();
-    this.#writeWiring();
-    this.#overridden = new OverriddenConnections(this.#kernel, wiring);
+    this.#renew();
   }
 
   /** Replaces the wiring by another one of the same neurons, which must not change either. */
@@ -95,17 +97,16 @@ export class KernelEngine implements SimulationEngine {
     this.#loaded = undefined;
     this.#overridden.apply({});
     this.wiring = wiring;
-    if (!this.#writeWiring()) {
-      this.#layOut();
-      this.#writeWiring();
-    }
-    this.#overridden = new OverriddenConnections(this.#kernel, wiring);
+    if (this.#writeWiring()) this.#overridden = new OverriddenConnections(this.#kernel, wiring);
+    else this.#renew();
   }
 
   simulate(events: InputEvents, options: SimulationOptions): Trial {
     checkDuration(options.durationSteps);
     this.#loaded = undefined;
-    return this.#simulate(events, { ...options, startStep: 0 });
+    const trial = this.#simulate(events, { ...options, startStep: 0 });
+    this.#shrink();
+    return trial;
   }
 
   /** @returns the state of a trial in segments with these constants: the one in `memory`, or a trial at rest */
@@ -120,6 +121,7 @@ export class KernelEngine implements SimulationEngine {
 
   /** Loads a trial, so that `advance` continues it. Call it between any two trials or segments. */
   load(state: TrialState): void {
+    this.#shrink();
     this.#loaded = state.load(this.#kernel);
   }
 
@@ -147,7 +149,17 @@ export class KernelEngine implements SimulationEngine {
   }
 
   /** @param loaded undefined for a whole trial */
-  #simulate(
+  #simulate(events: InputEvents, options: SegmentOptions, loaded?: LoadedTrial): Trial {
+    try {
+      return this.#compute(events, options, loaded);
+    } catch (error) {
+      // The kernel may have written anywhere before it failed.
+      this.#renew();
+      throw error;
+    }
+  }
+
+  #compute(
     { stimulated, steps, neurons, background = NO_BACKGROUND }: InputEvents,
     options: SegmentOptions,
     loaded?: LoadedTrial,
@@ -182,20 +194,16 @@ export class KernelEngine implements SimulationEngine {
     const marks = this.#rows();
     for (const i of stimulated) marks[ROW_WORDS * i + ROW_MARKS]! |= STIMULATED;
     this.#silence(silenced, ALL);
-    let isWithinBudget: boolean;
-    try {
-      if (firstStep === undefined) kernel.begin(durationSteps, steps.length, background.steps.length);
-      else {
-        writeHistory(kernel, loaded!.history, firstStep);
-        kernel.beginSegment(firstStep, durationSteps, steps.length, background.steps.length);
-      }
-      const changes = this.#changesOf(mutings, delaySteps);
-      isWithinBudget = this.#run(options, firstStep ?? 0, isVaried, changes, recorder);
-    } finally {
-      const rows = this.#rows();
-      for (const i of stimulated) rows[ROW_WORDS * i + ROW_MARKS]! &= ~STIMULATED;
-      for (const each of [silenced, ...mutings.map((muting) => muting.neurons)]) this.#restore(each, ALL);
+    if (firstStep === undefined) kernel.begin(durationSteps, steps.length, background.steps.length);
+    else {
+      writeHistory(kernel, loaded!.history, firstStep);
+      kernel.beginSegment(firstStep, durationSteps, steps.length, background.steps.length);
     }
+    const changes = this.#changesOf(mutings, delaySteps);
+    const isWithinBudget = this.#run(options, firstStep ?? 0, isVaried, changes, recorder);
+    const rows = this.#rows();
+    for (const i of stimulated) rows[ROW_WORDS * i + ROW_MARKS]! &= ~STIMULATED;
+    for (const each of [silenced, ...mutings.map((muting) => muting.neurons)]) this.#restore(each, ALL);
     const step = startStep + (kernel.stepCount.value as number) - (firstStep ?? 0);
     if (loaded !== undefined) this.#loaded = { step, history: historyOf(kernel, historySteps) };
     const spikeCount = firstStep === undefined ? kernel.end() : kernel.endSegment();
@@ -332,7 +340,21 @@ export class KernelEngine implements SimulationEngine {
     return viewOf(this.#kernel, Uint32Array, 'rows', ROW_WORDS * (this.wiring.neuronCount + 1));
   }
 
-  /** Makes a new kernel with room for the wiring. It replaces the old one, because its memory could not shrink. */
+  #shrink(): void {
+    const bytes = this.#kernel.memory.buffer.byteLength;
+    if (bytes > this.#bytesAtRest + MAX_GROWTH_BYTES) this.#renew();
+  }
+
+  /** Makes a new kernel at rest. Results that are views of the old one stay. */
+  #renew(): void {
+    this.#loaded = undefined;
+    this.#layOut();
+    this.#writeWiring();
+    this.#overridden = new OverriddenConnections(this.#kernel, this.wiring);
+    this.#bytesAtRest = this.#kernel.memory.buffer.byteLength;
+  }
+
+  /** Makes a new kernel with room for the wiring. */
   #layOut(): void {
     const words = countWords(this.wiring);
     const room = (count: number) => Math.ceil(this.share * count);

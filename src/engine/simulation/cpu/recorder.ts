@@ -53,7 +53,7 @@ export class Recorder {
     this.#states = recordings.map((recording) => {
       const { length } = recording.neurons;
       const steps = sampledSteps(recording, endStep, startStep);
-      const room = Math.max(1, Math.floor(POTENTIALS_IN_KERNEL / recordings.length / length));
+      const room = Math.max(1, Math.floor(POTENTIALS_IN_KERNEL / recordings.length / Math.max(1, length)));
       const potentials = new Float64Array(length * steps.length);
       const state = { recording, firstNeuron, firstPotential, room, steps, potentials, taken: 0, copied: 0 };
       firstNeuron += length;

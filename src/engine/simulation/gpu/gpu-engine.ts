@@ -102,7 +102,11 @@ export class GpuEngine {
   ): Promise<{ shape: PipelineShape; result: PipelineResult } | undefined> {
     for (;;) {
       const shape = { ...tables.shape, spikes: this.#spikes, withState };
-      if (!fits(this.room, shape)) return undefined;
+      if (!fits(this.room, shape)) {
+        // Later batches begin with few slots again, or none would ever fit.
+        if (this.#spikes === shape.spikes) this.#spikes = spikeSlots(0);
+        return undefined;
+      }
       const result = await this.#run(tables, shape);
       const maxSpikes = maxSpikesOf(result.lists);
       const wanted = spikeSlots(maxSpikes);
@@ -144,7 +148,11 @@ export class GpuEngine {
 
   #newPipeline(shape: PipelineShape): WindowPipeline {
     while (this.#idle.length > 0 && this.#idle.length + this.#inUse >= PIPELINES) {
-      void this.#idle.shift()!.pipeline.destroy();
+      // A lost device refuses it, and the next batch tells so.
+      this.#idle
+        .shift()!
+        .pipeline.destroy()
+        .catch(() => undefined);
     }
     return windowPipeline(this.#gpu, this.wiring.neuronCount, this.#incoming, shape);
   }

@@ -71,6 +71,8 @@ let layoutEnd: usize;
 function section(bytes: usize): usize {
   const begin = layoutEnd;
   layoutEnd = (begin + bytes + CACHE_LINE_BYTES - 1) & ~(CACHE_LINE_BYTES - 1);
+  // Beyond 4 GiB addresses begin again at 0.
+  if (layoutEnd < begin) unreachable();
   return begin;
 }
 

@@ -12,9 +12,6 @@ const WORDS = 2 ** 32;
 /** The end of a table: its last word would be drawn once in 2^32 times. */
 const LAST = 1 - 1 / WORDS;
 
-/** For each mean, the probability of each count or a lower one. */
-const TABLES = new Map<number, Float64Array>();
-
 /**
  * @param numbers the number of each neuron in the order of ids
  * @returns the counts of a wiring, drawn anew
@@ -26,11 +23,13 @@ export function resampledCounts(
 ): Uint16Array {
   const counts = new Uint16Array(synapseCounts.length);
   const block = new Uint32Array(4);
+  /** For each mean, the probability of each count or a lower one. */
+  const tables = new Map<number, Float64Array>();
   for (let source = 0; source < neuronCount; source++) {
     const end = rowStart[source + 1]!;
     for (let at = rowStart[source]!; at < end; at++) {
       philox4x32(block, numbers[source]!, numbers[targets[at]!]!, 0, PHILOX_STREAM.counts, seed, 0);
-      const table = getOrInsert(TABLES, synapseCounts[at]!, cumulative);
+      const table = getOrInsert(tables, synapseCounts[at]!, cumulative);
       counts[at] = Math.max(1, firstAbove(table, (block[0]! + 0.5) / WORDS));
     }
   }

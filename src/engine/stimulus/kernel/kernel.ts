@@ -431,7 +431,10 @@ function intervalOf(word: u32, guide: usize, shift: u32, cumulative: usize, leng
 export function endTrial(): u32 {
   eventSteps = aligned(drawnEvents + ((<usize>eventCount) << 3));
   eventNeurons = aligned(eventSteps + ((<usize>eventCount) << 1));
-  reach(eventNeurons + ((<usize>eventCount) << 2));
+  const end = eventNeurons + ((<usize>eventCount) << 2);
+  // Beyond 4 GiB addresses begin again at 0.
+  if (eventSteps < drawnEvents || eventNeurons < eventSteps || end < eventNeurons) unreachable();
+  reach(end);
   memory.fill(nextOfStep, 0, (<usize>durationSteps) << 2);
   for (let q: u32 = 0; q < eventCount; q++) {
     const count = nextOfStep + ((<usize>load<u32>(drawnEvents + ((<usize>q) << 3))) << 2);
