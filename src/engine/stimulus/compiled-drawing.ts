@@ -116,7 +116,7 @@ class Drawing {
 
   /**
    * Adds the trains of several inputs, neuron by neuron.
-   * @param cursor the address of the first train's cursors
+   * @param cursor the address of the first train's cursors. They lie input by input, as if each input were drawn by itself
    */
   #addEach(
     inputs: readonly Input[],
@@ -136,10 +136,10 @@ class Drawing {
         ? this.#adderOfGiven(train, segment)
         : this.#adderOf(layered[at]!, segment, wordsOf),
     );
-    let next = cursor;
+    let trains = 0;
+    const firstTrains = inputs.map(({ neurons }) => (trains += neurons.length) - neurons.length);
     forEachTrain(inputs, (neuron, input, index) => {
-      adders[input]!(neuron, index, next);
-      next += cursorBytes;
+      adders[input]!(neuron, index, cursor + (firstTrains[input]! + index) * cursorBytes);
     });
   }
 

@@ -22,6 +22,7 @@ import {
  * - its epoch, counted from 1; 0 is an unused cursor;
  * - the last block drawn, which the next segment draws again;
  * - the step before that block, counted from the start of the epoch.
+ * Trains lie input by input.
  *
  * If cursors are lost, the next segment draws its epoch from the start, with the same result.
  */
@@ -186,6 +187,28 @@ export function splitInputs(all: readonly Input[]): {
 export function stimulatedBy(inputs: readonly Input[]): Uint32Array {
   if (inputs.length === 1) return inputs[0]!.neurons;
   return Uint32Array.from(new Set(inputs.flatMap(({ neurons }) => [...neurons]))).sort();
+}
+
+/** A step and a neuron, below 2^18, are one exact double. */
+const STEP_STRIDE = 2 ** 18;
+
+/** The events of a protocol from those of its inputs, each drawn by itself. */
+export function joinedEvents(inputs: readonly Input[], parts: readonly InputEvents[]): InputEvents {
+  const stimulated = stimulatedBy(splitInputs(inputs).inputs);
+  const background = parts.find((part) => part.background !== undefined)?.background;
+  const keys = new Float64Array(parts.reduce((sum, { steps }) => sum + steps.length, 0));
+  let at = 0;
+  for (const { steps, neurons } of parts) {
+    for (let event = 0; event < steps.length; event++)
+      keys[at++] = steps[event]! * STEP_STRIDE + neurons[event]!;
+  }
+  keys.sort();
+  return {
+    stimulated,
+    steps: Uint16Array.from(keys, (key) => Math.floor(key / STEP_STRIDE)),
+    neurons: Uint32Array.from(keys, (key) => key % STEP_STRIDE),
+    ...(background && { background }),
+  };
 }
 
 /** The number of words of one train in TrainCursors. */

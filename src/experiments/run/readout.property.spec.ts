@@ -117,11 +117,8 @@ function expectedResult(
   };
 }
 
-/** The events of each input, by its only neuron. */
-let drawn: readonly InputEvents[] = [];
-const reader = new TrialReader({ neuronCount: NEURONS, neuronId: String }, ({ inputs, startStep = 0 }) => {
-  const events = drawn[inputs[0]!.neurons[0]!]!;
-  return { ...events, steps: events.steps.map((step) => step - startStep) };
+const reader = new TrialReader({ neuronCount: NEURONS, neuronId: String }, () => {
+  throw new Error('The events are given.');
 });
 const protocolOf = (inputs: readonly SpikeRaster[]): TrialTask['protocol'] => ({
   inputs: inputs.map((_, at) => ({
@@ -150,13 +147,13 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
         };
         let rowsLeft = maxRows ?? Infinity;
         const events: InputEvents = { stimulated: new Uint32Array(0), ...spikes };
-        drawn = inputs.map((each) => ({ stimulated: new Uint32Array(0), ...each }));
+        const ofInputs = inputs.map((each) => ({ ...events, ...each }));
         const membranes = reports
           .filter(({ type }) => type === 'membrane')
           .map((each) => Float64Array.from(samplesOf(each, stoppedAtStep ?? STEPS), ([, , v]) => v!));
         const stop = stoppedAtStep === undefined ? {} : { stoppedAtStep };
         const trial = { ...spikes, ...stop, deliveredEvents: 7, membranes };
-        const reading = reader.read(task, events, trial, { startStep: 0, endStep: STEPS });
+        const reading = reader.read(task, { all: events, ofInputs }, trial, { startStep: 0, endStep: STEPS });
         const responding = [...new Set(spikes.neurons)].sort((a, b) => a - b);
         expect(reading).toEqual({
           spikes: spikes.steps.length,
@@ -216,9 +213,12 @@ it('reads the parts of a trial, joined, as it reads the whole', () => {
             .map((each) => samplesOf(each, endStep - 1).filter(([step]) => step! >= startStep))
             .map((rows) => Float64Array.from(rows, ([, , v]) => v!));
           const own = partOf(spikes, startStep, endStep);
-          drawn = inputs.map((each) => partOf(each, startStep, endStep));
+          const ofInputs = inputs.map((each) => {
+            const part = partOf(each, startStep, endStep);
+            return { ...part, steps: part.steps.map((step) => step - startStep) };
+          });
           const trial = { ...own, deliveredEvents: endStep, membranes };
-          return reader.read(task, own, trial, { startStep, endStep });
+          return reader.read(task, { all: own, ofInputs }, trial, { startStep, endStep });
         };
         const starts = [0, ...cuts.sort((a, b) => a - b)];
         const parts = starts.map((start, at) => read(start, starts[at + 1] ?? STEPS));

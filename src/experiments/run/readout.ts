@@ -8,7 +8,14 @@ import { getOrInsert } from '../../engine/get-or-insert.js';
 import type { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
 import type { SimulationEngine, SimulationOptions, Trial } from '../../engine/simulation/simulation.js';
 import { newCursors } from '../../engine/stimulus/compiled-drawing.js';
-import type { DrawInputEvents, InputEvents, TrainCursors } from '../../engine/stimulus/input-events.js';
+import {
+  CURSOR_WORDS,
+  type DrawInputEvents,
+  type InputEvents,
+  joinedEvents,
+  type TrainCursors,
+  trainsWithCursors,
+} from '../../engine/stimulus/input-events.js';
 import { type Input, MAX_SEGMENT_STEPS, type Rewiring } from '../../engine/stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
@@ -33,11 +40,18 @@ export function trialOf(
   engine: SimulationEngine,
 ): (task: TrialTask, simulated?: Trial) => TrialResult {
   return (task, simulated) => {
-    const events = reader.draw(task);
-    const trial = simulated ?? engine.simulate(events, optionsOf(task));
+    const events = reader.draw(task, task.protocol);
+    const trial = simulated ?? engine.simulate(events.all, optionsOf(task));
     const endStep = (trial.stoppedAtStep ?? task.protocol.durationSteps - 1) + 1;
     return reader.read(task, eventsBefore(events, endStep), trial, { startStep: 0, endStep });
   };
+}
+
+/** The input events of a trial or segment. */
+export interface DrawnEvents {
+  readonly all: InputEvents;
+  /** The events of each input; empty if no report of the task reads them. */
+  readonly ofInputs: readonly InputEvents[];
 }
 
 /** A segment of a trial in steps: from startStep up to, not including, endStep. */
@@ -155,8 +169,29 @@ export class TrialReader {
     this.#neuronId = (neuron) => connectome.neuronId(neuron);
   }
 
-  draw({ protocol }: TrialTask): InputEvents {
-    return this.drawEvents(protocol, this.#neuronId);
+  /**
+   * Input events do not carry the name of their input. If a report needs it, each input is drawn by itself; the events are the
+   * same, because trains are independent.
+   * @param cursors updated in place
+   */
+  draw(
+    { protocol, reports }: TrialTask,
+    span: { readonly startStep?: number; readonly durationSteps: number },
+    cursors?: TrainCursors,
+  ): DrawnEvents {
+    const { inputs } = protocol;
+    const drawn = (some: readonly Input[], own?: TrainCursors) =>
+      this.drawEvents({ ...span, inputs: some }, this.#neuronId, own);
+    if (!reports.some((report) => kindOf(report).readsInputs))
+      return { all: drawn(inputs, cursors), ofInputs: [] };
+    let from = 0;
+    const ofInputs = inputs.map((input) => {
+      const to = from + CURSOR_WORDS * trainsWithCursors([input]);
+      const own = cursors?.subarray(from, to);
+      from = to;
+      return drawn([input], own);
+    });
+    return { all: joinedEvents(inputs, ofInputs), ofInputs };
   }
 
   /** Simulates and reads the next segment of the trial that the engine has loaded. */
@@ -167,8 +202,8 @@ export class TrialReader {
     cursors: TrainCursors,
   ): readonly [trialResult: TrialResult, raster: EventsInTime] {
     const span = { startStep, durationSteps: endStep - startStep };
-    const events = this.drawEvents({ ...task.protocol, ...span }, this.#neuronId, cursors);
-    const trial = engine.advance(events, { ...optionsOf(task), ...span });
+    const events = this.draw(task, span, cursors);
+    const trial = engine.advance(events.all, { ...optionsOf(task), ...span });
     const { stoppedAtStep = endStep - 1 } = trial;
     // If the budget ends the trial, the result must not depend on the planned length of the segment.
     const simulated = { startStep, endStep: stoppedAtStep + 1 };
@@ -183,7 +218,7 @@ export class TrialReader {
    */
   read(
     task: TrialTask,
-    events: InputEvents,
+    { all: events, ofInputs }: DrawnEvents,
     trial: Omit<Trial, 'steps'> & EventsInTime,
     segment: TrialSegment,
   ): TrialResult {
@@ -192,7 +227,7 @@ export class TrialReader {
     const countsIn = ({ startStep, endStep }: ReportWindow): SpikeCounts =>
       getOrInsert(windows, `${startStep} ${endStep}`, () => this.#count(trial, startStep, endStep));
     const all = countsIn(segment);
-    const eventsOfInputs = this.#eventsOfInputs(task, segment);
+    const eventsOfInputs = ofInputs.map((each) => inTrial(each.background ?? each, segment.startStep));
     let { maxRows: rowsLeft = Infinity } = task;
     const recorded = trial.membranes?.values();
     return {
@@ -214,19 +249,6 @@ export class TrialReader {
       }),
       ...(task.countsAll ? { counts: all } : { responders: all.neurons }),
     };
-  }
-
-  /**
-   * Input events do not carry the name of their input. Trains are independent, so this draws each input once more by itself;
-   * it does so only if a report needs it.
-   */
-  #eventsOfInputs({ protocol, reports }: TrialTask, { startStep, endStep }: TrialSegment): EventsInTime[] {
-    if (!reports.some((report) => kindOf(report).readsInputs)) return [];
-    return protocol.inputs.map((input) => {
-      const part = { inputs: [input], startStep, durationSteps: endStep - startStep };
-      const events = this.drawEvents(part, this.#neuronId);
-      return inTrial(events.background ?? events, startStep);
-    });
   }
 
   #count({ steps, neurons: ofSpikes }: EventsInTime, startStep: number, endStep: number): SpikeCounts {
@@ -273,12 +295,16 @@ function inAscendingOrder(neurons: readonly number[], counts: Uint32Array): Uint
   return ascending;
 }
 
-function eventsBefore({ background, ...events }: InputEvents, step: number): InputEvents {
-  const before = <T extends Pick<InputEvents, 'steps'>>(of: T): T => ({
+function eventsBefore({ all, ofInputs }: DrawnEvents, step: number): DrawnEvents {
+  const cut = <T extends Pick<InputEvents, 'steps'>>(of: T): T => ({
     ...of,
     steps: of.steps.subarray(0, firstNotBelow(of.steps, step)),
   });
-  return { ...before(events), ...(background && { background: before(background) }) };
+  const before = ({ background, ...events }: InputEvents): InputEvents => ({
+    ...cut(events),
+    ...(background && { background: cut(background) }),
+  });
+  return { all: before(all), ofInputs: ofInputs.map(before) };
 }
 
 /** Shifts steps that count from the start of a segment, so that they count from the start of the trial. */
