@@ -141,6 +141,11 @@ export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'
  * proportional to the rate, because a train draws only the layers that begin below its rate.
  */
 const POISSON_RATES_HZ = [31.25, 62.5, 125, 250, MAX_RATE_HZ];
+/** The rate at which a Poisson train of a rate is drawn, before thinning: that of all layers which begin below it. */
+export function drawnHz(rateHz: number): number {
+  return rateHz === 0 ? 0 : POISSON_RATES_HZ.find((hz) => hz >= rateHz)!;
+}
+
 const BACKGROUND_RATES_HZ = [0.5, 2, 8, MAX_BACKGROUND_RATE_HZ];
 /** Cursors need this. A background train has no cursors. */
 export const POISSON_LAYERS = POISSON_RATES_HZ.length;

@@ -1,5 +1,10 @@
 /** Estimates the work of drawing trains of input events, both for a document and for the task of a trial. */
-import { STEPS_PER_MS, type RateTable } from '../../engine/stimulus/protocol.js';
+import {
+  MAX_SEGMENT_STEPS,
+  MAX_WHOLE_TRIAL_STEPS,
+  STEPS_PER_MS,
+  type RateTable,
+} from '../../engine/stimulus/protocol.js';
 import { rateTotals, type RateTotals, sumUpTo } from '../../engine/stimulus/rate-table.js';
 import { epochsIn } from '../../engine/stimulus/trains.js';
 
@@ -13,6 +18,8 @@ export interface TrainWork {
   readonly inputEvents: number;
   /** Events that are drawn and then dropped: those before the window, and those above the rate. */
   readonly hiddenEvents?: number;
+  /** Hidden events that are added if the trial is simulated in segments. */
+  readonly redrawnEvents?: number;
   /** Events in the network, if the input is known to cause many. */
   readonly synapticEvents?: number;
 }
@@ -52,6 +59,14 @@ export function steadyWork(
 export function backgroundWork(neurons: number, rateHz: number, window: DrawnWindow): TrainWork {
   const work = steadyWork(neurons, rateHz, window);
   return { ...work, trains: work.trains / BACKGROUND_TRAINS_OF_TRAIN };
+}
+
+/** Background has no cursors, so every segment that begins in a window of the first epoch draws that epoch from its start. */
+export function redrawnEvents(neurons: number, rateHz: number, startStep: number, endStep: number): number {
+  let steps = 0;
+  const first = (Math.floor(startStep / MAX_SEGMENT_STEPS) + 1) * MAX_SEGMENT_STEPS;
+  for (let at = first; at < Math.min(endStep, MAX_WHOLE_TRIAL_STEPS); at += MAX_SEGMENT_STEPS) steps += at;
+  return (neurons * rateHz * steps) / STEPS_PER_SECOND;
 }
 
 /**

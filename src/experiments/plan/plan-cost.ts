@@ -1,5 +1,6 @@
 /** Estimates the work of the trials and of the answer of a plan before any trial runs. */
 import { getOrInsert } from '../../engine/get-or-insert.js';
+import { MAX_WHOLE_TRIAL_STEPS, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import { expectedInputs, largestGroup } from './expected-inputs.js';
@@ -57,9 +58,12 @@ export class PlanCost {
       const { durationMs, coordinates, inputs: settings } = plan.settingsAt(cell);
       const events = { inputEvents: 0, hiddenEvents: 0, synapticEvents: 0 };
       const trial = { brainMs: durationMs, trials: 1, trains: 0, ...events };
-      inputs.forEach((input, at) =>
-        addWork(trial, input.workOf(input.neuronsAt(coordinates), settings[at]!)),
-      );
+      const isWhole = durationMs * STEPS_PER_MS <= MAX_WHOLE_TRIAL_STEPS;
+      inputs.forEach((input, at) => {
+        const { redrawnEvents = 0, ...work } = input.workOf(input.neuronsAt(coordinates), settings[at]!);
+        addWork(trial, work);
+        if (!isWhole) trial.hiddenEvents += redrawnEvents;
+      });
       return { durationMs, trial, preparation: plan.preparationAt(cell) };
     };
     for (let cell = 0; cell < grid.size; cell++) conditions.push(costOf(cell));

@@ -9,17 +9,17 @@ import type { ExperimentDocument } from '../document/document.js';
 import { MAX_DURATION_MS } from '../kinds/fields.js';
 import { type DocumentLimits, parseDocument } from '../document/parse-document.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
-import { knowTotals, totalsOf } from '../kinds/train-work.js';
+import { knowTotals, redrawnEvents, totalsOf } from '../kinds/train-work.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import type { GroupLabels } from '../kinds/groups.js';
 import { planInParts } from './plan.js';
-import { priceMs, type Work } from './prices.js';
+import { expectedWork, priceMs, type Work } from './prices.js';
 import type { ConditionProtocol } from './trial.js';
 import { historyStepsOf, stateBytes } from '../../engine/simulation/cpu/state-bytes.js';
 import { cursorBytes, trainsWithCursors } from '../../engine/stimulus/input-events.js';
-import { type RateTable, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
+import { MAX_WHOLE_TRIAL_STEPS, type RateTable, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { RateTotals } from '../../engine/stimulus/rate-table.js';
 
 /** Members of a document that a session refuses, with the reason. */
@@ -67,6 +67,8 @@ export interface SessionPlan {
   readonly stateBytes: { readonly brain: number; readonly cursors: number };
   /** Price of the time before the first step. */
   readonly priceMs: number;
+  /** Events of background that are drawn again in that time, because it is simulated in segments. */
+  readonly redrawnEvents: number;
   /** Work of a worker that must first prepare the session's rewired network; absent if the network is not rewired. */
   readonly preparation?: Work;
 }
@@ -179,6 +181,10 @@ export function* planSession(
   const { protocol } = plan.condition(0, []);
   const trains = trainsWithCursors(protocol.inputs);
   const historySteps = historyStepsOf(protocol.constants);
+  const redrawn = redrawnBefore(startMs * STEPS_PER_MS, protocol);
+  // The work of a longer document includes it.
+  const beside = startMs * STEPS_PER_MS <= MAX_WHOLE_TRIAL_STEPS ? redrawn : 0;
+  const work = plan.cost.work();
   return {
     document,
     documentBytes: new TextEncoder().encode(JSON.stringify(document)).length,
@@ -203,9 +209,24 @@ export function* planSession(
       brain: stateBytes(connectome.neuronCount, trains, historySteps),
       cursors: cursorBytes(trains),
     },
-    priceMs: startMs === 0 ? 0 : priceMs(plan.cost.work()),
+    priceMs: startMs === 0 ? 0 : priceMs({ ...work, hiddenEvents: work.hiddenEvents + beside }),
+    redrawnEvents: redrawn,
     ...(rewiredConnections > 0 && { preparation: { rewiredConnections } }),
   };
+}
+
+/** Expected work of the time before the first step, up to a time. */
+export function startWork({ protocol, redrawnEvents: redrawn }: SessionPlan, ms: number): Work {
+  const simulated = { ...protocol, durationSteps: ms * STEPS_PER_MS };
+  const { hiddenEvents = 0, ...work } = expectedWork({ protocol: simulated, reports: [], countsAll: false });
+  return { ...work, hiddenEvents: hiddenEvents + redrawn };
+}
+
+function redrawnBefore(step: number, { inputs }: ConditionProtocol): number {
+  return inputs.reduce((sum, { neurons, train }) => {
+    if (train.kind !== 'background') return sum;
+    return sum + redrawnEvents(neurons.length, train.rateHz, train.startStep, Math.min(step, train.endStep));
+  }, 0);
 }
 
 /** Call it in a thread that received a plan. Rate totals are remembered by array, and the received arrays are new objects. */

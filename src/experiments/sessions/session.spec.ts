@@ -27,11 +27,11 @@ const stepOf = sessionSteps(new TrialReader(connectome, compiledDrawing(compileD
 const LIMITS = { ...NO_LIMITS, ids: 10_000, inputEventsPerBrainSecond: Infinity, documentBytes: Infinity };
 
 /** A session in this thread, and the tasks of its steps. */
-async function openSession(document: object) {
+async function openSession(document: object, limits = LIMITS) {
   const tasks: TrialTask[] = [];
   const plan = await inTurns(
     inOneGo,
-    planSession(connectome, parseSessionDocument(document, LIMITS, []), LIMITS),
+    planSession(connectome, parseSessionDocument(document, limits, []), limits),
   );
   const { brain, cursors } = plan.stateBytes;
   const session = await Session.open(
@@ -56,11 +56,15 @@ async function openSession(document: object) {
       },
       owner: 'a client',
       limits: LIMITS,
+      onStarted: (priceMs) => (startPriceMs = priceMs),
     },
     new AbortController().signal,
   );
-  return { session, tasks };
+  return { session, tasks, plan };
 }
+
+/** That of the session that was opened last. */
+let startPriceMs = 0;
 
 async function take(session: Session, durationMs: number): Promise<number> {
   const step = session.planStep({ t_ms: session.tMs, duration_ms: durationMs }, undefined);
@@ -97,6 +101,44 @@ describe('the work that a step is expected to be', () => {
     const { protocol, expected } = tasks.at(-1)!;
     const { length } = protocol.inputs[0]!.neurons;
     expect(expected).toMatchObject({ brainMs: 50, inputEvents: (length * 300 * 50) / 1000 });
+  });
+});
+
+describe('the price of what is drawn from the start of an epoch', () => {
+  const hiddenOf = (session: Session, tMs: number, rateHz: number) =>
+    session.planStep({ t_ms: tMs, duration_ms: 1, rates_hz: { a: rateHz } }, undefined).expected.hiddenEvents;
+
+  it('is that of the layers that a raised rate reaches, also in a branch', async () => {
+    const inputs = { a: { node_set: 'S_sugar', rate_hz: 0 } };
+    const { session, tasks } = await openSession({ inputs, reports: {} });
+    for (let second = 0; second < 5; second++) await take(session, second < 4 ? 1000 : 900);
+    const { length } = tasks[0]!.protocol.inputs[0]!.neurons;
+    const ofRates = (of: Session, tMs: number) =>
+      [0, 20, 40, 500].map((hz) => hiddenOf(of, tMs, hz)! / length);
+    expect(ofRates(session, 4900)).toEqual([0, 31.25 * 4.9, 62.5 * 4.9, 500 * 4.9]);
+    const branch = session.branch();
+    branch.change({ rates_hz: { a: 500 } }, undefined);
+    expect(ofRates(branch, 4900)[3]).toBe(500 * 4.9);
+    await take(branch, 100);
+    expect(ofRates(branch, 5000)).toEqual([0, 0, 0, 0]);
+    await take(branch, 500);
+    expect(ofRates(branch, 5500)).toEqual([0, 0, 0, 0]);
+  });
+
+  it('has what segments of background draw again before the first step', async () => {
+    const all = { module: 'background', node_set: '@all', rate_hz: 2, event_mv: 0 };
+    const { plan } = await openSession({ inputs: { all }, reports: {}, duration_ms: 3000 });
+    expect(plan.redrawnEvents).toBe(connectome.neuronCount * 2 * (1 + 2));
+  });
+
+  it('is paid also if the session cannot be had', async () => {
+    startPriceMs = 0;
+    const limits = { ...LIMITS, synapticEventsPerBrainSecond: 10, synapticEventsPerTrial: 10 };
+    const sugar = { node_set: 'S_sugar', rate_hz: 100 };
+    await expect(openSession({ inputs: { sugar }, reports: {}, duration_ms: 3000 }, limits)).rejects.toThrow(
+      'stopped at',
+    );
+    expect(startPriceMs).toBe(1000);
   });
 });
 

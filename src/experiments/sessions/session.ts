@@ -11,7 +11,7 @@ import type { PlannedReport, ReportCounts, ReportTask } from '../kinds/report-ki
 import { kindOf } from '../kinds/report-kinds.js';
 import { reportTask } from '../plan/planned-reports.js';
 import { expectedWork, priceMs, sendingMs, tableRowsOf, type Work } from '../plan/prices.js';
-import { reportsOfSession, type SessionPlan } from '../plan/session-plan.js';
+import { reportsOfSession, type SessionPlan, startWork } from '../plan/session-plan.js';
 import {
   type ConditionProtocol,
   type SegmentState,
@@ -76,6 +76,8 @@ export interface SessionParts {
   readonly runStep: (task: TrialTask, step: SessionStep, options: StepOptions) => Promise<StepResult>;
   readonly owner: string;
   readonly limits: TimelineLimits & { readonly samples: number };
+  /** Called with the price of what was simulated before the first step, also if that failed. */
+  readonly onStarted?: (priceMs: number) => void;
 }
 
 /** A document whose last silence has the selectors of a request. Its plan resolves them to neurons. */
@@ -117,8 +119,6 @@ export class Session {
   /** The most rows of tables in a step so far. Rows are not known before a step, and the next one may have as many. */
   #rowsPerMs = 0;
   #stoppedAtMs: number | undefined;
-  /** Price of the simulation before the first step. */
-  startPriceMs = 0;
 
   private constructor(
     private readonly parts: SessionParts,
@@ -215,7 +215,7 @@ export class Session {
     try {
       const next = this.timeline.next(toMs, rates, silenced);
       const reports = this.#reports.map((report) => stepTask(report, tMs, toMs));
-      const expected = this.#expectedWork(next.protocol, reports, tMs, toMs);
+      const expected = this.#expectedWork(next.protocol, reports, tMs, toMs, next.raisedEvents);
       return { request, silenced, next, reports, expected, priceMs: priceMs(expected) };
     } catch (error) {
       silenced?.forget?.();
@@ -311,18 +311,20 @@ export class Session {
   async #start(): Promise<void> {
     const plan = this.#plan;
     if (plan.startMs === 0) return;
-    const expected = expectedWork({ protocol: plan.protocol, reports: [], countsAll: false });
-    let inputEvents = 0;
-    let rewiredConnections = 0;
-    for (let fromMs = 0; fromMs < plan.startMs; fromMs += MAX_STEP_MS) {
-      const toMs = Math.min(fromMs + MAX_STEP_MS, plan.startMs);
-      const result = await this.#run(plan.protocol, fromMs, toMs);
-      inputEvents += result.inputEvents;
-      if (result.hadToPrepare) rewiredConnections += plan.preparation?.rewiredConnections ?? 0;
-      if (result.stoppedAtStep !== undefined) throw stopped((result.stoppedAtStep + 1) / STEPS_PER_MS);
+    let [simulatedMs, inputEvents, rewiredConnections] = [0, 0, 0];
+    try {
+      for (let fromMs = 0; fromMs < plan.startMs; fromMs += MAX_STEP_MS) {
+        const toMs = Math.min(fromMs + MAX_STEP_MS, plan.startMs);
+        const result = await this.#run(plan.protocol, fromMs, toMs);
+        simulatedMs = toMs;
+        inputEvents += result.inputEvents;
+        if (result.hadToPrepare) rewiredConnections += plan.preparation?.rewiredConnections ?? 0;
+        if (result.stoppedAtStep !== undefined) throw stopped((result.stoppedAtStep + 1) / STEPS_PER_MS);
+      }
+    } finally {
+      const found = { rewiredConnections, inputEvents, synapticEvents: this.#synapticEvents };
+      this.parts.onStarted?.(priceMs({ ...startWork(plan, simulatedMs), ...found }));
     }
-    const synapticEvents = this.#synapticEvents;
-    this.startPriceMs = priceMs({ ...expected, rewiredConnections, inputEvents, synapticEvents });
   }
 
   /** @throws CodedError TOO_EXPENSIVE if the step records more samples than an experiment may have */
@@ -331,10 +333,11 @@ export class Session {
     reports: readonly ReportTask[],
     fromMs: number,
     toMs: number,
+    raisedEvents = 0,
   ): Work {
     const task = { protocol: { ...protocol, durationSteps: toMs * STEPS_PER_MS }, reports, countsAll: false };
     const work = expectedWork(task, fromMs * STEPS_PER_MS);
-    const { samples = 0, trains = 0 } = work;
+    const { samples = 0, trains = 0, hiddenEvents = 0 } = work;
     const maximum = this.parts.limits.samples;
     if (samples > maximum) {
       throw new CodedError(
@@ -344,7 +347,8 @@ export class Session {
         { path: '/duration_ms' },
       );
     }
-    return { ...work, ...this.#plan.preparation, trains: trains * SHARE_OF_TRAIN };
+    const drawn = { trains: trains * SHARE_OF_TRAIN, hiddenEvents: hiddenEvents + raisedEvents };
+    return { ...work, ...this.#plan.preparation, ...drawn };
   }
 
   #newSilence(

@@ -17,6 +17,7 @@ import {
   type SilencedWindow,
   STEPS_PER_MS,
 } from '../../engine/stimulus/protocol.js';
+import { drawnHz, epochsIn } from '../../engine/stimulus/trains.js';
 import { MAX_SESSION_MS, MAX_STEP_MS } from './step.js';
 import { own } from '../../engine/own.js';
 
@@ -59,6 +60,10 @@ export interface NextStep {
   readonly protocol: ConditionProtocol;
   /** Expected number from the start of the session to the end of the step. */
   readonly inputEvents: number;
+  /** Rates at which the trains of each input are drawn; see drawnHz. */
+  readonly drawnHz: readonly number[];
+  /** Events before the step that are drawn because the rate is raised: no cursor points into the layers that it needs. */
+  readonly raisedEvents: number;
 }
 
 type RatedInput = InputDocument & { readonly rate_hz: unknown; readonly scale?: number };
@@ -71,6 +76,8 @@ export class Timeline {
   #hasSharedCourses = false;
   #silences: readonly Silence[];
   #inputEvents = 0;
+  /** NextStep.drawnHz of the last step, which has left cursors. */
+  #drawnHz: readonly number[];
   /** Upper bound of the bytes of the document. */
   #bytes: number;
 
@@ -85,6 +92,7 @@ export class Timeline {
       this.#hasSharedCourses = before.#hasSharedCourses = true;
       this.#silences = before.#silences;
       this.#inputEvents = before.#inputEvents;
+      this.#drawnHz = before.#drawnHz;
       this.#bytes = before.#bytes;
       return;
     }
@@ -98,6 +106,7 @@ export class Timeline {
     );
     this.#silences = silencesOf(plan);
     this.#inputEvents = eventsBetween(0, startMs, protocol);
+    this.#drawnHz = startMs === 0 ? [] : drawnHzOf(this.#protocol(startMs, {}, []));
     this.#bytes = documentBytes;
   }
 
@@ -175,7 +184,25 @@ export class Timeline {
     const most = Math.max(inputEventsPerTrial, (inputEventsPerBrainSecond * toMs) / MS_PER_SECOND);
     if (inputEvents > most)
       throw full(`have ${Math.round(inputEvents)} input events; at most ${most} are allowed`);
-    return { protocol, inputEvents };
+    return {
+      protocol,
+      inputEvents,
+      drawnHz: drawnHzOf(protocol),
+      raisedEvents: this.#raisedEvents(protocol),
+    };
+  }
+
+  #raisedEvents({ inputs }: ConditionProtocol): number {
+    const startStep = stepAt(this.#tMs);
+    const [{ startStep: drawnFrom } = { startStep }] = epochsIn(startStep, startStep + 1);
+    const raised = inputs.reduce((sum, { neurons, train }, at) => {
+      // The price of a window that begins now has them.
+      if (train.kind !== 'poisson' || typeof train.rateHz !== 'number' || train.startStep >= startStep)
+        return sum;
+      const raisedHz = drawnHz(train.rateHz) - (this.#drawnHz[at] ?? 0);
+      return sum + neurons.length * Math.max(0, raisedHz);
+    }, 0);
+    return (raised * (startStep - drawnFrom)) / stepAt(MS_PER_SECOND);
   }
 
   #protocol(
@@ -211,8 +238,9 @@ export class Timeline {
   }
 
   /** Moves the current time to the end of a step. */
-  advance(toMs: number, { inputEvents }: NextStep): void {
+  advance(toMs: number, { inputEvents, drawnHz }: NextStep): void {
     this.#inputEvents = inputEvents;
+    this.#drawnHz = drawnHz;
     this.#tMs = toMs;
   }
 
@@ -357,6 +385,12 @@ class RateCourse {
       values: partsOf(this.given.values, this.values),
     };
   }
+}
+
+function drawnHzOf({ inputs }: ConditionProtocol): number[] {
+  return inputs.map(({ train }) =>
+    train.kind === 'poisson' && typeof train.rateHz === 'number' ? drawnHz(train.rateHz) : 0,
+  );
 }
 
 /** Expected number of input events, without those at given times, which are few. */

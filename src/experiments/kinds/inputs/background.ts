@@ -4,7 +4,7 @@ import { INPUT_EVENT_MV, THRESHOLD_ABOVE_REST_MV } from '../../../engine/simulat
 import { MAX_BACKGROUND_RATE_HZ } from '../../../engine/stimulus/protocol.js';
 import { inputSchema } from '../kind-schemas.js';
 import type { InputKind } from '../input-kind.js';
-import { backgroundWork, windowOfEpoch } from '../train-work.js';
+import { backgroundWork, redrawnEvents, windowOfEpoch } from '../train-work.js';
 
 const RATE_HZ = number('Mean events of each neuron per second.', {
   minimum: 0,
@@ -44,7 +44,10 @@ export const background = {
   isOnlyOne: true,
   expected: ({ metadata: { signRule } }) => ({
     of(neurons, { input: { rate_hz: rateHz, event_mv: eventMv }, startStep, endStep }) {
-      const work = backgroundWork(neurons, rateHz, windowOfEpoch(startStep, endStep));
+      const work = {
+        ...backgroundWork(neurons, rateHz, windowOfEpoch(startStep, endStep)),
+        redrawnEvents: redrawnEvents(neurons, rateHz, startStep, endStep),
+      };
       // A weaker event does not fire a neuron at rest. Its effects are charged after the trial, when they are known.
       if (eventMv <= THRESHOLD_ABOVE_REST_MV) return work;
       const { caused, goingOn, goingOnPerStep } = SYNAPTIC_EVENTS;

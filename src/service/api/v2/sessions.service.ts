@@ -90,9 +90,16 @@ export class SessionsService {
         plan.priceMs > 0 ? await this.budget.charge(accountOf(request), plan.priceMs, reply) : undefined;
       const limits = { ...this.limits, documentBytes: DOCUMENT_LIMIT_BYTES };
       const runStep = queue.runStep.bind(queue);
-      const parts = { newName, states, connectome, runStep, owner, limits };
-      const session = await withoutIdleLimit(request, () => Session.open(parts, opening.signal));
-      await charge?.settle(session.startPriceMs);
+      let startPriceMs = 0;
+      const onStarted = (priceMs: number) => (startPriceMs = priceMs);
+      const parts = { newName, states, connectome, runStep, owner, limits, onStarted };
+      const open = () => Session.open(parts, opening.signal);
+      const session = await withoutIdleLimit(request, open).catch(async (error: unknown) => {
+        // A session that cannot be had is no gift of the time that it took.
+        await charge?.settle(Math.max(plan.priceMs, startPriceMs));
+        throw error;
+      });
+      await charge?.settle(startPriceMs);
       return this.#keep(session, model, opening);
     } finally {
       opening.end();
