@@ -54,7 +54,8 @@ const UNREAD_REFUSED = 100;
 const SPARE_BYTES = 192 * 2 ** 20;
 /** Names of attacks in test/support/attacker.mjs. */
 const OFTEN = 'searches cards parquet csv dry-runs heavy stored branches documents openings';
-const SELDOM = 'many-documents unread jobs scales stepped-documents steps wide-steps repeated-steps silences';
+const SELDOM =
+  'many-documents unread jobs scales stepped-documents steps wide-steps repeated-steps silences raised-rates';
 const ATTACKS = extent({ short: OFTEN, full: `${OFTEN} ${SELDOM}` }).split(' ');
 
 let service: ServiceProcess;

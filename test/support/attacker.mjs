@@ -163,6 +163,18 @@ const ATTACKS = {
     const path = sessionOf({ ...SMALL_SESSION, on_missing: 'skip', silence });
     return repeat(4, () => branched(path, { silence: ['LC4'] }));
   },
+  /** Branches of a session at 4.9 s, whose only step raises a rate: it draws 4.9 s of trains. */
+  'raised-rates': () => {
+    const path = lateSession();
+    return repeat(4, async () => {
+      const { status, location } = await asked('POST', `${await path}/branches`, {});
+      if (location === undefined) return status;
+      const step = { t_ms: 4900, duration_ms: 1, rates_hz: { a: 500 } };
+      const answer = await asked('POST', `${location}/steps`, step);
+      await asked('DELETE', location);
+      return only([200, 503], answer.status);
+    });
+  },
   branches: () => {
     const path = longSession();
     let times = 0;
@@ -173,6 +185,14 @@ const ATTACKS = {
 function documents(connections) {
   const path = longSession();
   return repeat(connections, async () => (await asked('GET', `${await path}/document`)).status);
+}
+
+async function lateSession() {
+  const path = await sessionOf({ inputs: { a: { node_set: 'LC*', rate_hz: 0 } }, reports: {} });
+  for (let t_ms = 0; t_ms < 4900; t_ms += 700) {
+    only([200], (await asked('POST', `${path}/steps`, { t_ms, duration_ms: 700 })).status);
+  }
+  return path;
 }
 
 /** Branches a session, and ends the branch. */
