@@ -434,6 +434,29 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('draws a screen without a report that selects nothing in this brain', async () => {
+    const reports = { absent: { node_set: 'Z_absent' }, ...SCREEN.reports };
+    const { page, problems } = await open({ ...SCREEN, reports, on_missing: 'skip' });
+    await run(page);
+    expect(await page.locator('#figure .bar').count()).toBeGreaterThan(0);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('says that results cannot be drawn, and lets the next experiment run', async () => {
+    const { page, problems } = await open(DOSE);
+    await page.evaluate(() => {
+      DOMParser.prototype.parseFromString = () => {
+        throw new Error('No parser.');
+      };
+    });
+    await run(page);
+    await expectText(page, '#figure-note', /^These results cannot be drawn: No parser\.$/);
+    await page.locator('#run:enabled').waitFor();
+    expect(problems.length).toBeGreaterThan(0);
+    await page.close();
+  });
+
   it('keeps form and document the same, whichever is changed', async () => {
     const { page } = await open(DOSE);
     const text = page.locator('#document');

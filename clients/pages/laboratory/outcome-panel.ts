@@ -243,16 +243,23 @@ export class OutcomePanel {
     this.#redraw ??= setTimeout(() => this.#draw(), REDRAW_PAUSE_MS);
   }
 
+  /** Shows a fault instead of the figure, because a caller has to end its experiment in any case. */
   #draw(): void {
     clearTimeout(this.#redraw);
     this.#redraw = undefined;
-    this.#findings = this.#found();
     this.#drawProgress();
     byId('downloads').hidden = this.#conditions.length === 0;
-    this.#drawTools();
-    this.#drawFigure();
-    this.#drawTable();
-    this.#drawCredit();
+    try {
+      this.#findings = this.#found();
+      this.#drawTools();
+      this.#drawFigure();
+      this.#drawTable();
+      this.#drawCredit();
+    } catch (error) {
+      reportError(error);
+      this.#figure.replaceChildren();
+      byId('figure-note').textContent = `These results cannot be drawn: ${(error as Error).message}`;
+    }
   }
 
   #drawProgress(): void {
