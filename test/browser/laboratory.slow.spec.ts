@@ -1065,6 +1065,14 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await documentOn(page)).toEqual({});
     await page.goBack();
     expect(await documentOn(page)).toEqual(long);
+    // The address is the same for two of them.
+    await page.getByRole('button', { name: 'New experiment' }).click();
+    const other = { ...long, seed: 8 };
+    await page.locator('#document').fill(JSON.stringify(other));
+    await page.goBack();
+    expect(await documentOn(page)).toEqual(long);
+    await page.goForward();
+    expect(await documentOn(page)).toEqual(other);
     await page.close();
   });
 

@@ -214,7 +214,8 @@ function listen(): void {
     if (shown !== undefined) showDocument(shown, 'form');
   });
   byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
-  addEventListener('hashchange', () => openAddress());
+  // Between two long documents the address stays the same.
+  addEventListener('popstate', () => openAddress());
   byId('copy-command').addEventListener('click', () => notices.copy(byId('command').textContent ?? ''));
   byId('copy-link').addEventListener('click', () => {
     const hash = shown === undefined ? undefined : documentHash(shown);
@@ -491,8 +492,8 @@ function allowRun(): void {
 /** Shows the experiment of the address, or the opening if it names none. */
 function openAddress(): void {
   const { document: long } = (history.state ?? {}) as { readonly document?: Members };
+  opening.isOpen = long === undefined && location.hash.length <= 1;
   if (long !== undefined) return showDocument(long, 'address');
-  opening.isOpen = location.hash.length <= 1;
   if (opening.isOpen) {
     showDocument(opening.document, 'address');
     // On arrival it waits for the model.
