@@ -1154,15 +1154,20 @@ describeWith(['chromium'], 'the laboratory', () => {
     );
     await priced(page);
     await run(page);
-    await page.getByRole('slider', { name: 'Slide rate' }).focus();
+    const slider = page.getByRole('slider', { name: 'Slide rate' });
+    const spent = /brain seconds of this minute are spent\. The figure follows again in \d+ s/;
+    await slider.evaluate((control: HTMLInputElement) => {
+      control.value = '120';
+      control.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    await expectText(page, '#live-state', spent);
+    // The figure and its note are still those of the document before.
+    await expectText(page, '#progress-text', /^1 condition of 1 trial: [^A]*$/);
+    expect(await page.locator('#outcome.of-other').count()).toBe(1);
+    await slider.focus();
     await page.keyboard.press('ArrowRight');
-    await expectText(
-      page,
-      '#live-state',
-      /brain seconds of this minute are spent\. The figure follows again in \d+ s/,
-    );
-    // The figure is still that of the document before.
-    await expectText(page, '#progress-text', /^1 condition of 1 trial/);
+    await expectText(page, '#live-state', spent);
+    await expectText(page, '#progress-text', /^1 condition of 1 trial: [^A]*$/);
     expect(await page.locator('#outcome.of-other').count()).toBe(1);
     expect(await page.locator('#alert').isVisible()).toBe(false);
     await page.close();

@@ -27,7 +27,7 @@ import {
   type Members,
   withValueAt,
 } from './json.js';
-import { Previews } from './previews.js';
+import { type LiveRun, Previews } from './previews.js';
 import { KEY } from './neuron-list.js';
 import { NeuronSearch } from './neuron-search.js';
 import { offerNames } from './names.js';
@@ -381,16 +381,17 @@ async function checkShown(checked: Members, signal: AbortSignal): Promise<void> 
 
 /** Computes the figure of the opening. */
 async function finish(document: Members): Promise<void> {
-  const failure = await runPreview(document, '');
+  const failure = await runPreview({ document, asked: document, note: '' });
   if (failure !== undefined) notices.failure(failure, () => void finish(document));
 }
 
 /** Runs beside the form, without moving the focus or scrolling. */
-async function runPreview(document: Members, note: string): Promise<ServiceFailure | undefined> {
+async function runPreview({ document, asked, note }: LiveRun): Promise<ServiceFailure | undefined> {
   job = undefined;
   notices.clear();
   const lines = requestLines(document as unknown as ExperimentDocument);
-  const following = outcome.followLive(lines, priced?.conditions.length ?? 1, shown, note);
+  const following = outcome.followLive(lines, priced?.conditions.length ?? 1, asked, note);
+  compareOutcome();
   allowRun();
   const failure = await following;
   if (failure !== undefined) compareOutcome();
