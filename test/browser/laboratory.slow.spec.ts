@@ -434,6 +434,29 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('draws a screen without a report that selects nothing in this brain', async () => {
+    const reports = { absent: { node_set: 'Z_absent' }, ...SCREEN.reports };
+    const { page, problems } = await open({ ...SCREEN, reports, on_missing: 'skip' });
+    await run(page);
+    expect(await page.locator('#figure .bar').count()).toBeGreaterThan(0);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('says that results cannot be drawn, and lets the next experiment run', async () => {
+    const { page, problems } = await open(DOSE);
+    await page.evaluate(() => {
+      DOMParser.prototype.parseFromString = () => {
+        throw new Error('No parser.');
+      };
+    });
+    await run(page);
+    await expectText(page, '#figure-note', /^These results cannot be drawn: No parser\.$/);
+    await page.locator('#run:enabled').waitFor();
+    expect(problems.length).toBeGreaterThan(0);
+    await page.close();
+  });
+
   it('keeps form and document the same, whichever is changed', async () => {
     const { page } = await open(DOSE);
     const text = page.locator('#document');
@@ -1042,6 +1065,14 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await documentOn(page)).toEqual({});
     await page.goBack();
     expect(await documentOn(page)).toEqual(long);
+    // The address is the same for two of them.
+    await page.getByRole('button', { name: 'New experiment' }).click();
+    const other = { ...long, seed: 8 };
+    await page.locator('#document').fill(JSON.stringify(other));
+    await page.goBack();
+    expect(await documentOn(page)).toEqual(long);
+    await page.goForward();
+    expect(await documentOn(page)).toEqual(other);
     await page.close();
   });
 
@@ -1123,15 +1154,20 @@ describeWith(['chromium'], 'the laboratory', () => {
     );
     await priced(page);
     await run(page);
-    await page.getByRole('slider', { name: 'Slide rate' }).focus();
+    const slider = page.getByRole('slider', { name: 'Slide rate' });
+    const spent = /brain seconds of this minute are spent\. The figure follows again in \d+ s/;
+    await slider.evaluate((control: HTMLInputElement) => {
+      control.value = '120';
+      control.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    await expectText(page, '#live-state', spent);
+    // The figure and its note are still those of the document before.
+    await expectText(page, '#progress-text', /^1 condition of 1 trial: [^A]*$/);
+    expect(await page.locator('#outcome.of-other').count()).toBe(1);
+    await slider.focus();
     await page.keyboard.press('ArrowRight');
-    await expectText(
-      page,
-      '#live-state',
-      /brain seconds of this minute are spent\. The figure follows again in \d+ s/,
-    );
-    // The figure is still that of the document before.
-    await expectText(page, '#progress-text', /^1 condition of 1 trial/);
+    await expectText(page, '#live-state', spent);
+    await expectText(page, '#progress-text', /^1 condition of 1 trial: [^A]*$/);
     expect(await page.locator('#outcome.of-other').count()).toBe(1);
     expect(await page.locator('#alert').isVisible()).toBe(false);
     await page.close();

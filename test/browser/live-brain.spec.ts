@@ -249,6 +249,23 @@ describe('a live brain with a real service', () => {
     expect(brain.isOpen).toBe(false);
   });
 
+  it('goes on with the document of the last of overlapping ends that names one', async () => {
+    const { brain, steps } = await played(2);
+    const cut = { ...DOCUMENT, wiring: { shuffle: 'targets', seed: 1 } as const };
+    for (const [ends, wiring] of [
+      [[cut, undefined], cut.wiring],
+      [[cut, DOCUMENT], undefined],
+      [[DOCUMENT, cut], cut.wiring],
+    ] as const) {
+      await Promise.all(ends.map((next) => brain.end(next)));
+      const before = steps.length;
+      brain.wake();
+      await until(() => steps.length > before);
+      expect((await brain.experiment())!.wiring).toEqual(wiring);
+    }
+    await brain.end();
+  });
+
   it('leaves no session behind when the page is left in the middle of a step', async () => {
     const { brain } = await played(5, ['@stimulus/sugar']);
     brain.wake();

@@ -1,6 +1,6 @@
 /** Runs that follow a control wait if the service asks for that, and no run of an earlier document is shown. */
 import type { DryRun } from '../../src/experiments/document/result.js';
-import { Previews } from '../../clients/pages/laboratory/previews.js';
+import { type LiveRun, Previews } from '../../clients/pages/laboratory/previews.js';
 import type { Members } from '../../clients/pages/laboratory/json.js';
 import type { ServiceFailure } from '../../clients/pages/service/client.js';
 
@@ -11,8 +11,9 @@ const failureOf = (kind: string) => ({ kind, message: 'Because.', retryAfterS: 7
 function startPreviews(...failures: (ServiceFailure | undefined)[]) {
   const ran: Members[] = [];
   const said: string[] = [];
-  const run = async (document: Members) => {
+  const run = async ({ document, asked }: LiveRun) => {
     ran.push(document);
+    expect(asked['seed']).toBe(document['seed']);
     return failures.shift();
   };
   return { ran, said, previews: new Previews(run, (sentence) => said.push(sentence)) };
@@ -57,4 +58,26 @@ it('says any other failure', async () => {
   previews.whole({}, CHEAP);
   await jest.advanceTimersByTimeAsync(0);
   expect(said).toEqual(['Because.']);
+});
+
+it('neither repeats nor explains a run that was dropped before its failure', async () => {
+  for (const kind of ['limited', 'failed']) {
+    const { ran, said, previews } = startPreviews(failureOf(kind));
+    previews.whole({ seed: 1 }, CHEAP);
+    previews.drop();
+    await jest.advanceTimersByTimeAsync(7_000);
+    expect(ran).toEqual([{ seed: 1 }]);
+    expect(said).not.toContain('Because.');
+  }
+});
+
+it('hands over the document of the form with a preview of it', async () => {
+  const asked = { seed: 1, trials: 5, controls: { shuffle: 'weights', count: 2 } };
+  const runs: LiveRun[] = [];
+  new Previews(
+    async (run) => void runs.push(run),
+    () => undefined,
+  ).preview(asked, CHEAP);
+  await jest.advanceTimersByTimeAsync(0);
+  expect(runs).toEqual([{ document: { seed: 1, trials: 2 }, asked, note: 'A preview of 2 trials.' }]);
 });

@@ -27,7 +27,7 @@ import {
   type Members,
   withValueAt,
 } from './json.js';
-import { Previews } from './previews.js';
+import { type LiveRun, Previews } from './previews.js';
 import { KEY } from './neuron-list.js';
 import { NeuronSearch } from './neuron-search.js';
 import { offerNames } from './names.js';
@@ -214,7 +214,8 @@ function listen(): void {
     if (shown !== undefined) showDocument(shown, 'form');
   });
   byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
-  addEventListener('hashchange', () => openAddress());
+  // Between two long documents the address stays the same.
+  addEventListener('popstate', () => openAddress());
   byId('copy-command').addEventListener('click', () => notices.copy(byId('command').textContent ?? ''));
   byId('copy-link').addEventListener('click', () => {
     const hash = shown === undefined ? undefined : documentHash(shown);
@@ -380,16 +381,17 @@ async function checkShown(checked: Members, signal: AbortSignal): Promise<void> 
 
 /** Computes the figure of the opening. */
 async function finish(document: Members): Promise<void> {
-  const failure = await runPreview(document, '');
+  const failure = await runPreview({ document, asked: document, note: '' });
   if (failure !== undefined) notices.failure(failure, () => void finish(document));
 }
 
 /** Runs beside the form, without moving the focus or scrolling. */
-async function runPreview(document: Members, note: string): Promise<ServiceFailure | undefined> {
+async function runPreview({ document, asked, note }: LiveRun): Promise<ServiceFailure | undefined> {
   job = undefined;
   notices.clear();
   const lines = requestLines(document as unknown as ExperimentDocument);
-  const following = outcome.followLive(lines, priced?.conditions.length ?? 1, shown, note);
+  const following = outcome.followLive(lines, priced?.conditions.length ?? 1, asked, note);
+  compareOutcome();
   allowRun();
   const failure = await following;
   if (failure !== undefined) compareOutcome();
@@ -491,8 +493,8 @@ function allowRun(): void {
 /** Shows the experiment of the address, or the opening if it names none. */
 function openAddress(): void {
   const { document: long } = (history.state ?? {}) as { readonly document?: Members };
+  opening.isOpen = long === undefined && location.hash.length <= 1;
   if (long !== undefined) return showDocument(long, 'address');
-  opening.isOpen = location.hash.length <= 1;
   if (opening.isOpen) {
     showDocument(opening.document, 'address');
     // On arrival it waits for the model.

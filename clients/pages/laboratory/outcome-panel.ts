@@ -30,6 +30,16 @@ const FIRST_ROWS = 300;
 
 type State = 'running' | 'stopped' | 'broken' | 'done';
 
+/** The part of the panel that a live run replaces at once, before its first condition. */
+interface Earlier {
+  readonly source: AnswerSource | undefined;
+  readonly expected: number;
+  readonly asked: Members | undefined;
+  readonly isLive: boolean;
+  readonly note: string;
+  readonly state: State;
+}
+
 export class OutcomePanel {
   readonly #panel = byId('outcome');
   readonly #progress = byId<HTMLProgressElement>('progress');
@@ -59,8 +69,8 @@ export class OutcomePanel {
   #rowsShown = FIRST_ROWS;
   /** The document of the form that the results answer; undefined if only the id of a job is known. */
   asked: Members | undefined;
-  /** The document of the conditions that are drawn. Of a live run, none may come. */
-  #answered: Members | undefined;
+  /** Belongs to the visible results while a live run has no condition. It returns if the run is refused. */
+  #earlier: Earlier | undefined;
 
   /**
    * @param onHead called with the head of the experiment
@@ -92,7 +102,7 @@ export class OutcomePanel {
   clear(): void {
     this.stop();
     this.#state = 'done';
-    this.#head = this.#pending = this.asked = undefined;
+    this.#head = this.#pending = this.#earlier = this.asked = undefined;
     this.#conditions = [];
     this.#panel.hidden = true;
     this.#draw();
@@ -114,15 +124,20 @@ export class OutcomePanel {
     note: string,
   ): Promise<ServiceFailure | undefined> {
     this.stop();
+    this.#earlier ??= {
+      source: this.#source,
+      expected: this.#expected,
+      asked: this.asked,
+      isLive: this.#isLive,
+      note: this.#liveNote,
+      state: this.#state === 'running' ? 'stopped' : this.#state,
+    };
     this.#source = source;
     this.asked = asked;
-    this.setOther(false);
     this.#expected = expected;
     this.#isLive = true;
     this.#liveNote = note;
-    const failure = await this.#read(0);
-    if (failure !== undefined) this.asked = this.#answered;
-    return failure;
+    return this.#read(0);
   }
 
   /**
@@ -136,7 +151,7 @@ export class OutcomePanel {
     this.asked = asked;
     this.setOther(false);
     this.#expected = expected;
-    this.#head = undefined;
+    this.#head = this.#earlier = undefined;
     this.#conditions = [];
     this.#choices.clear();
     if (this.#preferred !== undefined) this.#choices.set('figure', this.#preferred);
@@ -159,11 +174,10 @@ export class OutcomePanel {
   /** @param from index of the first condition to read */
   async #read(from: number): Promise<ServiceFailure | undefined> {
     const { signal } = (this.#stop = new AbortController());
-    const drawn = this.#head;
     this.#state = 'running';
     this.#latest = undefined;
     this.#pending = undefined;
-    this.#panel.hidden = this.#isLive && drawn === undefined;
+    this.#panel.hidden = this.#isLive && this.#head === undefined;
     if (!this.#isLive) {
       this.#totals = undefined;
       this.#draw();
@@ -178,15 +192,28 @@ export class OutcomePanel {
       }
       state = signal.aborted ? 'stopped' : 'done';
     } catch (error) {
-      const isUntouched = this.#isLive && this.#head === drawn;
-      state = signal.aborted ? 'stopped' : isUntouched ? 'done' : 'broken';
+      state = signal.aborted ? 'stopped' : 'broken';
       if (!signal.aborted) failure = asFailure(error);
     }
     if (this.#stop.signal !== signal) return undefined;
     this.#state = state;
+    if (failure !== undefined) this.#restoreEarlier();
     this.#panel.hidden = this.#head === undefined;
     this.#draw();
     return failure;
+  }
+
+  #restoreEarlier(): void {
+    if (this.#earlier === undefined) return;
+    ({
+      source: this.#source,
+      expected: this.#expected,
+      asked: this.asked,
+      isLive: this.#isLive,
+      note: this.#liveNote,
+      state: this.#state,
+    } = this.#earlier);
+    this.#earlier = undefined;
   }
 
   #take(line: AnswerLine): void {
@@ -219,7 +246,7 @@ export class OutcomePanel {
       this.#conditions = [];
       this.#totals = undefined;
     } else this.onHead(head);
-    this.#answered = this.asked;
+    this.#earlier = undefined;
     if (eventReports(head.experiment).length > 0 || namesOnlyIds(head.experiment))
       void this.#showTypes(head.model);
   }
@@ -243,16 +270,23 @@ export class OutcomePanel {
     this.#redraw ??= setTimeout(() => this.#draw(), REDRAW_PAUSE_MS);
   }
 
+  /** Shows a fault instead of the figure, because a caller has to end its experiment in any case. */
   #draw(): void {
     clearTimeout(this.#redraw);
     this.#redraw = undefined;
-    this.#findings = this.#found();
     this.#drawProgress();
     byId('downloads').hidden = this.#conditions.length === 0;
-    this.#drawTools();
-    this.#drawFigure();
-    this.#drawTable();
-    this.#drawCredit();
+    try {
+      this.#findings = this.#found();
+      this.#drawTools();
+      this.#drawFigure();
+      this.#drawTable();
+      this.#drawCredit();
+    } catch (error) {
+      reportError(error);
+      this.#figure.replaceChildren();
+      byId('figure-note').textContent = `These results cannot be drawn: ${(error as Error).message}`;
+    }
   }
 
   #drawProgress(): void {

@@ -8,15 +8,20 @@ const PREVIEW_TRIALS = 2;
 const PREVIEW_BRAIN_SECONDS = 60;
 const WHOLE_BRAIN_SECONDS = 120;
 
-interface Waiting {
+/** A run that was asked for without a press of its button. */
+export interface LiveRun {
   readonly document: Members;
+  /** The document of the form. A preview runs only some of its trials. */
+  readonly asked: Members;
   /** Stands beside the results. */
   readonly note: string;
 }
 
 export class Previews {
   /** The latest document that waits for its run. */
-  #next: Waiting | undefined;
+  #next: LiveRun | undefined;
+  /** Number of calls of `drop`. They tell whether a run began before the last one. */
+  #drops = 0;
   #isRunning = false;
   /** Timer of the pause that the service has asked for. */
   #pause: ReturnType<typeof setTimeout> | undefined;
@@ -26,7 +31,7 @@ export class Previews {
    * @param say shows the reason for a pause; empty if there is none
    */
   constructor(
-    private readonly run: (document: Members, note: string) => Promise<ServiceFailure | undefined>,
+    private readonly run: (run: LiveRun) => Promise<ServiceFailure | undefined>,
     private readonly say: (sentence: string) => void,
   ) {}
 
@@ -42,7 +47,11 @@ export class Previews {
       return;
     }
     const { controls: _, ...rest } = document;
-    this.#next = { document: { ...rest, trials }, note: `A preview of ${String(trials)} trials.` };
+    this.#next = {
+      document: { ...rest, trials },
+      asked: document,
+      note: `A preview of ${String(trials)} trials.`,
+    };
     void this.#go();
   }
 
@@ -53,13 +62,14 @@ export class Previews {
       this.say(`Press Run experiment for all ${experiment.trials} trials.`);
       return;
     }
-    const whole = { document, note: '' };
+    const whole = { document, asked: document, note: '' };
     if (this.#pause === undefined) void this.#run(whole);
     else this.#next = whole;
   }
 
-  /** Forgets the waiting document, because another one is in the form or is run. */
+  /** Forgets the waiting document, because another one is in the form or is run. The current run is not repeated. */
   drop(): void {
+    this.#drops++;
     this.#next = undefined;
     if (this.#pause === undefined) this.say('');
   }
@@ -77,11 +87,16 @@ export class Previews {
   }
 
   /** Runs a document. If the service has no room for it, it waits as long as the service asks, unless another follows. */
-  async #run(waiting: Waiting): Promise<void> {
-    const failure = await this.run(waiting.document, waiting.note);
+  async #run(run: LiveRun): Promise<void> {
+    const drops = this.#drops;
+    const failure = await this.run(run);
     if (failure === undefined) return;
-    if (failure.kind !== 'limited' && failure.kind !== 'unavailable') return this.say(failure.message);
-    this.#next ??= waiting;
+    const isDropped = drops !== this.#drops;
+    if (failure.kind !== 'limited' && failure.kind !== 'unavailable') {
+      if (!isDropped) this.say(failure.message);
+      return;
+    }
+    if (!isDropped) this.#next ??= run;
     const reason =
       failure.kind === 'limited' ? 'The brain seconds of this minute are spent.' : failure.message;
     this.say(`${reason} The figure follows again in ${failure.retryAfterS} s.`);

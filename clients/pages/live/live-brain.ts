@@ -105,15 +105,16 @@ export class LiveBrain {
 
   /**
    * Ends the session and stores its experiment.
-   * @param next document of the next session, if it is another one
+   * @param next document of the next session, if it is another one; of overlapping calls, the last one decides
    */
   async end(next = this.document): Promise<void> {
     clearTimeout(this.#kept);
     this.#isWanted = false;
+    // No session opens before the end, so another call already finds this document.
+    this.document = next;
     await this.#pausing(async () => {
       await this.#keepExperiment().catch(() => undefined);
       await this.#close();
-      this.document = next;
     });
   }
 

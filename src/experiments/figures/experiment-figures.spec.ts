@@ -493,6 +493,23 @@ describe('a figure that a reviewer reads', () => {
     expect(note).toContain('all 3 groups at once (Bonferroni)');
   });
 
+  it.each([1, 2])('draws a screen of %d trials without reports that select nothing', (trials) => {
+    const sweep = [{ each: 'C*', group_by: ['type'], as: 'silence' }] as const;
+    const reports = { none: REPORT_OF_RATES, cells: REPORT_OF_RATES };
+    const found = (cells: GroupResult[]) =>
+      findings(
+        { reports, sweep, trials },
+        [null, { type: 'C1' }].map((silence) => ({ parameters: { silence }, groups: { none: [], cells } })),
+      );
+    for (const kind of figuresOf(found([]).head.experiment)) {
+      const first = ({ values }: { values: readonly string[] }) => values[0] ?? '';
+      expect(kind.draw(found([spread(5, 1, [4, 6])]), first)!.label).toContain('of cells');
+      expect(kind.draw(found([]), first)).toBeUndefined();
+      expect(kind.rows?.(found([]), first) ?? { all: 0 }).toMatchObject({ all: 0 });
+    }
+    expect(figureOfFile(found([])).note).toContain('There is nothing to draw');
+  });
+
   it('gives controls the colour of the line that they belong to', () => {
     const control = { mean: 3, sd: 1, values: [2, 4], incomplete: [], p: 1 / 3, q: 1 / 3 };
     const found = findings(

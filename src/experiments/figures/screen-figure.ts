@@ -49,7 +49,9 @@ class Screen {
 
   choices(findings: Findings, chosen: Chosen): readonly Choice[] {
     const { measure, axis } = this;
-    const report: Choice = { name: 'report', label: 'Report', values: measure.reports, inFile: 3 };
+    // A report has no groups if this brain has none of its neurons.
+    const values = measure.reports.filter((each) => groupsIn(findings.conditions[0], each).length > 0);
+    const report: Choice = { name: 'report', label: 'Report', values, inFile: 3 };
     const ofReport = groupsIn(findings.conditions[0], chosen(report));
     const group = {
       name: 'group',
@@ -67,9 +69,11 @@ class Screen {
     const at = groupsIn(findings.conditions[0], report).findIndex(
       (each) => groupLabel(withType(each, findings.typeOf)) === group,
     );
-    const all = findingsAt(findings, [axis.as], chosen).conditions.map((condition) => {
-      const row = { report, condition, group: groupsIn(condition, report)[at]! };
-      return entriesOf(row, measure, findings)[0]!;
+    const all = findingsAt(findings, [axis.as], chosen).conditions.flatMap((condition) => {
+      const group = groupsIn(condition, report)[at];
+      return group === undefined
+        ? []
+        : entriesOf({ report, condition, group }, measure, findings).slice(0, 1);
     });
     const baseline = all.find(({ condition }) => condition.parameters[axis.as] === null);
     const rank = ({ value }: Entry) =>
