@@ -575,6 +575,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(stopped).toBeLessThan(25);
     const request = page.waitForRequest((each) => each.url().includes('format=ndjson'));
     await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    expect(await page.locator('#run').isDisabled()).toBe(true);
     expect(new URL((await request).url()).searchParams.get('from')).toBe(String(stopped));
     await expectText(page, '#progress-text', /^25 conditions/);
     const whole = await (await service.post(long, `${EXPERIMENTS}?format=csv`)).text();

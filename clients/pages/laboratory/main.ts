@@ -213,6 +213,7 @@ function listen(): void {
     drafts.endChange();
     if (shown !== undefined) showDocument(shown, 'form');
   });
+  byId('go-on').addEventListener('click', goOn);
   byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
   // Between two long documents the address stays the same.
   addEventListener('popstate', () => openAddress());

@@ -80,7 +80,6 @@ export class OutcomePanel {
     private readonly onHead: (head: ExperimentHead) => void,
     private readonly onEnd: (failure: ServiceFailure | undefined) => void,
   ) {
-    this.#goOn.addEventListener('click', () => void this.goOn());
     document.querySelectorAll<HTMLButtonElement>('[data-save]').forEach((button) => {
       button.addEventListener('click', () => void this.#save(button.dataset['save']!));
     });
