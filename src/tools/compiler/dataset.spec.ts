@@ -432,6 +432,13 @@ describe('a network of a laboratory', () => {
       'n.csv, line 1: expected a column kind, found the columns "id".',
     ],
     [
+      'signs that neither table has under the name of their column',
+      'pre,post,weight,sign\n1,2,5,-1\n',
+      'id,transmitter\n1,GABA\n2,ACh\n',
+      { sign: 'sgn' },
+      'n.csv: expected a column sgn here or in e.csv, found none.',
+    ],
+    [
       'edges without weights',
       'pre,post\n1,2\n',
       'id\n1\n2\n',
