@@ -1,7 +1,7 @@
 /** Reads Feather (the Arrow file format) one record batch at a time, so a file of 1 GB needs far less memory. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { AsyncRecordBatchFileReader, Vector } from 'apache-arrow';
+import type { AsyncRecordBatchFileReader, DataType, Dictionary, Vector } from 'apache-arrow';
 import {
   type ColumnarFile,
   type ColumnarPart,
@@ -23,6 +23,11 @@ const FLOATS_EXACT_BELOW: Readonly<Record<string, number | undefined>> = {
   Float32: 2 ** 24,
 };
 
+/** Types of text, numbers and truth values, as Arrow prints them. */
+const READABLE =
+  /^(?:Null|Bool|U?[Ii]nt\d+|Float\d+|(?:Large)?Utf8|Utf8View|(?:Large|FixedSize)?Binary|BinaryView)\b/;
+const LIST = /^(?:Large|FixedSize)?List\b/;
+
 /** @throws CodedError TABLE_INVALID */
 export async function openFeather(path: string): Promise<ColumnarFile> {
   const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
@@ -30,11 +35,13 @@ export async function openFeather(path: string): Promise<ColumnarFile> {
   });
   try {
     const reader = await readerOf(handle, (what) => tableFault(basename(path), null, what));
+    const typeOf = (column: string) =>
+      entryType(reader.schema.fields.find(({ name }) => name === column)!.type);
     return {
       columns: reader.schema.fields.map(({ name }) => name),
       rowCount: 0,
-      exactBelow: (column) =>
-        FLOATS_EXACT_BELOW[String(reader.schema.fields.find(({ name }) => name === column)?.type)],
+      exactBelow: (column) => FLOATS_EXACT_BELOW[String(typeOf(column))],
+      otherType: (column) => otherType(typeOf(column)),
       parts: (names) => partsOf(reader, names),
       close: () => handle.close(),
     };
@@ -42,6 +49,17 @@ export async function openFeather(path: string): Promise<ColumnarFile> {
     await handle.close();
     throw error;
   }
+}
+
+/** The type of a column's values, also if a dictionary holds them. */
+function entryType(type: DataType): DataType {
+  return (type as Partial<Dictionary>).dictionary ?? type;
+}
+
+function otherType(type: DataType): string | undefined {
+  const name = String(type);
+  if (LIST.test(name)) return otherType(type.children[0]!.type as DataType);
+  return READABLE.test(name) ? undefined : /^\w+/.exec(name)![0];
 }
 
 async function* partsOf(
