@@ -6,6 +6,7 @@ import {
   type ColumnarFile,
   type ColumnarPart,
   type ColumnValues,
+  EXACT_IN_FLOAT32,
   exact,
   readingFault,
   tableFault,
@@ -20,7 +21,7 @@ const EXACT_HIGH_WORDS = 1 << 21;
 /** Below these, whole numbers are exact in a column of this type. */
 const FLOATS_EXACT_BELOW: Readonly<Record<string, number | undefined>> = {
   Float16: 2 ** 11,
-  Float32: 2 ** 24,
+  Float32: EXACT_IN_FLOAT32,
 };
 
 /** Types of text, numbers and truth values, as Arrow prints them. */

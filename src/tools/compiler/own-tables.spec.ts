@@ -113,6 +113,13 @@ describe.each(FORMATS)('a network in %s', (format) => {
     if (format !== 'csv') await expect(table('float64', 2 ** 53)).rejects.toThrow('64-bit integers or text');
   });
 
+  it('gives fractions in floats of 32 bits the text that programs print', async () => {
+    const type = [0.1, 2097152.5, 0.33333334, 3e-7];
+    const list = written('neurons', format, { id: ['int64', [0n, 1n, 2n, 3n]], type: ['float32', type] });
+    const pairs = edges({ pre: ['text', ['0']], post: ['text', ['1']], weight: ['int64', [6n]] });
+    expect((await compiled(pairs, list)).neurons.labels.type).toEqual(type.map(String));
+  });
+
   it.each([
     ['12.0', ' 12', '1e3'],
     ['1.2e1', '12 ', '1000.00'],

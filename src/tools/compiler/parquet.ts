@@ -10,7 +10,14 @@ import {
   type SchemaTree,
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import { type ColumnarFile, type ColumnarPart, exact, readingFault, tableFault } from './table-row.js';
+import {
+  type ColumnarFile,
+  type ColumnarPart,
+  exact,
+  EXACT_IN_FLOAT32,
+  readingFault,
+  tableFault,
+} from './table-row.js';
 
 /** Rows read at a time. A file may have a single row group of 15 million rows. */
 const ROWS_AT_A_TIME = 1 << 18;
@@ -34,7 +41,7 @@ export async function openParquet(path: string): Promise<ColumnarFile> {
     exactBelow: (column) => {
       const { type, logical_type } = treeOf(column).element;
       if (logical_type?.type === 'FLOAT16') return 2 ** 11;
-      return type === 'FLOAT' ? 2 ** 24 : undefined;
+      return type === 'FLOAT' ? EXACT_IN_FLOAT32 : undefined;
     },
     otherType: (column) => otherType(treeOf(column)),
     rowCount: table.metadata.row_groups.reduce((sum, { num_rows }) => sum + Number(num_rows), 0),

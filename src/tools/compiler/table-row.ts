@@ -13,6 +13,7 @@ export const DECIMAL = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`;
 const NUMBER = new RegExp(`^${DECIMAL}$`);
 /** Whole numbers below this are exact in floats of 64 bits. */
 const EXACT_IN_FLOAT64 = 2 ** 53;
+export const EXACT_IN_FLOAT32 = 2 ** 24;
 
 /** An id in the type that the table's format gives it. NeuronIds accepts all of them. */
 export type IdValue = string | number | bigint;
@@ -142,9 +143,10 @@ export class TableRow {
     return tableFault(this.file, this.location, what);
   }
 
-  /** Bytes without a type are text: Python and HDF5 store text so. */
+  /** A value in the form that all formats share. Bytes without a type are text: Python and HDF5 store text so. */
   #value(column: number): unknown {
     const value = this.columns[column]!(this.index);
+    if (typeof value === 'number' && this.exactBelow[column] === EXACT_IN_FLOAT32) return asPrinted(value);
     if (!(value instanceof Uint8Array)) return value;
     if (isUtf8(value)) return Buffer.from(value).toString();
     const what = `expected ${this.names[column]!} to be UTF-8, found other bytes: save it as text`;
@@ -192,6 +194,15 @@ function labelOf(text: string): string {
   // Beyond these, different labels would become one number.
   const isExact = Math.abs(value) <= Number.MAX_SAFE_INTEGER;
   return isExact && PRINTED_FLOAT.test(trimmed) && /[.e]/.test(trimmed) ? String(value) : text;
+}
+
+/** A float of 32 bits as programs print it, with the fewest digits that give it back: 0.1, not 0.10000000149011612. */
+function asPrinted(float32: number): number {
+  for (let digits = 6; digits < 9; digits++) {
+    const shorter = Number(float32.toPrecision(digits));
+    if (Math.fround(shorter) === float32) return shorter;
+  }
+  return Number(float32.toPrecision(9));
 }
 
 function textOf(value: unknown): string {
