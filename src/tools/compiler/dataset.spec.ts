@@ -360,14 +360,15 @@ describe('a network of a laboratory', () => {
   });
 
   it('has no labels of blanks, and none that stand for a missing value', async () => {
-    const labels = ['NA', 'NaN', 'nan', 'None', 'null', '<NA>', ' ', ' A ', 'A', 'Na', 'B c'];
+    const missing = ['NA', 'NaN', 'nan', 'None', 'null', 'NULL', '<NA>', 'N/A', 'n/a', '#N/A', ' '];
+    const labels = [...missing, ' A ', 'A', 'Na', 'B c'];
     const rows = labels.map((label, i) => `${i},${label},${label},NA,NaN,nan, right ,None\n`);
     const header = 'id,type,class,sub_class,super_class,transmitter,side,ignored\n';
     const { neurons } = await own(
       text('e.csv', 'pre,post,weight\n1,2,5\n'),
       text('l.csv', header + rows.join('')),
     );
-    const kept = ['', '', '', '', '', '', '', 'A', 'A', 'Na', 'B c'];
+    const kept = [...missing.map(() => ''), 'A', 'A', 'Na', 'B c'];
     const all = (label: string) => labels.map(() => label);
     expect(neurons.labels).toMatchObject({
       ...{ type: kept, class: kept, sub_class: all(''), super_class: all(''), side: all('right') },
