@@ -456,9 +456,16 @@ describe('a network of a laboratory', () => {
     [
       'a position of words',
       'pre,post,weight\n1,2,5\n',
-      'id,x,y,z\n1,a,2,3\n',
+      'id,x,y,z\n1,NA,,NaN\n2,1,a,3\n',
       {},
-      'n.csv, line 2: expected x to be three numbers, such as [227220 216884 139400], found "a".',
+      'n.csv, line 3: expected y to be a number of nm, or empty with the other axes, found "a".',
+    ],
+    [
+      'a position of two axes',
+      'pre,post,weight\n1,2,5\n',
+      'id,x,y\n1,1,2\n',
+      {},
+      'n.csv, line 1: expected a column z, found the columns "id,x,y".',
     ],
   ])('%s', async (_, edges, neurons, columns, message) => {
     await expect(own(text('e.csv', edges), text('n.csv', neurons), columns)).rejects.toMatchObject({

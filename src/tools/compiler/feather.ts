@@ -15,6 +15,8 @@ import {
 const MAGIC = 'ARROW1';
 /** Feather version 1 is another format. No library has written it by default since 2020. */
 const OLD_MAGIC = 'FEA1';
+/** First bytes of an Arrow stream, which is no file: it has no index of its parts. */
+const STREAM = '\xff\xff\xff\xff';
 /** A 64-bit integer is exact as a double if its upper word is from -EXACT_HIGH_WORDS to below EXACT_HIGH_WORDS. */
 const EXACT_HIGH_WORDS = 1 << 21;
 
@@ -87,6 +89,9 @@ async function readerOf(
     throw fault(
       'expected Feather of version 2, found version 1: pyarrow.feather.write_feather writes version 2',
     );
+  }
+  if (start.startsWith(STREAM)) {
+    throw fault('expected a Feather file, found an Arrow stream: save it with pyarrow.feather.write_feather');
   }
   if (start !== MAGIC || (await textAt(Math.max(0, size - MAGIC.length))) !== MAGIC) {
     throw fault('expected a Feather file, found another format or a truncated file');
