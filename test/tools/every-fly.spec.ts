@@ -221,6 +221,26 @@ it.each<[string, string[], string]>([
     ['--edges', 'e', '--neurons', 'n', '--name', 'N', '--tables', 't'],
     '--edges cannot be combined with --tables',
   ],
+  ...['completeness', 'synapses'].map((option): [string, string[], string] => [
+    `--${option} beside a network of your own`,
+    ['--edges', 'e', '--neurons', 'n', '--name', 'N', `--${option}`, 'x'],
+    `--edges cannot be combined with --${option}`,
+  ]),
+  [
+    'a data set beside a connectivity file',
+    ['--connectivity', 'c', '--completeness', 'n', '--dataset', 'malecns-1.0'],
+    '--dataset NAME with --connectivity needs --name NAME',
+  ],
+  [
+    'a table of synapses beside a connectivity file',
+    ['--connectivity', 'c', '--completeness', 'n', '--tables', 't', '--synapses', 'princeton'],
+    '--synapses cannot be combined with --connectivity',
+  ],
+  [
+    'two columns for one',
+    ['--edges', 'e', '--neurons', 'n', '--name', 'N', '--columns', 'pre=a,pre=b'],
+    '--columns should be names as pre=body_pre,post=body_post, each once, found "pre=a,pre=b"',
+  ],
 ])('refuses %s in one line', async (_, args, message) => {
   const { status, stderr } = await runCommand('model-compile', [...args, '--out', join(dir, 'x')]);
   expect(status).toBe(2);

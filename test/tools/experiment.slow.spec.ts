@@ -393,6 +393,11 @@ describe('npm run experiment with the options of an open experiment', () => {
     const { resolved, conditions } = JSON.parse(stdout) as { resolved: object; conditions: object[] };
     expect(resolved).toMatchObject({ 'inputs.odour': { types: { S_food: 12, S_sugar: 12 } } });
     expect(conditions).toHaveLength(2);
+    writeFileSync(table, 'root_id,rate_hz\n10034.0,41\n');
+    const ids = await experiment(['--rates', `odour=${table}`, '--print-document']);
+    expect(JSON.parse(ids.stdout)).toMatchObject({
+      inputs: { odour: { rates: [{ node_set: { root_id: '10034' } }] } },
+    });
   });
 
   it.each([
@@ -401,6 +406,10 @@ describe('npm run experiment with the options of an open experiment', () => {
       'odour.csv, line 1: expected a column rate_hz, found the columns "node_set,hz".',
     ],
     ['root_id,rate_hz\n7,fast\n', 'odour.csv, line 2: expected rate_hz to be a number, found "fast".'],
+    [
+      'root_id,rate_hz\n10034.0,1\n7.205759406e17,1\n',
+      'odour.csv, line 3: expected root_id to be 64-bit integers or text, found "7.205759406e17": floats round ids of this size.',
+    ],
     ['node_set,rate_hz\n,1\n', 'odour.csv, line 2: expected node_set to be a selector, found "".'],
     ['node_set,rate_hz\n"{",1\n', 'odour.csv, line 2: expected node_set to be a selector, found "{".'],
   ])('names the fault of such a table: %j', async (text, message) => {

@@ -312,6 +312,11 @@ describe('golden', () => {
       stdout: '',
       stderr: `${goldenFile}: expected spikes to compare with, found none\n`,
     });
+    const traces = await runCommand('golden', ['--connectome', 'x', join(dir, 'golden.membrane.csv')]);
+    expect(traces).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('at least one file of spikes'),
+    });
   });
 });
 

@@ -9,7 +9,7 @@ import { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
 import { compareMembranes, compareSpikes, goldenReader } from '../golden/golden.js';
 import { ReferenceEngine } from '../../engine/simulation/reference-engine.js';
 import { compileKernel } from '../../workers/pool/kernel-file.js';
-import { choice, defineCommand, text } from './command.js';
+import { choice, defineCommand, demand, text } from './command.js';
 
 /** Files of membrane potentials. Each is read together with its file of spikes. */
 const TRACES = /\.membrane\.csv(\.gz)?$/;
@@ -34,6 +34,8 @@ export const command = defineCommand({
       'of its run.',
   },
   async run(options, files, { print }) {
+    const runs = files.filter((file) => !TRACES.test(file));
+    demand(runs.length > 0, 'it takes at least one file of spikes, not only membrane potentials');
     const connectome = openConnectome(await readConnectomeFile(options.connectome));
     const engine =
       options.engine === 'kernel'
@@ -41,7 +43,7 @@ export const command = defineCommand({
         : new ReferenceEngine(connectome);
     const read = goldenReader(connectome);
     let differing = 0;
-    for (const path of files.filter((file) => !TRACES.test(file))) {
+    for (const path of runs) {
       const membranes = path.replace(SUFFIX, '.membrane.csv$1');
       const hasTraces = membranes !== path && existsSync(membranes);
       const golden = read(readGoldenFile(path), path, hasTraces ? readGoldenFile(membranes) : undefined);

@@ -37,11 +37,13 @@ const GAIN = {
 const COLUMNS = {
   read: (text: string) => {
     const pairs = text.split(',').map((pair) => pair.split('=') as [string, string]);
-    return pairs.every((pair) => pair.length === 2 && pair.every((name) => name !== ''))
-      ? new Map(pairs)
+    const roles = new Map(pairs);
+    return roles.size === pairs.length &&
+      pairs.every((pair) => pair.length === 2 && pair.every((name) => name !== ''))
+      ? roles
       : undefined;
   },
-  allowed: 'names as pre=body_pre,post=body_post',
+  allowed: 'names as pre=body_pre,post=body_post, each once',
 };
 const FLYWIRE_ID = /^720575940\d{9}$/;
 
@@ -167,6 +169,11 @@ async function readBrain(options: CompileOptions, progress: Progress): Promise<R
       signs === undefined,
       '--signs cannot be combined with --connectivity: that file has its own signs',
     );
+    demand(options.synapses === undefined, '--synapses cannot be combined with --connectivity');
+    demand(
+      options.dataset === undefined || identity !== undefined,
+      '--dataset NAME with --connectivity needs --name NAME',
+    );
     const files = shiuFiles(connectivity, completeness, tables);
     const brain = await readTables('', progress, minimum, identity, files);
     return { brain: checkedIds(brain, identity), signRule: 'as given' };
@@ -236,15 +243,14 @@ async function readDatasetTables(
 }
 
 async function readOwnNetwork(options: CompileOptions, progress: Progress): Promise<Read> {
-  const { edges, neurons, name, tables, statistics, connectivity, columns } = options;
+  const { edges, neurons, name, columns } = options;
   demand(
     edges !== undefined && neurons !== undefined && name !== undefined,
     'a network of your own needs --edges FILE, --neurons FILE and --name NAME',
   );
-  demand(
-    (tables ?? statistics ?? connectivity) === undefined,
-    '--edges cannot be combined with --tables, --statistics or --connectivity',
-  );
+  const sources = ['tables', 'statistics', 'connectivity', 'completeness', 'synapses'] as const;
+  const other = sources.find((option) => options[option] !== undefined);
+  demand(other === undefined, `--edges cannot be combined with --${other}`);
   const dataset = ownTables(edges, neurons, columns ?? new Map());
   const brain = await readTables('', progress, options['minimum-synapses'], identityIn(options), dataset);
   return { brain, signRule: signRuleFor(brain, dataset.signs, options.signs) };

@@ -360,14 +360,15 @@ describe('a network of a laboratory', () => {
   });
 
   it('has no labels of blanks, and none that stand for a missing value', async () => {
-    const labels = ['NA', 'NaN', 'nan', 'None', 'null', '<NA>', ' ', ' A ', 'A', 'Na', 'B c'];
+    const missing = ['NA', 'NaN', 'nan', 'None', 'null', 'NULL', '<NA>', 'N/A', 'n/a', '#N/A', ' '];
+    const labels = [...missing, ' A ', 'A', 'Na', 'B c'];
     const rows = labels.map((label, i) => `${i},${label},${label},NA,NaN,nan, right ,None\n`);
     const header = 'id,type,class,sub_class,super_class,transmitter,side,ignored\n';
     const { neurons } = await own(
       text('e.csv', 'pre,post,weight\n1,2,5\n'),
       text('l.csv', header + rows.join('')),
     );
-    const kept = ['', '', '', '', '', '', '', 'A', 'A', 'Na', 'B c'];
+    const kept = [...missing.map(() => ''), 'A', 'A', 'Na', 'B c'];
     const all = (label: string) => labels.map(() => label);
     expect(neurons.labels).toMatchObject({
       ...{ type: kept, class: kept, sub_class: all(''), super_class: all(''), side: all('right') },
@@ -432,6 +433,13 @@ describe('a network of a laboratory', () => {
       'n.csv, line 1: expected a column kind, found the columns "id".',
     ],
     [
+      'signs that neither table has under the name of their column',
+      'pre,post,weight,sign\n1,2,5,-1\n',
+      'id,transmitter\n1,GABA\n2,ACh\n',
+      { sign: 'sgn' },
+      'n.csv: expected a column sgn here or in e.csv, found none.',
+    ],
+    [
       'edges without weights',
       'pre,post\n1,2\n',
       'id\n1\n2\n',
@@ -448,9 +456,16 @@ describe('a network of a laboratory', () => {
     [
       'a position of words',
       'pre,post,weight\n1,2,5\n',
-      'id,x,y,z\n1,a,2,3\n',
+      'id,x,y,z\n1,NA,,NaN\n2,1,a,3\n',
       {},
-      'n.csv, line 2: expected x to be three numbers, such as [227220 216884 139400], found "a".',
+      'n.csv, line 3: expected y to be a number of nm, or empty with the other axes, found "a".',
+    ],
+    [
+      'a position of two axes',
+      'pre,post,weight\n1,2,5\n',
+      'id,x,y\n1,1,2\n',
+      {},
+      'n.csv, line 1: expected a column z, found the columns "id,x,y".',
     ],
   ])('%s', async (_, edges, neurons, columns, message) => {
     await expect(own(text('e.csv', edges), text('n.csv', neurons), columns)).rejects.toMatchObject({

@@ -88,7 +88,7 @@ export interface Dataset extends Omit<NetworkIdentity, 'wiring'> {
   readonly missing?: readonly string[];
   /** Pairs of neurons with fewer synapses are omitted by default; if absent, those with fewer than MIN_SYNAPSES. */
   readonly minimum_synapses?: number;
-  /** Sign rules that work with its labels; the first is the default. */
+  /** Sign rules that work with its labels; the first is the default. None if a column must give the signs. */
   readonly signs: readonly TableSignRule[];
   readonly sign_source?: string;
   /** Published rates of the same network model, with their source; for npm run validate. */
@@ -154,10 +154,15 @@ export function ownTables(edges: string, neurons: string, columns: ReadonlyMap<s
     columns: Object.fromEntries(
       Object.entries(table.columns).map(([name, column]) => [name, columns.get(name) ?? column]),
     ),
-    // A column that the user named must exist. The exception is `sign`, which may be in either table.
+    // A column that the user named must exist. `sign` may be in either table, so readTables looks for it.
     optional: table.optional?.filter((name) => name === 'sign' || !columns.has(name)),
   });
-  return { ...own, tables: [renamed(table, neurons)], connections: [renamed(connection, edges)] };
+  return {
+    ...own,
+    tables: [renamed(table, neurons)],
+    connections: [renamed(connection, edges)],
+    signs: columns.has('sign') ? [] : own.signs,
+  };
 }
 
 /**

@@ -142,6 +142,11 @@ describe('a Feather file', () => {
       /expected Feather of version 2, found version 1/,
     ],
     [
+      'an Arrow stream',
+      (bytes) => bytes.subarray(8),
+      /found an Arrow stream: save it with pyarrow\.feather\.write_feather/,
+    ],
+    [
       'a file with other bytes in its middle',
       (bytes) => Buffer.concat([bytes.subarray(0, 3000), Buffer.alloc(4000, 7), bytes.subarray(7000)]),
       /row 0: cannot be read from here on: the file is damaged|expected a Feather file, found a damaged one/,

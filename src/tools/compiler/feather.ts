@@ -1,11 +1,12 @@
 /** Reads Feather (the Arrow file format) one record batch at a time, so a file of 1 GB needs far less memory. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { AsyncRecordBatchFileReader, Vector } from 'apache-arrow';
+import type { AsyncRecordBatchFileReader, DataType, Dictionary, Vector } from 'apache-arrow';
 import {
   type ColumnarFile,
   type ColumnarPart,
   type ColumnValues,
+  EXACT_IN_FLOAT32,
   exact,
   readingFault,
   tableFault,
@@ -14,14 +15,21 @@ import {
 const MAGIC = 'ARROW1';
 /** Feather version 1 is another format. No library has written it by default since 2020. */
 const OLD_MAGIC = 'FEA1';
+/** First bytes of an Arrow stream, which is no file: it has no index of its parts. */
+const STREAM = '\xff\xff\xff\xff';
 /** A 64-bit integer is exact as a double if its upper word is from -EXACT_HIGH_WORDS to below EXACT_HIGH_WORDS. */
 const EXACT_HIGH_WORDS = 1 << 21;
 
 /** Below these, whole numbers are exact in a column of this type. */
 const FLOATS_EXACT_BELOW: Readonly<Record<string, number | undefined>> = {
   Float16: 2 ** 11,
-  Float32: 2 ** 24,
+  Float32: EXACT_IN_FLOAT32,
 };
+
+/** Types of text, numbers and truth values, as Arrow prints them. */
+const READABLE =
+  /^(?:Null|Bool|U?[Ii]nt\d+|Float\d+|(?:Large)?Utf8|Utf8View|(?:Large|FixedSize)?Binary|BinaryView)\b/;
+const LIST = /^(?:Large|FixedSize)?List\b/;
 
 /** @throws CodedError TABLE_INVALID */
 export async function openFeather(path: string): Promise<ColumnarFile> {
@@ -30,11 +38,13 @@ export async function openFeather(path: string): Promise<ColumnarFile> {
   });
   try {
     const reader = await readerOf(handle, (what) => tableFault(basename(path), null, what));
+    const typeOf = (column: string) =>
+      entryType(reader.schema.fields.find(({ name }) => name === column)!.type);
     return {
       columns: reader.schema.fields.map(({ name }) => name),
       rowCount: 0,
-      exactBelow: (column) =>
-        FLOATS_EXACT_BELOW[String(reader.schema.fields.find(({ name }) => name === column)?.type)],
+      exactBelow: (column) => FLOATS_EXACT_BELOW[String(typeOf(column))],
+      otherType: (column) => otherType(typeOf(column)),
       parts: (names) => partsOf(reader, names),
       close: () => handle.close(),
     };
@@ -42,6 +52,17 @@ export async function openFeather(path: string): Promise<ColumnarFile> {
     await handle.close();
     throw error;
   }
+}
+
+/** The type of a column's values, also if a dictionary holds them. */
+function entryType(type: DataType): DataType {
+  return (type as Partial<Dictionary>).dictionary ?? type;
+}
+
+function otherType(type: DataType): string | undefined {
+  const name = String(type);
+  if (LIST.test(name)) return otherType(type.children[0]!.type as DataType);
+  return READABLE.test(name) ? undefined : /^\w+/.exec(name)![0];
 }
 
 async function* partsOf(
@@ -68,6 +89,9 @@ async function readerOf(
     throw fault(
       'expected Feather of version 2, found version 1: pyarrow.feather.write_feather writes version 2',
     );
+  }
+  if (start.startsWith(STREAM)) {
+    throw fault('expected a Feather file, found an Arrow stream: save it with pyarrow.feather.write_feather');
   }
   if (start !== MAGIC || (await textAt(Math.max(0, size - MAGIC.length))) !== MAGIC) {
     throw fault('expected a Feather file, found another format or a truncated file');

@@ -21,6 +21,8 @@ import { DECIMAL, tableFault, type TableRow } from './table-row.js';
 
 /** Labels that allow only known values, because other code depends on them. Other labels may have any value. */
 const CLOSED: readonly LabelColumn[] = ['side', 'transmitter'];
+const AXES = ['x', 'y', 'z'] as const;
+const COORDINATE = new RegExp(`^${DECIMAL}$`);
 const POSITION = new RegExp(`^[[(]? *(${DECIMAL})[ ,]+(${DECIMAL})[ ,]+(${DECIMAL}) *[\\])]?$`);
 /** Positions are stored as whole nm in 32 bits. */
 const MAX_NM = 2 ** 31;
@@ -130,10 +132,13 @@ class NeuronFacts {
     found: readonly string[],
   ) {
     const { largest = {}, where = [] } = table;
-    const columns = new TableColumns<NeuronColumn>(table.columns, table.optional, found);
+    const hasAxis = AXES.some((axis) => found.includes(String(table.columns[axis])));
+    // A point needs all three axes, so with one of them the others must exist.
+    const optional = table.optional?.filter((role) => !hasAxis || !AXES.some((axis) => axis === role));
+    const columns = new TableColumns<NeuronColumn>(table.columns, optional, found);
     this.columns = columns;
     this.idColumn = columns.columnIndicesOf('id')[0]!;
-    const axes = (['x', 'y', 'z'] as const).flatMap((axis) => columns.columnIndicesOf(axis));
+    const axes = AXES.flatMap((axis) => columns.columnIndicesOf(axis));
     this.#positionColumns = axes.length === 3 ? axes : columns.columnIndicesOf('position');
     this.#largest = Object.entries(largest).map(([name, transmitter]) => [columns.ask(name), transmitter]);
     const known = where.filter((all) => Object.keys(all).every((name) => found.includes(name)));
@@ -204,12 +209,20 @@ class NeuronFacts {
   }
 
   #positionNm(row: TableRow): readonly number[] | undefined {
-    const text = this.#positionColumns.map((column) => row.text(column)).join(' ');
+    const texts = this.#positionColumns.map((column) => this.#labelText(row.text(column)));
+    const text = texts.join(' ');
     if (text.trim() === '') return undefined;
     const { voxel_nm: voxel = [1, 1, 1] } = this.table;
     const parts = POSITION.exec(text)?.slice(1) ?? [];
     const nm = parts.map((part, axis) => Math.round(Number(part) * voxel[axis]!));
     if (nm.length === 3 && nm.every((each) => Math.abs(each) < MAX_NM)) return nm;
+    if (texts.length === AXES.length) {
+      const wrong = texts.findIndex((each) => !COORDINATE.test(each) || Math.abs(Number(each)) >= MAX_NM);
+      throw row.fault(
+        this.#positionColumns[Math.max(0, wrong)]!,
+        'a number of nm, or empty with the other axes',
+      );
+    }
     throw row.fault(this.#positionColumns[0]!, 'three numbers, such as [227220 216884 139400]');
   }
 }

@@ -3,7 +3,17 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { Bool, type DataType, Float32, Float64, Int64, Utf8 } from 'apache-arrow';
+import {
+  Binary,
+  Bool,
+  type DataType,
+  DateMillisecond,
+  Decimal,
+  Float32,
+  Float64,
+  Int64,
+  Utf8,
+} from 'apache-arrow';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { writeFeather } from '../../../test/support/feather.js';
 import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
@@ -15,12 +25,15 @@ import { readTables } from './tables.js';
 
 const FORMATS = ['csv', 'parquet', 'feather'] as const;
 type Format = (typeof FORMATS)[number];
-type ColumnType = 'text' | 'int64' | 'float32' | 'float64';
+type ColumnType = 'text' | 'binary' | 'int64' | 'float32' | 'float64';
 type Columns = Readonly<Record<string, readonly [ColumnType, readonly unknown[]]>>;
 
-const PARQUET_TYPES = { text: 'STRING', int64: 'INT64', float32: 'FLOAT', float64: 'DOUBLE' } as const;
+const PARQUET_TYPES = {
+  ...({ text: 'STRING', binary: 'BYTE_ARRAY', int64: 'INT64', float32: 'FLOAT', float64: 'DOUBLE' } as const),
+};
 const ARROW_TYPES: Readonly<Record<ColumnType, DataType>> = {
   text: new Utf8(),
+  binary: new Binary(),
   int64: new Int64(),
   float32: new Float32(),
   float64: new Float64(),
@@ -98,6 +111,13 @@ describe.each(FORMATS)('a network in %s', (format) => {
     expect([...wide.connections.synapseCounts]).toEqual([6, 1000]);
     if (format !== 'csv') await expect(table('float32', 2 ** 24)).rejects.toThrow('64-bit integers or text');
     if (format !== 'csv') await expect(table('float64', 2 ** 53)).rejects.toThrow('64-bit integers or text');
+  });
+
+  it('gives fractions in floats of 32 bits the text that programs print', async () => {
+    const type = [0.1, 2097152.5, 0.33333334, 3e-7];
+    const list = written('neurons', format, { id: ['int64', [0n, 1n, 2n, 3n]], type: ['float32', type] });
+    const pairs = edges({ pre: ['text', ['0']], post: ['text', ['1']], weight: ['int64', [6n]] });
+    expect((await compiled(pairs, list)).neurons.labels.type).toEqual(type.map(String));
   });
 
   it.each([
@@ -333,6 +353,44 @@ it('is read as polars and DuckDB write it', async () => {
   await expect(compiled(unpacked('e.feather', OF_ENCODED_RUNS), neurons)).rejects.toThrow(
     'e.feather: expected columns of text and numbers, found one of type RunEndEncoded: save the table as Parquet or CSV.',
   );
+});
+
+it.each([
+  ['date', new DateMillisecond(), 'Date64', 'TIMESTAMP', 'TIMESTAMP_MILLIS'],
+  ['decimal', new Decimal(0, 10, 128), 'Decimal', 'JSON', 'JSON'],
+] as const)(
+  'is refused if it needs a column of another type: %s',
+  async (_, type, name, parquetType, parquetName) => {
+    const table = { id: { type: new Int64(), values: [1n] }, type: { type, values: [null] } };
+    const feather = writeFeather('n.feather', table);
+    const what = 'expected type to be text or numbers, found the type';
+    await expect(compiled(feather, feather)).rejects.toThrow(`n.feather: ${what} ${name}: save it as text.`);
+    const parquet = join(mkdtempSync(join(tmpdir(), 'own-')), 'n.parquet');
+    const columnData = [
+      { name: 'id', data: [1n], type: 'INT64' as const },
+      { name: 'type', data: [null], type: parquetType },
+    ];
+    writeFileSync(parquet, Buffer.from(parquetWriteBuffer({ columnData })));
+    await expect(compiled(parquet, parquet)).rejects.toThrow(
+      `n.parquet: ${what} ${parquetName}: save it as text.`,
+    );
+  },
+);
+
+it('reads bytes as UTF-8, and refuses other bytes', async () => {
+  const edges = written('edges', 'csv', {
+    pre: ['text', ['1']],
+    post: ['text', ['1']],
+    weight: ['text', ['6']],
+  });
+  for (const format of ['parquet', 'feather'] as const) {
+    const list = (bytes: Uint8Array) =>
+      written('neurons', format, { id: ['text', ['1']], type: ['binary', [bytes]] });
+    expect((await compiled(edges, list(Buffer.from('für')))).neurons.labels.type).toEqual(['für']);
+    await expect(compiled(edges, list(Buffer.from('für', 'latin1')))).rejects.toThrow(
+      `neurons.${format}, row 0: expected type to be UTF-8, found other bytes: save it as text.`,
+    );
+  }
 });
 
 it('has one digest, however its tables were written', async () => {

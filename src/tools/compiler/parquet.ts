@@ -7,12 +7,24 @@ import {
   parquetMetadataAsync,
   parquetRead,
   parquetSchema,
+  type SchemaTree,
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import { type ColumnarFile, type ColumnarPart, exact, readingFault, tableFault } from './table-row.js';
+import {
+  type ColumnarFile,
+  type ColumnarPart,
+  exact,
+  EXACT_IN_FLOAT32,
+  readingFault,
+  tableFault,
+} from './table-row.js';
 
 /** Rows read at a time. A file may have a single row group of 15 million rows. */
 const ROWS_AT_A_TIME = 1 << 18;
+
+/** Logical or physical types of text, numbers and truth values. */
+const READABLE =
+  /^(?:BOOLEAN|U?INT_?(?:8|16|32|64)|INTEGER|FLOAT|FLOAT16|DOUBLE|STRING|UTF8|ENUM|UUID|NULL|BYTE_ARRAY|FIXED_LEN_BYTE_ARRAY)$/;
 
 interface ParquetFile {
   readonly file: AsyncBuffer;
@@ -22,19 +34,33 @@ interface ParquetFile {
 /** @throws CodedError TABLE_INVALID */
 export async function openParquet(path: string): Promise<ColumnarFile> {
   const table = await opened(path);
-  const elements = parquetSchema(table.metadata).children.map(({ element }) => element);
+  const { children } = parquetSchema(table.metadata);
+  const treeOf = (column: string) => children.find(({ element }) => element.name === column)!;
   return {
-    columns: elements.map(({ name }) => name),
+    columns: children.map(({ element }) => element.name),
     exactBelow: (column) => {
-      const element = elements.find(({ name }) => name === column);
-      if (element?.logical_type?.type === 'FLOAT16') return 2 ** 11;
-      return element?.type === 'FLOAT' ? 2 ** 24 : undefined;
+      const { type, logical_type } = treeOf(column).element;
+      if (logical_type?.type === 'FLOAT16') return 2 ** 11;
+      return type === 'FLOAT' ? EXACT_IN_FLOAT32 : undefined;
     },
+    otherType: (column) => otherType(treeOf(column)),
     rowCount: table.metadata.row_groups.reduce((sum, { num_rows }) => sum + Number(num_rows), 0),
     parts: (names) => partsOf(table, names),
     // hyparquet opens the file for each read, so there is nothing to close.
     close: async () => {},
   };
+}
+
+function otherType({ element, children }: SchemaTree): string | undefined {
+  const { type, logical_type, converted_type } = element;
+  const annotation = logical_type?.type ?? converted_type;
+  if (annotation === 'LIST') {
+    // Some writers leave the group between a list and its items out.
+    const [items] = children;
+    return otherType(items!.children[0] ?? items!);
+  }
+  const name = annotation ?? type ?? 'STRUCT';
+  return READABLE.test(name) ? undefined : name;
 }
 
 async function opened(path: string): Promise<ParquetFile> {
@@ -75,6 +101,8 @@ async function valuesOf(
     ...table,
     columns: [column],
     compressors,
+    // Bytes without a type stay bytes, so that TableRow can refuse those that are not UTF-8.
+    utf8: false,
     rowStart,
     rowEnd,
     // A chunk is whole pages, so it may begin before `rowStart` and end after `rowEnd`.

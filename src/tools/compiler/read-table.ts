@@ -40,6 +40,12 @@ async function readColumns(
   const table = await open(path);
   try {
     const names = chosenColumns(file, null, columns, table.columns);
+    for (const name of names) {
+      const type = table.otherType(name);
+      if (type === undefined) continue;
+      const what = `expected ${name} to be text or numbers, found the type ${type}: save it as text`;
+      throw tableFault(file, null, what);
+    }
     const exactBelow = names.map((name) => table.exactBelow(name));
     const row = new TableRow(file, 'row', names, exactBelow);
     progress.begin(`Reading ${file}`, table.rowCount, 'items');

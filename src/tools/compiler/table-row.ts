@@ -1,6 +1,7 @@
 /**
  * Common parts of all table formats: choosing columns, converting the values of a row, and errors with file and location.
  */
+import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { CodedError, describeValue } from '../../engine/errors.js';
 
@@ -12,6 +13,7 @@ export const DECIMAL = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`;
 const NUMBER = new RegExp(`^${DECIMAL}$`);
 /** Whole numbers below this are exact in floats of 64 bits. */
 const EXACT_IN_FLOAT64 = 2 ** 53;
+export const EXACT_IN_FLOAT32 = 2 ** 24;
 
 /** An id in the type that the table's format gives it. NeuronIds accepts all of them. */
 export type IdValue = string | number | bigint;
@@ -46,6 +48,8 @@ export interface ColumnarFile {
   readonly rowCount: number;
   /** Whole numbers below this are exact in a column of floats; undefined for other columns and 64-bit floats. */
   exactBelow(column: string): number | undefined;
+  /** Name of a column's type if its values are neither text, numbers, truth values nor lists of them. */
+  otherType(column: string): string | undefined;
   /** The values of some columns, in consecutive parts. @throws Error if the file is damaged */
   parts(columns: readonly string[]): AsyncIterator<ColumnarPart>;
   close(): Promise<void>;
@@ -84,7 +88,7 @@ export class TableRow {
 
   /** Empty if the table has no value. */
   text(column: number): string {
-    return textOf(this.columns[column]!(this.index));
+    return textOf(this.#value(column));
   }
 
   /** The text in the form that it has in every format of tables. */
@@ -139,9 +143,19 @@ export class TableRow {
     return tableFault(this.file, this.location, what);
   }
 
+  /** A value in the form that all formats share. Bytes without a type are text: Python and HDF5 store text so. */
+  #value(column: number): unknown {
+    const value = this.columns[column]!(this.index);
+    if (typeof value === 'number' && this.exactBelow[column] === EXACT_IN_FLOAT32) return asPrinted(value);
+    if (!(value instanceof Uint8Array)) return value;
+    if (isUtf8(value)) return Buffer.from(value).toString();
+    const what = `expected ${this.names[column]!} to be UTF-8, found other bytes: save it as text`;
+    throw tableFault(this.file, this.location, what);
+  }
+
   /** Converts a value by the same rule in all formats: `12.0`, ` 12` and `1e3` are 12, 12 and 1000. NaN if it is none. */
   #number(column: number): number {
-    const value = this.columns[column]!(this.index);
+    const value = this.#value(column);
     if (typeof value === 'number') return value;
     const text = textOf(value).trim();
     return NUMBER.test(text) ? Number(text) : NaN;
@@ -153,7 +167,7 @@ export class TableRow {
 
   /** An id in any form. Large ids in floats are refused: they were rounded and may name another neuron. */
   #wholeNumber(column: number, allowed: string): IdValue {
-    const value = this.columns[column]!(this.index);
+    const value = this.#value(column);
     const text = textOf(value).trim();
     const isFloat = typeof value === 'number' || /[.eE]/.test(text);
     if (!isFloat && ID.test(text)) return text;
@@ -180,6 +194,15 @@ function labelOf(text: string): string {
   // Beyond these, different labels would become one number.
   const isExact = Math.abs(value) <= Number.MAX_SAFE_INTEGER;
   return isExact && PRINTED_FLOAT.test(trimmed) && /[.e]/.test(trimmed) ? String(value) : text;
+}
+
+/** A float of 32 bits as programs print it, with the fewest digits that give it back: 0.1, not 0.10000000149011612. */
+function asPrinted(float32: number): number {
+  for (let digits = 6; digits < 9; digits++) {
+    const shorter = Number(float32.toPrecision(digits));
+    if (Math.fround(shorter) === float32) return shorter;
+  }
+  return Number(float32.toPrecision(9));
 }
 
 function textOf(value: unknown): string {

@@ -96,9 +96,12 @@ interface AssignedSigns {
   readonly remark: string;
 }
 
-/** Signs under each rule that the tables support: given signs if they have any, else derived from transmitters. */
+/**
+ * Signs under each rule that the tables support: given signs if they have any, else derived from transmitters.
+ * @throws CodedError TABLE_INVALID if a column must give the signs, and no table has it
+ */
 function signsOf(
-  { signs: rules, tables }: Dataset,
+  { signs: rules, tables, connections }: Dataset,
   { columns, transmitterSources, given, count }: NeuronLabels,
   outputSigns: OutputSigns | undefined,
 ): readonly AssignedSigns[] {
@@ -107,6 +110,11 @@ function signsOf(
   ];
   if (given.has('sign')) return asGiven(Int8Array.from(columns.sign, Number), 'the table of neurons');
   if (outputSigns !== undefined) return asGiven(outputSigns.signs, 'the table of connections');
+  if (rules.length === 0) {
+    const [list, pairs] = [tables[0]!, connections[0]!];
+    const what = `expected a column ${String(list.columns.sign)} here or in ${basename(pairs.file)}, found none`;
+    throw tableFault(basename(list.file), null, what);
+  }
   if (!given.has('transmitter')) {
     const remark = `No column gives a sign or a transmitter, so all ${count} neurons excite.`;
     return [{ rule: 'as given', signs: new Int8Array(count).fill(1), remark }];

@@ -7,6 +7,7 @@ import { silent } from '../compiler/progress.js';
 import { readTables } from '../compiler/tables.js';
 import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
 import { outcomes } from './outcomes.js';
+import { publishedResults } from './published.js';
 import { Subject } from './subject.js';
 
 const [SUGAR, ROUNDUP, MN9_LEFT, MN9_RIGHT] = [1, 2, 3, 4];
@@ -50,5 +51,22 @@ describe('outcomes', () => {
     expect(about('responds to water')).toMatchObject({ agree: [], onlyFound: [], onlyPredicted: [] });
     const names = found.flatMap((each) => [each.agree, each.onlyFound, each.onlyPredicted, each.missing]);
     expect(names.flat()).toHaveLength(159);
+  });
+});
+
+describe('publishedResults', () => {
+  it('gives no number without a type that is silenced, and runs each protocol for itself', async () => {
+    const sugar = { name: 'sugar', rates_hz: { '@sugar': 100 }, reads: 'MN9:right' };
+    const numbers = [
+      sugar,
+      { ...sugar, silenced: 'CB0553', published: 15 },
+      { ...sugar, silenced: 'PVLP122b', published: 15 },
+    ];
+    const ours = publishedResults(await subject(), numbers).map((each) => each.ours);
+    expect(ours).toEqual([
+      { mean: expect.any(Number), sd: expect.any(Number) },
+      { mean: 0, sd: 0 },
+    ]);
+    expect(ours[0]).not.toEqual(ours[1]);
   });
 });

@@ -111,8 +111,8 @@ export function publishedResults(
 ): PublishedResult[] {
   const trials = new RepeatedTrials(subject);
   const countsOf = new Map<string, Float64Array[]>();
-  const isThere = ({ rates_hz: rates, reads }: PublishedNumber) =>
-    trials.has(...Object.keys(rates), ...(reads === undefined ? [] : [reads]));
+  const isThere = ({ rates_hz: rates, reads, silenced }: PublishedNumber) =>
+    trials.has(...Object.keys(rates), ...[reads, silenced].filter((each) => each !== undefined));
   return numbers.filter(isThere).map((number) => {
     const { name, reads, label = `${reads} (Hz)`, published, source, decides } = number;
     const protocol = {
@@ -120,7 +120,7 @@ export function publishedResults(
       silenced: number.silenced,
       synapseMv: number.synapse_mv,
     };
-    const counts = getOrInsert(countsOf, name, () =>
+    const counts = getOrInsert(countsOf, JSON.stringify(protocol), () =>
       Array.from({ length: TRIALS }, (_, trial) => trials.count(protocol, trial)),
     );
     const ours =

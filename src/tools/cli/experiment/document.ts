@@ -60,10 +60,14 @@ async function rowsOf(file: string, progress: Terminal['progress']): Promise<Rat
     const rateHz = Number(rate);
     if (rate.trim() === '' || !Number.isFinite(rateHz)) throw row.fault(1, 'a number');
     if (text === '') throw row.fault(0, 'a selector');
+    if (neurons === 'root_id') {
+      rows.push({ node_set: { root_id: String(row.id(0)) }, rate_hz: rateHz });
+      return;
+    }
     try {
       // selectorOf would split a name that contains a comma.
       const selector = /^[[{]/.test(text) ? selectorOf(text) : text;
-      rows.push({ node_set: neurons === 'root_id' ? { root_id: text } : selector, rate_hz: rateHz });
+      rows.push({ node_set: selector, rate_hz: rateHz });
     } catch {
       throw row.fault(0, 'a selector');
     }
