@@ -12,7 +12,7 @@ import { reportHtml } from '../../experiments/figures/report-html.js';
 import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
-import { writeAtomically } from './atomic-file.js';
+import { checkWritable, writeAtomically } from './atomic-file.js';
 import { answerTable } from './experiment/answer-table.js';
 import { computedAnswer, conditionsText, type FileOrder, Interrupted } from './experiment/computed-answer.js';
 import { documentOf, documentText } from './experiment/document.js';
@@ -115,6 +115,8 @@ function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions
     twice === undefined,
     `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
   );
+  // These are written at the end.
+  for (const path of [plot, html]) if (path !== undefined) checkWritable(path);
   const orders: FileOrder[] = [];
   if (csv !== undefined) orders.push({ path: csv, format: 'csv', table });
   if (spikes !== undefined) {
