@@ -3,7 +3,15 @@
  * for those that signals end and one that reads standard input.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { runBuilt, startBuilt } from '../support/commands.js';
 import {
@@ -597,6 +605,19 @@ describe('npm run experiment, interrupted', () => {
     expect(ended).toEqual({ status: 130, stdout: '' });
     expect(stderr).toMatch(/Interrupted: \d+ conditions? (was|were) complete; no file was written\.\n$/);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('leaves no unfinished file if another one cannot get its name', async () => {
+    const folder = mkdtempSync(join(directory, 'unnamed-'));
+    const csv = join(folder, 'a.csv');
+    const running = experiment([
+      ...['--stimulate', 'S_sugar@200', '--report', 'C_walk', '--duration', '500', '--trials', '20'],
+      ...['--sweep', 'seed=1:10:1', '--csv', csv, '--spikes', join(folder, 'a.arrow')],
+    ]);
+    await until(() => readdirSync(folder).length === 2);
+    mkdirSync(csv);
+    expect((await running).stderr).toContain(`${csv} cannot be written: `);
+    expect(readdirSync(folder)).toEqual(['a.csv']);
   });
 
   it('leaves the conditions that are complete in partial files, and --from runs the rest', async () => {

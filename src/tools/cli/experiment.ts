@@ -74,16 +74,19 @@ export const command = defineCommand({
       progress.note(`Interrupted: ${conditionsText(conditionsDone, kept, orders.length > 0)}`);
       return error.exitStatus;
     }
-    // Print the results before renaming the files, so that they are not lost if that fails.
-    if (json) for await (const piece of answerJson(answer.events, await source.neurons())) print(piece);
-    else if (driverLines === undefined) print(answerTable(answer));
-    else {
-      const { typeOf } = findingsOf(answer, await source.neurons());
-      print(answerTable(answer, undefined, { driverLines, typeOf }));
-    }
-    for (const file of answer.files) {
-      file.finish();
-      progress.note(`Wrote ${file.path === spikes ? 'the spikes' : 'the table'} to ${file.path}.`);
+    try {
+      // Print the results before renaming the files, so that they are not lost if that fails.
+      if (json) for await (const piece of answerJson(answer.events, await source.neurons())) print(piece);
+      else {
+        const typeOf = driverLines && findingsOf(answer, await source.neurons()).typeOf;
+        print(answerTable(answer, undefined, typeOf && { driverLines, typeOf }));
+      }
+      for (const file of answer.files) {
+        file.finish();
+        progress.note(`Wrote ${file.path === spikes ? 'the spikes' : 'the table'} to ${file.path}.`);
+      }
+    } finally {
+      for (const file of answer.files) file.discard();
     }
     if (draw !== undefined || html !== undefined) {
       const findings = { ...findingsOf(answer, await source.neurons()), driverLines };
