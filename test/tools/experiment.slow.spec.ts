@@ -516,6 +516,12 @@ describe('npm run experiment with the options of an open experiment', () => {
     ],
     [['--report', 'C_walk', '--csv', 'a.csv', '--spikes', './a.csv'], /should be different files/],
     [['--report', 'C_walk', '--html', 'a.pdf'], /--html should be a file that ends in .html, found "a.pdf"/],
+    [['--report', 'C_walk', '--csv', 'x.parquet'], /--csv should be a file of CSV.* found "x.parquet"/],
+    [['--report', 'C_walk', '--dry-run', '--csv', 'x.csv'], /--dry-run computes nothing.* with --csv/],
+    [['--print-document', '--html', 'x.html'], /--print-document computes nothing.* with --html/],
+    // These name the file, so they come before the unknown neurons.
+    [['--stimulate', 'S_suga', '--plot', `${file}/x.svg`], /x.svg cannot be written: E/],
+    [['--stimulate', 'S_suga', '--html', `${file}/x.html`], /x.html cannot be written: E/],
     [['--report', 'C_walk', '--table', 'rates'], /--table needs --csv/],
     [
       ['--report', 'C_walk', '--csv', inDirectory('x.csv'), '--table', 'inputs'],

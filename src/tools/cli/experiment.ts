@@ -110,8 +110,16 @@ export const command = defineCommand({
   },
 });
 
-/** @throws UsageError */
-function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions): FileOrder[] {
+/** @throws UsageError; CodedError USAGE if a file cannot be written */
+function fileOrders(options: ExperimentOptions): FileOrder[] {
+  const { csv, table, spikes, names, plot, html } = options;
+  // --spikes adds a report to the document, so it has a meaning there.
+  const computed = (['csv', 'plot', 'html'] as const).find((name) => options[name]);
+  const printed = (['print-document', 'dry-run'] as const).find((name) => options[name]);
+  demand(
+    computed === undefined || printed === undefined,
+    `--${printed} computes nothing, so it cannot be combined with --${computed}`,
+  );
   const paths = [csv, spikes, plot, html].filter((path) => path !== undefined).map((path) => resolve(path));
   const twice = paths.find((path, at) => paths.indexOf(path) < at);
   demand(
