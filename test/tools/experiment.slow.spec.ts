@@ -173,6 +173,17 @@ describe('npm run experiment -- DOCUMENT.json --url with more rows of spikes tha
     expect((await answer.json()).next_page).toMatch(/^\d\.[12]$/);
   });
 
+  it('has the screen of all pages', async () => {
+    const screen = ['--stimulate', 'S_sugar@200', '--report', 'C_walk', '--trials', '5', '--json'];
+    const args = [...screen, '--sweep', 'silence=S_*/type', '--controls', 'matched:3'];
+    const run = (...further: string[]) =>
+      experiment([...args, '--spikes', inDirectory('screen.csv'), '--duration', '100', ...further]);
+    const here = await run();
+    expect((JSON.parse(here.stdout) as { screen: { tests: number } }).screen.tests).toBeGreaterThan(0);
+    for (const there of [pages, pagesOfJobs])
+      expect((await run('--url', there.url)).stdout).toBe(here.stdout);
+  });
+
   it('fails without a file if a page cannot be had', async () => {
     const spikes = inDirectory('refused.csv');
     // Without sugar a trial fits, with it the second condition has one that does not.
