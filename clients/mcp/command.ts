@@ -2,7 +2,15 @@
 import type { Brain } from '#client';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { availableParallelism } from 'node:os';
-import { address, defineCommand, demand, integer, runCommand, text } from '../../src/tools/cli/command.js';
+import {
+  address,
+  defineCommand,
+  demand,
+  integer,
+  runCommand,
+  type Terminal,
+  text,
+} from '../../src/tools/cli/command.js';
 import { refuseMissing, servedFile } from '../../src/tools/cli/read-connectome.js';
 import { CodedError } from '../../src/engine/errors.js';
 import type * as Tab from '../tab/open-brain.js';
@@ -13,6 +21,7 @@ import { OpenSessions } from './sessions.js';
 const MAX_USUAL_WORKERS = 4;
 const MAX_WORKERS = 64;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const MAX_MESSAGE_BYTES = 10_000_000;
 /** The built brain of a tab, beside this bundle. A bundler must not follow it. */
 const BRAIN = '../pages/tab/brain.js';
 
@@ -29,7 +38,7 @@ const command = defineCommand({
       MAX_WORKERS,
     ]),
   },
-  async run({ url, connectome, workers }, _, { environment }) {
+  async run({ url, connectome, workers }, _, { environment, progress }) {
     demand(
       url === undefined || (connectome === undefined && workers === undefined),
       '--url cannot be combined with --connectome or --workers: a service uses its own',
@@ -37,7 +46,7 @@ const command = defineCommand({
     const tab = (await import(new URL(BRAIN, import.meta.url).href)) as typeof Tab;
     if (url !== undefined) {
       const service = tab.connect(url);
-      return serve(service, service.client.address);
+      return serve(service, service.client.address, progress);
     }
     const file = connectome ?? (await servedFile(environment));
     refuseMissing(file);
@@ -51,26 +60,42 @@ const command = defineCommand({
     // Programs wait only some seconds for the first answer. So requests wait for the brain, and not the protocol.
     const fetchHere: typeof fetch = async (...args) => (await opening).fetch(...args);
     const brain = new tab.Brain('', { fetch: fetchHere, timeoutMs: Infinity }, end);
-    return serve(brain, 'The brain', opening);
+    return serve(brain, 'The brain', progress, opening);
   },
 });
 
 /**
- * Serves until the client closes standard input, or a signal comes.
+ * Serves until the client closes standard input, a signal comes, or a message is too large.
  * @param place names the brain in errors
+ * @returns the exit status
  * @throws CodedError if the brain cannot be opened
  */
-async function serve(brain: Brain, place: string, opening?: Promise<unknown>): Promise<void> {
+async function serve(
+  brain: Brain,
+  place: string,
+  progress: Terminal['progress'],
+  opening?: Promise<unknown>,
+): Promise<number> {
   const sessions = new OpenSessions(brain);
   const server = serverOf(brain, sessions, place);
   const closed = new Promise<void>((close) => (server.onclose = close));
-  const close = (): void => void server.close();
+  let isAsked = false;
+  const close = (): void => {
+    isAsked = true;
+    void server.close();
+  };
   // The transport of the SDK does not notice the end of the input.
   process.stdin.once('end', close);
   for (const signal of SIGNALS) process.once(signal, close);
-  await server.connect(new StdioServerTransport());
+  await server.connect(
+    new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MAX_MESSAGE_BYTES }),
+  );
   try {
     await Promise.race([closed, Promise.resolve(opening).then(() => closed)]);
+    if (isAsked) return 0;
+    // The transport closes itself only after a message that is too large.
+    progress.note(`A message had more than ${MAX_MESSAGE_BYTES / 1e6} MB, so the connection was closed.`);
+    return 1;
   } catch (error) {
     // The built brain has a class of errors of its own.
     throw CodedError.fromFailure(error as CodedError);

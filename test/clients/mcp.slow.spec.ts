@@ -370,6 +370,16 @@ describe('the end of the connection', () => {
     }
   });
 
+  it('says that a message was too large, and exits with 1', async () => {
+    const client = new McpClient(['--url', 'http://127.0.0.1:1']);
+    await client.initialize();
+    client.write('x'.repeat(10_100_000));
+    expect([await client.ended, client.stderr]).toEqual([
+      [1, null],
+      expect.stringMatching(/\nA message had more than 10 MB, so the connection was closed\.\n$/),
+    ]);
+  });
+
   it('outlives its service', async () => {
     const client = new McpClient(['--url', 'http://127.0.0.1:1']);
     await client.initialize();

@@ -3,7 +3,15 @@
  * for those that signals end and one that reads standard input.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { runBuilt, startBuilt } from '../support/commands.js';
 import {
@@ -163,6 +171,17 @@ describe('npm run experiment -- DOCUMENT.json --url with more rows of spikes tha
     }
     const answer = await pages.post(DOCUMENT, '/api/v2/experiments');
     expect((await answer.json()).next_page).toMatch(/^\d\.[12]$/);
+  });
+
+  it('has the screen of all pages', async () => {
+    const screen = ['--stimulate', 'S_sugar@200', '--report', 'C_walk', '--trials', '5', '--json'];
+    const args = [...screen, '--sweep', 'silence=S_*/type', '--controls', 'matched:3'];
+    const run = (...further: string[]) =>
+      experiment([...args, '--spikes', inDirectory('screen.csv'), '--duration', '100', ...further]);
+    const here = await run();
+    expect((JSON.parse(here.stdout) as { screen: { tests: number } }).screen.tests).toBeGreaterThan(0);
+    for (const there of [pages, pagesOfJobs])
+      expect((await run('--url', there.url)).stdout).toBe(here.stdout);
   });
 
   it('fails without a file if a page cannot be had', async () => {
@@ -517,6 +536,12 @@ describe('npm run experiment with the options of an open experiment', () => {
     ],
     [['--report', 'C_walk', '--csv', 'a.csv', '--spikes', './a.csv'], /should be different files/],
     [['--report', 'C_walk', '--html', 'a.pdf'], /--html should be a file that ends in .html, found "a.pdf"/],
+    [['--report', 'C_walk', '--csv', 'x.parquet'], /--csv should be a file of CSV.* found "x.parquet"/],
+    [['--report', 'C_walk', '--dry-run', '--csv', 'x.csv'], /--dry-run computes nothing.* with --csv/],
+    [['--print-document', '--html', 'x.html'], /--print-document computes nothing.* with --html/],
+    // These name the file, so they come before the unknown neurons.
+    [['--stimulate', 'S_suga', '--plot', `${file}/x.svg`], /x.svg cannot be written: E/],
+    [['--stimulate', 'S_suga', '--html', `${file}/x.html`], /x.html cannot be written: E/],
     [['--report', 'C_walk', '--table', 'rates'], /--table needs --csv/],
     [
       ['--report', 'C_walk', '--csv', inDirectory('x.csv'), '--table', 'inputs'],
@@ -606,6 +631,19 @@ describe('npm run experiment, interrupted', () => {
     expect(ended).toEqual({ status: 130, stdout: '' });
     expect(stderr).toMatch(/Interrupted: \d+ conditions? (was|were) complete; no file was written\.\n$/);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('leaves no unfinished file if another one cannot get its name', async () => {
+    const folder = mkdtempSync(join(directory, 'unnamed-'));
+    const csv = join(folder, 'a.csv');
+    const running = experiment([
+      ...['--stimulate', 'S_sugar@200', '--report', 'C_walk', '--duration', '500', '--trials', '20'],
+      ...['--sweep', 'seed=1:10:1', '--csv', csv, '--spikes', join(folder, 'a.arrow')],
+    ]);
+    await until(() => readdirSync(folder).length === 2);
+    mkdirSync(csv);
+    expect((await running).stderr).toContain(`${csv} cannot be written: `);
+    expect(readdirSync(folder)).toEqual(['a.csv']);
   });
 
   it('leaves the conditions that are complete in partial files, and --from runs the rest', async () => {

@@ -187,12 +187,12 @@ describe('model:compile', () => {
     expect(existsSync(out)).toBe(false);
   });
 
-  it('says in one line if the file cannot be written', async () => {
+  it('says in one line, before it reads the tables, if the file cannot be written', async () => {
     const out = join(populations, 'below.connectome');
-    const args = ['--tables', writeTables(tables), '--out', out, '--populations', populations, ...NAMED];
+    const args = ['--tables', 'none', '--out', out, '--populations', populations, ...NAMED];
     const { status, stdout, stderr } = await runBuilt('model-compile', args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(/\nWriting .*\n.*below\.connectome cannot be written: [^\n]+\n$/);
+    expect(stderr).toMatch(/^.*below\.connectome cannot be written: [^\n]+\n$/);
   });
 
   it('names the selector of the service that tables said to be of FlyWire have no neuron for', async () => {

@@ -2,6 +2,7 @@
  * Writes the JSON or NDJSON of an experiment in pieces, because an answer may have hundreds of megabytes, too many for a string.
  * Equal experiments give equal bytes.
  */
+import { joinedBytes } from '../../engine/bytes.js';
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { InParts } from '../../engine/parts.js';
@@ -10,7 +11,7 @@ import type { AnsweredCondition, DryRun, ExperimentEvent, ExperimentProgress } f
 import type { EventTable } from '../kinds/result-rows.js';
 
 /** The source of root ids for tables. */
-export type NeuronNames = Pick<Connectome, 'neuronId'>;
+type NeuronNames = Pick<Connectome, 'neuronId'>;
 
 const PIECE_CHARACTERS = 64 * 1024;
 /** Characters of a list that are made at once: a small fraction of a millisecond. */
@@ -75,14 +76,7 @@ export function* conditionJson(
   condition: Pick<AnsweredCondition, 'reports'>,
   names: NeuronNames,
 ): Generator<string, void, void> {
-  let piece = '';
-  for (const part of conditionParts(condition, names)) {
-    piece += part;
-    if (piece.length < PIECE_CHARACTERS) continue;
-    yield piece;
-    piece = '';
-  }
-  if (piece !== '') yield piece;
+  for (const piece of conditionPieces(condition, names)) if (piece !== undefined) yield piece;
 }
 
 /** The same as bytes of UTF-8, with a pause after each part of about 4 KiB. */
@@ -91,23 +85,26 @@ export function* conditionBytes(
   names: NeuronNames,
 ): InParts<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
-  let text = '';
-  for (const part of conditionParts(condition, names)) {
-    text += part;
-    if (text.length >= PIECE_CHARACTERS) {
-      pieces.push(encoder.encode(text));
-      text = '';
-    }
+  for (const piece of conditionPieces(condition, names)) {
+    if (piece !== undefined) pieces.push(encoder.encode(piece));
     yield;
   }
-  pieces.push(encoder.encode(text));
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
+  return joinedBytes(pieces);
+}
+
+/** Yields after each part: a piece of about 64 KiB, or nothing if more parts belong to it. */
+function* conditionPieces(
+  condition: Pick<AnsweredCondition, 'reports'>,
+  names: NeuronNames,
+): Generator<string | undefined, void, void> {
+  let piece = '';
+  for (const part of conditionParts(condition, names)) {
+    piece += part;
+    const isFull = piece.length >= PIECE_CHARACTERS;
+    yield isFull ? piece : undefined;
+    if (isFull) piece = '';
   }
-  return bytes;
+  if (piece !== '') yield piece;
 }
 
 function* conditionParts(

@@ -9,7 +9,10 @@ export class Screen {
   readonly #tests: Omit<ScreenResult['found'][number], 'q'>[] = [];
 
   /** @param reports those that are compared with controls */
-  add({ index, parameters, reports: answered }: AnsweredCondition, reports: readonly PlannedReport[]): void {
+  add(
+    { index, parameters, reports: answered }: AnsweredCondition,
+    reports: readonly Pick<PlannedReport, 'name'>[],
+  ): void {
     for (const { name: report } of reports) {
       for (const { neurons: _, control, ...group } of answered[
         report

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { smallConnectomeFile } from '../../../test/support/small-connectome.js';
 import { readConnectomeFile } from '../../workers/pool/connectome-file.js';
 import { openConnectome } from '../../engine/connectome/format.js';
-import { writeAtomically } from './atomic-file.js';
+import { checkWritable, writeAtomically } from './atomic-file.js';
 
 describe('writeAtomically', () => {
   const dir = mkdtempSync(join(tmpdir(), 'atomic-file-'));
@@ -78,6 +78,7 @@ describe('writeAtomically', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] });
+    checkWritable(pipe);
     const read = reader.stdout.setEncoding('utf8').toArray();
     await writeAtomically(pipe, 'x'.repeat(50_000));
     expect((await read).join('')).toHaveLength(50_000);

@@ -39,6 +39,18 @@ export async function writeAtomically<T = void>(
 }
 
 /**
+ * Finds a file that cannot be written before the work for it, and not after. A pipe is not tried, because its reader would
+ * see the end.
+ * @throws CodedError USAGE
+ */
+export function checkWritable(path: string): void {
+  const isPipe = attempt(`${path} cannot be written`, () => {
+    return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+  });
+  if (!isPipe) new AtomicFile(path).discard();
+}
+
+/**
  * A file that is written under a temporary name and renamed when it is finished. The target of a symbolic link is
  * replaced, not the link. Pipes, terminals and devices such as /dev/null are written directly. All methods throw
  * CodedError USAGE if the file cannot be written.
@@ -96,7 +108,7 @@ export class AtomicFile {
     if (this.unfinished !== this.#target) this.#attempt(() => renameSync(this.unfinished, path));
   }
 
-  /** Removes the unfinished file; an earlier file stays. */
+  /** Removes the unfinished file; an earlier file stays. Does nothing to a finished file. */
   discard(): void {
     this.#close();
     if (this.unfinished !== this.#target) rmSync(this.unfinished, { force: true });

@@ -87,14 +87,14 @@ export function passing(test: (text: string) => boolean, allowed: string) {
 }
 
 /** Arguments other than options. */
-export interface Positionals {
+interface Positionals {
   /** Notation of usage lines: `FILE` for one, `[FILE]` for at most one, `FILE...` for at least one, `[FILE...]` for any number. */
   readonly usage: string;
   readonly help: string;
 }
 
 /** Standard streams and environment of a command; tests pass others. */
-export interface Surroundings {
+interface Surroundings {
   readonly stdout: { write(text: string | Uint8Array): unknown };
   readonly stderr: ProgressStream;
   readonly environment: NodeJS.ProcessEnv;

@@ -12,7 +12,7 @@ import { reportHtml } from '../../experiments/figures/report-html.js';
 import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
-import { writeAtomically } from './atomic-file.js';
+import { checkWritable, writeAtomically } from './atomic-file.js';
 import { answerTable } from './experiment/answer-table.js';
 import { computedAnswer, conditionsText, type FileOrder, Interrupted } from './experiment/computed-answer.js';
 import { documentOf, documentText } from './experiment/document.js';
@@ -74,16 +74,19 @@ export const command = defineCommand({
       progress.note(`Interrupted: ${conditionsText(conditionsDone, kept, orders.length > 0)}`);
       return error.exitStatus;
     }
-    // Print the results before renaming the files, so that they are not lost if that fails.
-    if (json) for await (const piece of answerJson(answer.events, await source.neurons())) print(piece);
-    else if (driverLines === undefined) print(answerTable(answer));
-    else {
-      const { typeOf } = findingsOf(answer, await source.neurons());
-      print(answerTable(answer, undefined, { driverLines, typeOf }));
-    }
-    for (const file of answer.files) {
-      file.finish();
-      progress.note(`Wrote ${file.path === spikes ? 'the spikes' : 'the table'} to ${file.path}.`);
+    try {
+      // Print the results before renaming the files, so that they are not lost if that fails.
+      if (json) for await (const piece of answerJson(answer.events, await source.neurons())) print(piece);
+      else {
+        const typeOf = driverLines && findingsOf(answer, await source.neurons()).typeOf;
+        print(answerTable(answer, undefined, typeOf && { driverLines, typeOf }));
+      }
+      for (const file of answer.files) {
+        file.finish();
+        progress.note(`Wrote ${file.path === spikes ? 'the spikes' : 'the table'} to ${file.path}.`);
+      }
+    } finally {
+      for (const file of answer.files) file.discard();
     }
     if (draw !== undefined || html !== undefined) {
       const findings = { ...findingsOf(answer, await source.neurons()), driverLines };
@@ -107,14 +110,24 @@ export const command = defineCommand({
   },
 });
 
-/** @throws UsageError */
-function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions): FileOrder[] {
+/** @throws UsageError; CodedError USAGE if a file cannot be written */
+function fileOrders(options: ExperimentOptions): FileOrder[] {
+  const { csv, table, spikes, names, plot, html } = options;
+  // --spikes adds a report to the document, so it has a meaning there.
+  const computed = (['csv', 'plot', 'html'] as const).find((name) => options[name]);
+  const printed = (['print-document', 'dry-run'] as const).find((name) => options[name]);
+  demand(
+    computed === undefined || printed === undefined,
+    `--${printed} computes nothing, so it cannot be combined with --${computed}`,
+  );
   const paths = [csv, spikes, plot, html].filter((path) => path !== undefined).map((path) => resolve(path));
   const twice = paths.find((path, at) => paths.indexOf(path) < at);
   demand(
     twice === undefined,
     `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
   );
+  // These are written at the end.
+  for (const path of [plot, html]) if (path !== undefined) checkWritable(path);
   const orders: FileOrder[] = [];
   if (csv !== undefined) orders.push({ path: csv, format: 'csv', table });
   if (spikes !== undefined) {

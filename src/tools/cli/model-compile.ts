@@ -21,7 +21,7 @@ import { encodeConnectome, openConnectome } from '../../engine/connectome/format
 import { CodedError, describeValue } from '../../engine/errors.js';
 import { SYNAPSE_MV } from '../../engine/simulation/network.js';
 import { choice, defineCommand, demand, flag, integer, type OptionValues, passing, text } from './command.js';
-import { writeAtomically } from './atomic-file.js';
+import { checkWritable, writeAtomically } from './atomic-file.js';
 
 const NAME = passing(
   (text) => /^(?=\S)[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<=\S)$/u.test(text),
@@ -115,7 +115,8 @@ export const command = defineCommand({
   options: OPTIONS,
   async run(options, _, { print, progress }) {
     const { out } = options;
-    // Read the small file first, to report its mistakes before minutes of work on the large ones.
+    // Check the output and the small file first, to report mistakes before minutes of work on the large files.
+    checkWritable(out);
     const asked = options.populations === undefined ? undefined : readPopulations(options.populations);
     const { brain: read, signRule, notes = [] } = await readBrain(options, progress);
     const brain = withGain(read, options['synapse-mv']);

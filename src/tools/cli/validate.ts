@@ -27,7 +27,7 @@ import { report } from '../studies/report.js';
 import { Subject } from '../studies/subject.js';
 import { defineCommand, demand, flag, integer, text as textOption } from './command.js';
 import { compiledSimulators } from './simulators.js';
-import { attempt, writeAtomically } from './atomic-file.js';
+import { attempt, checkWritable, writeAtomically } from './atomic-file.js';
 
 const IMAGE_WIDTH = 720;
 
@@ -70,6 +70,7 @@ export const command = defineCommand({
     demand(!isOther || document === undefined, `--document has the numbers of ${DEFAULT_DATASET}`);
     // Check the outputs now, not after all computations.
     const text = document === undefined ? '' : readDocument(document);
+    if (document !== undefined) checkWritable(document);
     if (images !== undefined) {
       attempt(`${images} cannot be written to`, () => mkdirSync(images, { recursive: true }));
     }

@@ -55,7 +55,7 @@ const NO_TOTALS: ExperimentTotals = {
 };
 
 /** The conditions of an unfinished answer that files have. */
-export interface KeptPart {
+interface KeptPart {
   /** The first condition that the files lack. */
   readonly next: number;
   readonly files: readonly string[];

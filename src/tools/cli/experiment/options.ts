@@ -19,6 +19,13 @@ const endingIn = (...extensions: readonly string[]) =>
     `a file that ends in ${extensions.map((each) => `.${each}`).join(', ')}`,
   );
 
+/** Names of other formats. Any other name is allowed, such as /dev/stdout. */
+const NOT_CSV = ['arrow', 'feather', 'parquet'];
+const CSV = passing(
+  (path) => !NOT_CSV.includes(extensionOf(path)),
+  `a file of CSV, which cannot end in ${NOT_CSV.map((each) => `.${each}`).join(', ')}`,
+);
+
 const COLOURS = passing(
   (given) => given === GREY || /^#[0-9a-f]{6}(,#[0-9a-f]{6})*$/i.test(given),
   `${GREY}, or colours such as #b93c0a,#0a5fa8`,
@@ -56,7 +63,7 @@ export const OPTIONS = {
   'dry-run': flag('Describe the experiment, and run nothing.'),
   'print-document': flag('Print the document of these options.'),
   json: flag('Print the answer as HTTP gives it.'),
-  csv: text('FILE', 'Write the rates as CSV.'),
+  csv: text('FILE', 'Write the rates as CSV.', CSV),
   table: choice(TABLES, `${TABLES.join(', ')}.`, { value: 'TABLE', needs: 'csv' }),
   spikes: text('FILE', 'Write the spikes (.parquet, .arrow, .csv).', endingIn(...TABLE_FORMATS)),
   names: choice(COLUMN_NAMES, 'Names of the columns in --spikes.', { needs: 'spikes' }),

@@ -12,7 +12,7 @@ import { extensionOf } from './options.js';
 
 const MAX_PIXELS = 100_000_000;
 
-export interface PlotOptions {
+interface PlotOptions {
   /** In mm. */
   readonly 'plot-width'?: number | undefined;
   /** Size of the text in points. */
@@ -24,7 +24,7 @@ export interface PlotOptions {
 }
 
 /** @param onNote receives a sentence if the plot is not what it should be */
-export type Plotter = (figure: Figure, onNote: (sentence: string) => void) => Promise<string | Uint8Array>;
+type Plotter = (figure: Figure, onNote: (sentence: string) => void) => Promise<string | Uint8Array>;
 
 /**
  * Checks the options before the experiment runs.

@@ -9,6 +9,7 @@ import type {
   ExperimentTotals,
 } from '../../../experiments/document/result.js';
 import type { GroupResult } from '../../../experiments/kinds/result-rows.js';
+import { Screen } from '../../../experiments/run/screen.js';
 import { CodedError } from '../../../engine/errors.js';
 import type { Service, ServiceNeurons } from '../service.js';
 import type { ExperimentSource, SourceOptions } from './source.js';
@@ -166,6 +167,7 @@ export class RemoteExperiment implements ExperimentSource {
     { onProgress }: SourceOptions,
   ): AsyncGenerator<ExperimentEvent, void, void> {
     let head: ExperimentHead | undefined;
+    let screen: Screen | undefined;
     let conditions = 0;
     try {
       for await (const line of lines) {
@@ -173,15 +175,27 @@ export class RemoteExperiment implements ExperimentSource {
           onProgress({ trials: line.progress.trials, trialsDone: line.progress.trials_done });
         } else if ('id' in line) {
           head = line as ExperimentHead;
+          const controls = head.experiment.controls ?? {};
+          const isScreen = Object.values(controls).includes('matched') && !('only' in controls);
+          if (isScreen && this.from === 0) screen = new Screen();
           yield { kind: 'head', head };
         } else if ('index' in line) {
           conditions++;
-          yield { kind: 'condition', condition: await this.#condition(line, head!) };
+          const condition = await this.#condition(line, head!);
+          const reports = Object.entries(condition.reports).filter(([, report]) => !('table' in report));
+          screen?.add(
+            condition,
+            reports.map(([name]) => ({ name })),
+          );
+          yield { kind: 'condition', condition };
         } else {
           // The last line of progress may be old and may count conditions that were not run, so report the exact numbers.
           const trials = conditions * head!.experiment.trials;
           onProgress({ trials, trialsDone: trials, conditionsDone: conditions });
-          yield { kind: 'totals', totals: line as ExperimentTotals };
+          const totals = line as ExperimentTotals;
+          // An answer of several pages lacks it, because no page has all comparisons.
+          const found = totals.partial === true ? undefined : (totals.screen ?? screen?.result());
+          yield { kind: 'totals', totals: found === undefined ? totals : { ...totals, screen: found } };
         }
       }
     } catch (error) {
