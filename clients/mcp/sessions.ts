@@ -55,16 +55,18 @@ export class OpenSessions {
   }
 
   async end(name: string): Promise<SessionTime> {
-    const { session, tMs } = this.#find(name);
+    // A step that is under way would fail.
+    await this.#find(name).idle;
+    const open = this.#find(name);
     this.#byName.delete(name);
-    await session.end({ signal: AbortSignal.timeout(END_WITHIN_MS) });
-    return { session: name, t_ms: tMs };
+    await endSoon(open);
+    return { session: name, t_ms: open.tMs };
   }
 
-  /** Ends all sessions, as far as the service still answers. */
+  /** Ends all sessions, as far as the service still answers. Nobody waits for their steps any more. */
   async endAll(): Promise<void> {
     await Promise.allSettled(this.#opening);
-    await Promise.allSettled([...this.#byName.keys()].map((name) => this.end(name)));
+    await Promise.allSettled([...this.#byName.values()].map(endSoon));
   }
 
   #find(name: string): Open {
@@ -77,4 +79,8 @@ export class OpenSessions {
       suggestions: names,
     });
   }
+}
+
+function endSoon({ session }: Open): Promise<void> {
+  return session.end({ signal: AbortSignal.timeout(END_WITHIN_MS) });
 }

@@ -75,7 +75,7 @@ export interface Replacements {
     StoredAnswers,
     JobParts,
     { provide: JobsService, inject: [JobParts], useFactory: ({ parts }: JobParts) => parts.service },
-    { provide: Sessions, inject: [Limits], useFactory: (limits: Limits) => new Sessions(limits) },
+    { provide: Sessions, inject: [Limits, ModelHealth], useFactory: sessionsOf },
     { provide: ChunkWorker, inject: [JobParts], useFactory: ({ parts }: JobParts) => parts.worker },
   ],
 })
@@ -117,6 +117,13 @@ export class AppModule implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.metricsServer.close();
   }
+}
+
+/** Sessions, which end with their model. They would hold memory and watchers that nothing reaches. */
+function sessionsOf(limits: Limits, health: ModelHealth): Sessions {
+  const sessions = new Sessions(limits);
+  health.lost.subscribe(() => sessions.endAll());
+  return sessions;
 }
 
 /** The connection to Redis; undefined if no limit needs it. */

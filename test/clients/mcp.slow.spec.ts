@@ -177,6 +177,16 @@ describe.each(PLACES)('with %s', (place) => {
     await client.call('end_session', { session: step.session });
   });
 
+  it('ends a session after the step that is under way', async () => {
+    const { structuredContent } = await client.call('open_session', { inputs: LOOM.inputs });
+    const { session } = structuredContent;
+    const both = await Promise.all([
+      client.call('step_session', { session, duration_ms: 500 }),
+      client.call('end_session', { session }),
+    ]);
+    expect(both.map((each) => each.structuredContent['t_ms'])).toEqual([500, 500]);
+  });
+
   it('leaves out a step that is cancelled while it waits for another', async () => {
     const { structuredContent } = await client.call('open_session', { inputs: LOOM.inputs });
     const session = structuredContent['session'];

@@ -133,7 +133,10 @@ describe('docker/compose.yaml', () => {
   it('gives the jobs of a service without Redis a volume', () => {
     const path = `/app/${DEFAULTS.JOBS_PATH}`;
     for (const name of ['service', 'gpu']) expect(services[name]!.volumes).toContain(`jobs-on-disk:${path}`);
-    expect(readFileSync('docker/Dockerfile', 'utf8')).toContain(`\nVOLUME ${path}\n`);
+    const dockerfile = readFileSync('docker/Dockerfile', 'utf8');
+    expect(dockerfile).toContain(`\nVOLUME ${path}\n`);
+    // Group 0 may write to it, too.
+    expect(dockerfile).toMatch(/mkdir --mode 0775 data\/jobs && chown 1000:0 data\/jobs\n/);
   });
 
   it('asks for a GPU and leaves the capabilities of the driver to the image', () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { LeavingAnswers } from '../../src/service/limits/admission.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -45,6 +46,15 @@ describe('the file of the brain', () => {
     expect(Number(headers['content-length'])).toBe(bytes.length);
     expect(unpacked(bytes).equals(file)).toBe(true);
     if (encoding !== undefined) expect(bytes.length).toBeLessThan(file.length);
+  });
+
+  it.each(['identity', 'gzip'])('comes from one buffer, which counts once: %s', async (accepted) => {
+    const admit = jest.spyOn(LeavingAnswers.prototype, 'admit');
+    for (let times = 0; times < 2; times++) await ask('GET', { 'accept-encoding': accepted });
+    const [first, second] = admit.mock.calls.map(([, , payload]) => payload);
+    admit.mockRestore();
+    expect(first).toBeInstanceOf(Buffer);
+    expect(second).toBe(first);
   });
 
   it('has a head without a body', async () => {

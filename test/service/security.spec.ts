@@ -1,5 +1,6 @@
 /** Promises of SECURITY.md on answers and on the files of the service. */
 import { readFileSync } from 'node:fs';
+import zlib from 'node:zlib';
 import { exchange, type RawResponse } from '../support/raw-http.js';
 import { startReadyService, type Service } from '../support/service.js';
 
@@ -104,6 +105,14 @@ describe('files', () => {
       expect(needed.length).toBeGreaterThanOrEqual(3);
       for (const file of needed) expect((await get(file)).status).toBe(200);
     }
+  });
+
+  it('/docs is not compressed again for another host', async () => {
+    const { body } = await get('/docs');
+    const compress = jest.spyOn(zlib, 'gzipSync');
+    const other = await ask('GET /docs HTTP/1.1\r\nHost: other.example\r\nConnection: close\r\n\r\n');
+    expect([other.body === body, compress.mock.calls.length]).toEqual([true, 0]);
+    compress.mockRestore();
   });
 });
 

@@ -1,8 +1,11 @@
 /** Watchers of a session, over real HTTP: the steps as its client gets them, bounded, and without a price. */
 import { connect } from 'node:net';
+import { CodedError } from '../../src/engine/errors.js';
+import { ModelHealth } from '../../src/service/health/model-health.js';
+import type { ServedModel } from '../../src/service/model-host/served-model.js';
 import { Sessions } from '../../src/service/sessions/sessions.js';
 import { until } from '../support/service-process.js';
-import { startReadyService, type Service } from '../support/service.js';
+import { startReadyService, untilState, type Service } from '../support/service.js';
 import { DOCUMENT, SteppedSession } from '../support/stepped-session.js';
 
 interface Event {
@@ -131,6 +134,17 @@ describe('the events of a session', () => {
     for (const { status, events } of [later, unknown]) {
       expect([status, events[0]!.data['code']]).toEqual([404, 'SESSION_ENDED']);
     }
+  });
+
+  it('end with the model, as the session does', async () => {
+    const watcher = await watch();
+    const model = service.app.get(ModelHealth).model() as ServedModel;
+    model['options'].onLost(model, new CodedError('WORKER_LOST', 'as if all workers were lost'));
+    await until(() => watcher.isOver);
+    expect(watcher.events.at(-1)).toMatchObject({ name: 'end', data: { code: 'SESSION_ENDED' } });
+    const { count, memory } = service.app.get(Sessions);
+    expect([count, memory.bytes]).toEqual([0, 0]);
+    await untilState(service, 'ready');
   });
 
   it('have a bounded number of watchers, whose places are free when they leave', async () => {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Subject } from 'rxjs';
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { CodedError, ERRORS } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
@@ -48,6 +49,8 @@ export class ModelHealth {
   readonly #idleListeners: (() => void)[] = [];
   /** Aborted with DRAINING at the end of the time in which accepted work may finish. */
   readonly ending = this.#ending.signal;
+  /** Emits after a model that was served has failed. */
+  readonly lost = new Subject<void>();
   state: ModelState = { name: 'loading' };
   /** True if runs are refused, because the service is about to stop. */
   draining = false;

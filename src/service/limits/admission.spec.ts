@@ -3,8 +3,8 @@ import { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Admission, LeavingAnswers } from './admission.js';
-import { Limits } from './limits.js';
+import { Admission, ArrivingDocuments, LeavingAnswers } from './admission.js';
+import { DOCUMENT_LIMIT_BYTES, Limits } from './limits.js';
 
 it('derives limits from those that are given, and keeps those that are given', () => {
   const environment = readEnvironment({ EXPERIMENTS_AT_ONCE: '8' });
@@ -27,6 +27,22 @@ it('keeps the last quarter of the slots for clients that have none', () => {
   for (const leave of leaving) leave();
   admission.admit('c');
   expect(admission.underWay).toBe(3);
+});
+
+it('keeps the last quarter of the memory of arriving documents for clients that have none', () => {
+  const documents = new ArrivingDocuments();
+  const begin = (ip: string) => {
+    const raw = new EventEmitter();
+    const headers = { 'content-length': String(DOCUMENT_LIMIT_BYTES) };
+    documents.admit({ ip, headers, raw } as unknown as FastifyRequest, { raw } as unknown as FastifyReply);
+  };
+  for (let client = 0; client < 24; client++) {
+    for (let document = 0; document < 8; document++) begin(`192.0.2.${client}`);
+  }
+  begin('198.51.100.0');
+  expect(() => begin('198.51.100.0')).toThrow('too many documents are arriving');
+  for (let client = 1; client < 64; client++) begin(`198.51.100.${client}`);
+  expect(() => begin('203.0.113.1')).toThrow('too many documents are arriving');
 });
 
 it('counts the bytes of answers that are not read, of a client and of all, a shared buffer once, a text each time', () => {
@@ -52,12 +68,14 @@ it('counts the bytes of answers that are not read, of a client and of all, a sha
   const longer = Array.from({ length: 32 }, () => begin('198.51.100.1', greek));
   expect(() => begin('198.51.100.1', '中'.repeat(6_000))).toThrow('too many answers of this client');
   for (const leave of longer) leave();
-  for (let at = 2; at < 5; at++) {
+  for (let at = 2; at < 4; at++) {
     leaving.push(...Array.from({ length: 64 }, () => begin(`192.0.2.${at}`, new Uint8Array(2 ** 20))));
   }
-  expect(() => begin('192.0.2.9', new Uint8Array(2 ** 20))).toThrow('too many answers are not read');
-  // A client whose only answer was refused is not remembered.
-  expect(answers.clients).toBe(4);
+  // The last quarter is for clients that have none.
+  leaving.push(begin('192.0.2.4', new Uint8Array(2 ** 20)));
+  expect(() => begin('192.0.2.4', new Uint8Array(2 ** 20))).toThrow('too many answers are not read');
+  for (let at = 5; at < 68; at++) leaving.push(begin(`192.0.2.${at}`, new Uint8Array(2 ** 20)));
+  expect(() => begin('192.0.2.68', new Uint8Array(2 ** 20))).toThrow('too many answers are not read');
   for (const leave of leaving) leave();
   for (let at = 0; at < 64; at++) begin('192.0.2.1', new Uint8Array(2 ** 20));
 });

@@ -66,8 +66,9 @@ export class ArrivingDocuments {
     const bytes = announcedBytes(request);
     if (bytes === 0) return;
     const client = siteOf(request);
-    const isOwn = this.#shares.of(client) + bytes > ARRIVING_DOCUMENTS_PER_CLIENT * DOCUMENT_LIMIT_BYTES;
-    if (isOwn || this.#shares.ofAll + bytes > ARRIVING_DOCUMENTS * DOCUMENT_LIMIT_BYTES) {
+    const own = this.#shares.of(client);
+    const isOwn = own + bytes > ARRIVING_DOCUMENTS_PER_CLIENT * DOCUMENT_LIMIT_BYTES;
+    if (isOwn || this.#shares.ofAll + bytes > limitFor(own, ARRIVING_DOCUMENTS * DOCUMENT_LIMIT_BYTES)) {
       const whose = isOwn ? ' of this client' : '';
       throw queueFull(`too many documents${whose} are arriving`, RETRY_AFTER_S);
     }
@@ -94,11 +95,6 @@ export class LeavingAnswers {
   readonly #answers = new Map<string, Map<unknown, Leaving>>();
   readonly #turns = new ClientTurns(PIECE_BYTES);
 
-  /** Number of clients that have answers to read. */
-  get clients(): number {
-    return this.#answers.size;
-  }
-
   /**
    * @param payload buffer, text or stream; a stream counts with the most that it may buffer
    * @param send called with the payload to send, at once or when the client has a turn; a large one is a stream of pieces
@@ -119,8 +115,9 @@ export class LeavingAnswers {
     const held = typeof payload === 'string' ? reply : payload;
     const known = this.#answers.get(client)?.get(held);
     const added = known === undefined ? bytes : 0;
-    const isOwn = this.#shares.of(client) + added > LEAVING_BYTES_PER_CLIENT;
-    if (isOwn || this.#shares.ofAll + added > LEAVING_BYTES) {
+    const own = this.#shares.of(client);
+    const isOwn = own + added > LEAVING_BYTES_PER_CLIENT;
+    if (isOwn || this.#shares.ofAll + added > limitFor(own, LEAVING_BYTES)) {
       throw queueFull(`too many answers${isOwn ? ' of this client' : ''} are not read`, RETRY_AFTER_S);
     }
     const leaving = known ?? { answers: 0, leave: this.#shares.take(client, bytes) };

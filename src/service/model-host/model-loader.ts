@@ -57,9 +57,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
   async beforeApplicationShutdown(): Promise<void> {
     this.health.draining = true;
     clearTimeout(this.#retryTimer);
-    const served = this.#served;
-    if (served === undefined) return;
-    served.watch.end();
+    this.#served?.watch.end();
     const { SHUTDOWN_MS } = this.environment;
     const farewellMs = Math.min(MAX_FAREWELL_MS, SHUTDOWN_MS / 10);
     // Not until the queue is empty: workers may compute for clients that have gone.
@@ -125,6 +123,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
       [error.message, advice, `Trying again in ${this.#retryMs / 1000} s.`].filter(Boolean).join(' '),
     );
     this.health.state = { name: 'failed', error, advice, retryAtMs: performance.now() + this.#retryMs };
+    if (served !== undefined) this.health.lost.next();
     await served?.close();
     if (this.health.draining) return;
     this.#retryTimer = setTimeout(() => {

@@ -26,6 +26,8 @@ const ENCODINGS = Object.keys(ENCODERS) as (keyof typeof ENCODERS)[];
 @ApiExcludeController()
 @Controller('brain')
 export class BrainController {
+  /** All sections lie in one buffer, which is the file. One object, so that a client's downloads count once. */
+  readonly #fileOf = perModel(({ connectome }) => Buffer.from(connectome.rowStart.buffer));
   readonly #bodiesOf = perModel(() => new Map<string, Promise<Buffer>>());
 
   constructor(private readonly health: ModelHealth) {}
@@ -33,13 +35,11 @@ export class BrainController {
   @Get(':file')
   async brain(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
     const model = this.health.model();
-    const { digest, rowStart } = model.connectome;
-    const name = `${digest}.connectome`;
+    const name = `${model.connectome.digest}.connectome`;
     if (file !== name) {
       throw new CodedError('NOT_FOUND', `There is no brain ${describeValue(file)}; there is ${name}.`);
     }
-    // All sections lie in one buffer, which is the file.
-    const bytes = new Uint8Array(rowStart.buffer);
+    const bytes = this.#fileOf(model);
     const { headers } = reply.request;
     const accepted =
       headers['accept-encoding'] === undefined ? [] : new Negotiator({ headers }).encodings(ENCODINGS);
@@ -51,8 +51,6 @@ export class BrainController {
       ...(encoding && { 'content-encoding': encoding }),
     });
     const encode = () => getOrBegin(this.#bodiesOf(model), encoding!, () => ENCODERS[encoding!](bytes));
-    reply.send(
-      encoding === undefined ? Buffer.from(bytes.buffer) : await withoutIdleLimit(reply.request, encode),
-    );
+    reply.send(encoding === undefined ? bytes : await withoutIdleLimit(reply.request, encode));
   }
 }

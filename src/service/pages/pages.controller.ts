@@ -75,12 +75,10 @@ export class PagesController {
     private readonly health: ModelHealth,
   ) {}
 
-  /** Inserts the address of the service for its readers, without a final slash, if it is known. */
+  /** Inserts the address of the preview picture, which contains that of the service if it is known. */
   @Get(['', 'laboratory', 'lesson', 'docs'])
   page(@Res() reply: FastifyReply): void {
     const page = PAGES.find((name) => reply.request.routeOptions.url === `/${name}`) ?? 'index';
-    const address = publicAddress(reply.request, this.environment.PUBLIC_URL);
-    const folder = address === SAME_ORIGIN ? '.' : address;
     const html = this.#html.get(page);
     if (html === undefined) {
       throw new CodedError(
@@ -88,6 +86,9 @@ export class PagesController {
         'The page was not built; npm run build does it. The API is at /api/v1.',
       );
     }
+    // Other pages do not contain it, so invented Host headers would fill the cache with equal copies.
+    const address = PREVIEW.test(html) ? publicAddress(reply.request, this.environment.PUBLIC_URL) : '';
+    const folder = address === SAME_ORIGIN ? '.' : address;
     const ahead = page === 'index' ? this.#ahead() : '';
     const dare = page === 'index' ? this.#dareIn(reply.request.query) : undefined;
     const preview = dare && previewPath(dare);

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { CodedError } from '../../engine/errors.js';
 import type { SessionPlan } from '../../experiments/plan/session-plan.js';
 import { SessionMemory } from './session-memory.js';
@@ -33,6 +34,16 @@ describe('SessionMemory', () => {
     );
     expect(codeOf(() => memory.open('a', planOf(8_000), 1))).toBe('TOO_EXPENSIVE');
     expect(memory.bytes).toBe(0);
+  });
+
+  it('refuses sessions if the system has no memory for them, and says so once', () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const memory = new SessionMemory({ ...BOUNDS, sessionBytesPerWorker: 2 ** 52 });
+    for (let times = 0; times < 2; times++) {
+      expect(codeOf(() => memory.open('a', planOf(400), 1))).toBe('QUEUE_FULL');
+    }
+    expect(error.mock.calls.length).toBe(1);
+    error.mockRestore();
   });
 
   it('counts sessions for each client and for all, and gives back those that ended', () => {

@@ -2,6 +2,7 @@
  * Memory of all sessions: one shared buffer of fixed size. V8 does not count shared memory and frees it late, so
  * sessions reuse the memory of those that ended. The size of a session is known before it opens.
  */
+import { Logger } from '@nestjs/common';
 import { CodedError, queueFull } from '../../engine/errors.js';
 import { knowRateTotals, type SessionPlan } from '../../experiments/plan/session-plan.js';
 import type { SegmentState } from '../../experiments/plan/trial.js';
@@ -64,6 +65,7 @@ class Arena {
 export class SessionMemory {
   readonly #shares = new ClientShares();
   #arena: Arena | undefined;
+  #isRefused = false;
 
   constructor(private readonly bounds: SessionMemoryBounds) {}
 
@@ -84,7 +86,7 @@ export class SessionMemory {
     workers: number,
   ): readonly [states: SessionStates, leave: () => void] {
     const ofAll = this.bounds.sessionBytesPerWorker * workers;
-    const arena = (this.#arena ??= new Arena(ofAll));
+    const arena = this.#arenaOf(ofAll);
     const { document, protocol, neuronsOfReports, rateTotals, arrayBytes } = plan;
     this.#check(client, arrayBytes + bytesOfSession(plan), ofAll);
     const leaves = [
@@ -113,6 +115,21 @@ export class SessionMemory {
       leaves[1]();
       if (states === undefined) giveBack();
       throw error;
+    }
+  }
+
+  /** @throws CodedError QUEUE_FULL if the system refuses the memory */
+  #arenaOf(bytes: number): Arena {
+    try {
+      return (this.#arena ??= new Arena(bytes));
+    } catch (error) {
+      if (!this.#isRefused) {
+        new Logger(SessionMemory.name).error(
+          `The system refuses ${inMb(bytes)} for sessions: ${String(error)}`,
+        );
+      }
+      this.#isRefused = true;
+      throw full('the system has no memory for sessions');
     }
   }
 

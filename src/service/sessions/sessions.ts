@@ -108,6 +108,10 @@ export class Sessions {
     this.#sessions.get(session.name)?.idle.refresh();
   }
 
+  endAll(): void {
+    for (const { served } of [...this.#sessions.values()]) this.end(served);
+  }
+
   end(served: ServedSession): void {
     const { session } = served;
     const stored = this.#sessions.get(session.name);

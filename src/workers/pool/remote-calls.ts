@@ -4,6 +4,7 @@
  */
 import type { Transferable } from 'node:worker_threads';
 import { CodedError, failureOf, type Failure } from '../../engine/errors.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
 
 /** A unit of work, known to both sides: a request or a chunk of a job. */
 export interface WorkId {
@@ -50,6 +51,8 @@ interface Waiting {
 /** One end of a connection to another thread or process, whose objects have type Far. */
 export class RemoteCalls<Far> {
   readonly #waiting = new Map<number, Waiting>();
+  /** Pending calls of each work, so that its end does not search those of all others. */
+  readonly #callsOf = new WeakMap<WorkId, Set<number>>();
   #calls = 0;
   #failure: CodedError | undefined;
 
@@ -71,9 +74,11 @@ export class RemoteCalls<Far> {
     }
     const { answered, value, failure } = message;
     const waiting = this.#waiting.get(answered);
+    if (waiting === undefined) return;
     this.#waiting.delete(answered);
-    if (failure === undefined) waiting?.resolve(value as never);
-    else waiting?.reject(CodedError.fromFailure(failure));
+    this.#callsOf.get(waiting.work)?.delete(answered);
+    if (failure === undefined) waiting.resolve(value as never);
+    else waiting.reject(CodedError.fromFailure(failure));
   };
 
   /** @throws CodedError the failure of the method or of the connection */
@@ -91,6 +96,7 @@ export class RemoteCalls<Far> {
       // Posted first: if the message cannot be sent, no pending call is left.
       this.post({ work, name, given, call });
       this.#waiting.set(call, { work, resolve, reject });
+      getOrInsert(this.#callsOf, work, () => new Set()).add(call);
     });
   }
 
@@ -101,9 +107,11 @@ export class RemoteCalls<Far> {
 
   /** Rejects the pending calls of a work and ignores their later answers. */
   abandon(work: WorkId, reason: Error): void {
-    for (const [call, waiting] of this.#waiting) {
-      if (waiting.work === work && this.#waiting.delete(call)) waiting.reject(reason);
+    for (const call of this.#callsOf.get(work) ?? []) {
+      this.#waiting.get(call)?.reject(reason);
+      this.#waiting.delete(call);
     }
+    this.#callsOf.delete(work);
   }
 
   /** Rejects all pending and all future calls. */
