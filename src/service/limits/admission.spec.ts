@@ -74,6 +74,8 @@ it('counts the bytes of answers that are not read, of a client and of all, a sha
   // The last quarter is for clients that have none.
   leaving.push(begin('192.0.2.4', new Uint8Array(2 ** 20)));
   expect(() => begin('192.0.2.4', new Uint8Array(2 ** 20))).toThrow('too many answers are not read');
+  // It adds nothing.
+  leaving.push(begin('192.0.2.1', shared));
   for (let at = 5; at < 68; at++) leaving.push(begin(`192.0.2.${at}`, new Uint8Array(2 ** 20)));
   expect(() => begin('192.0.2.68', new Uint8Array(2 ** 20))).toThrow('too many answers are not read');
   for (const leave of leaving) leave();

@@ -117,7 +117,8 @@ export class LeavingAnswers {
     const added = known === undefined ? bytes : 0;
     const own = this.#shares.of(client);
     const isOwn = own + added > LEAVING_BYTES_PER_CLIENT;
-    if (isOwn || this.#shares.ofAll + added > limitFor(own, LEAVING_BYTES)) {
+    const isFull = this.#shares.ofAll + added > limitFor(own, LEAVING_BYTES);
+    if (added > 0 && (isOwn || isFull)) {
       throw queueFull(`too many answers${isOwn ? ' of this client' : ''} are not read`, RETRY_AFTER_S);
     }
     const leaving = known ?? { answers: 0, leave: this.#shares.take(client, bytes) };
