@@ -364,13 +364,19 @@ describeWith(['chromium'], 'the page', () => {
 
     const openThere = (path?: string) => opened(openPage(served.browser, gateway, path));
 
-    /** Lets requests to `path` wait until the returned function is called; the first `count` of them. */
-    function hold(path: string, count = Infinity): () => void {
+    /**
+     * Lets requests to `path` wait until the returned function is called; the first `count` of them.
+     * @param onFirst called when the first one has come
+     */
+    function hold(path: string, count = Infinity, onFirst: () => void = () => undefined): () => void {
       let release!: () => void;
       const released = new Promise<void>((resolve) => (release = resolve));
       let seen = 0;
       gateway.wayOf = async (asked) => {
-        if (asked.split('?')[0] === path && ++seen <= count) await released;
+        if (asked.split('?')[0] === path && ++seen <= count) {
+          if (seen === 1) onFirst();
+          await released;
+        }
         return served.service;
       };
       return release;
@@ -433,10 +439,13 @@ describeWith(['chromium'], 'the page', () => {
     });
 
     it('shows the run that was asked for last, whichever answer comes last', async () => {
-      const release = hold(RUN_PATH, 1);
+      let release!: () => void;
+      // The second run may not overtake the first one on its way.
+      const isHeld = new Promise<void>((resolve) => (release = hold(RUN_PATH, 1, resolve)));
       const { page } = await openThere(LOOM_HASH);
       const late = page.waitForResponse((response) => response.request().postDataJSON()?.stimulus === 'loom');
       await expectText(page, '#status', /Simulating/);
+      await isHeld;
       await follow(page, '#stimulus=food');
       await expectText(page, '#key', /^Stimulus food/);
       release();

@@ -83,7 +83,7 @@ const ATTACKS = {
   /** A step with 10,000 rows, asked for again 3 times on each of 800 connections. Nothing of the answers is read. */
   unread: async () => {
     const path = await wideSession();
-    only([200], (await asked('POST', `${path}/steps`, WIDE_STEP)).status);
+    await stepped(path, WIDE_STEP);
     const body = JSON.stringify(WIDE_STEP);
     const head = `Host: x\r\nX-Forwarded-For: ${client}\r\nContent-Type: application/json`;
     const one = `POST ${path}/steps HTTP/1.1\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -136,7 +136,7 @@ const ATTACKS = {
     Array.from({ length: 4 }, async () => {
       const path = await longSession();
       for (let t_ms = LONG_SESSION.duration_ms; ; t_ms++) {
-        only([200], (await asked('POST', `${path}/steps`, { t_ms, duration_ms: 1 })).status);
+        await stepped(path, { t_ms, duration_ms: 1 });
       }
     }),
   /** Steps of eight sessions with 10,000 rows and the rates of 1,000 neurons each, which the main thread writes. */
@@ -147,14 +147,14 @@ const ATTACKS = {
         reports: { a: STORED.reports.a, i: { node_set: '@all', type: 'inputs' } },
       });
       for (let t_ms = 0; ; t_ms += 20) {
-        only([200], (await asked('POST', `${path}/steps`, { t_ms, duration_ms: 20 })).status);
+        await stepped(path, { t_ms, duration_ms: 20 });
       }
     }),
   /** One step with 10,000 rows, which is asked for again and again on 40 connections. */
   'repeated-steps': () => {
     const path = wideSession();
     return repeat(40, async () =>
-      only([200], (await asked('POST', `${await path}/steps`, WIDE_STEP)).status),
+      only([200, 503], (await asked('POST', `${await path}/steps`, WIDE_STEP)).status),
     );
   },
   /** Branches of a session with a silence of 800 kB, which silence other neurons. */
@@ -190,7 +190,7 @@ function documents(connections) {
 async function lateSession() {
   const path = await sessionOf({ inputs: { a: { node_set: 'LC*', rate_hz: 0 } }, reports: {} });
   for (let t_ms = 0; t_ms < 4900; t_ms += 700) {
-    only([200], (await asked('POST', `${path}/steps`, { t_ms, duration_ms: 700 })).status);
+    await stepped(path, { t_ms, duration_ms: 700 });
   }
   return path;
 }
@@ -210,6 +210,13 @@ function repeat(times, once) {
       if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
     }
   });
+}
+
+/** Takes a step. Beside other attackers the memory of answers may be used up; then it asks again, as clients should. */
+async function stepped(path, step) {
+  while (only([200, 503], (await asked('POST', `${path}/steps`, step)).status) !== 200) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 /** Ends this process if the service refuses an attack for another reason than its limits: it would attack nothing. */

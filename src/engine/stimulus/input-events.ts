@@ -194,21 +194,24 @@ const STEP_STRIDE = 2 ** 18;
 
 /** The events of a protocol from those of its inputs, each drawn by itself. */
 export function joinedEvents(inputs: readonly Input[], parts: readonly InputEvents[]): InputEvents {
-  const stimulated = stimulatedBy(splitInputs(inputs).inputs);
+  if (parts.length === 1) return parts[0]!;
   const background = parts.find((part) => part.background !== undefined)?.background;
-  const keys = new Float64Array(parts.reduce((sum, { steps }) => sum + steps.length, 0));
+  const count = parts.reduce((sum, each) => sum + each.steps.length, 0);
+  const keys = new Float64Array(count);
   let at = 0;
-  for (const { steps, neurons } of parts) {
-    for (let event = 0; event < steps.length; event++)
-      keys[at++] = steps[event]! * STEP_STRIDE + neurons[event]!;
+  for (const part of parts) {
+    for (let event = 0; event < part.steps.length; event++) {
+      keys[at++] = part.steps[event]! * STEP_STRIDE + part.neurons[event]!;
+    }
   }
   keys.sort();
-  return {
-    stimulated,
-    steps: Uint16Array.from(keys, (key) => Math.floor(key / STEP_STRIDE)),
-    neurons: Uint32Array.from(keys, (key) => key % STEP_STRIDE),
-    ...(background && { background }),
-  };
+  const [steps, neurons] = [new Uint16Array(count), new Uint32Array(count)];
+  for (let event = 0; event < count; event++) {
+    steps[event] = keys[event]! / STEP_STRIDE;
+    neurons[event] = keys[event]! - steps[event]! * STEP_STRIDE;
+  }
+  const stimulated = stimulatedBy(splitInputs(inputs).inputs);
+  return { stimulated, steps, neurons, ...(background && { background }) };
 }
 
 /** The number of words of one train in TrainCursors. */

@@ -140,12 +140,7 @@ export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'
  * The rates at which the layers end: the union of the first n layers has the n-th rate. Several layers keep the cost
  * proportional to the rate, because a train draws only the layers that begin below its rate.
  */
-const POISSON_RATES_HZ = [31.25, 62.5, 125, 250, MAX_RATE_HZ];
-/** The rate at which a Poisson train of a rate is drawn, before thinning: that of all layers which begin below it. */
-export function drawnHz(rateHz: number): number {
-  return rateHz === 0 ? 0 : POISSON_RATES_HZ.find((hz) => hz >= rateHz)!;
-}
-
+export const POISSON_RATES_HZ = [31.25, 62.5, 125, 250, MAX_RATE_HZ];
 const BACKGROUND_RATES_HZ = [0.5, 2, 8, MAX_BACKGROUND_RATE_HZ];
 /** Cursors need this. A background train has no cursors. */
 export const POISSON_LAYERS = POISSON_RATES_HZ.length;

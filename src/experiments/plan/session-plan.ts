@@ -67,8 +67,6 @@ export interface SessionPlan {
   readonly stateBytes: { readonly brain: number; readonly cursors: number };
   /** Price of the time before the first step. */
   readonly priceMs: number;
-  /** Events of background that are drawn again in that time, because it is simulated in segments. */
-  readonly redrawnEvents: number;
   /** Work of a worker that must first prepare the session's rewired network; absent if the network is not rewired. */
   readonly preparation?: Work;
 }
@@ -181,10 +179,10 @@ export function* planSession(
   const { protocol } = plan.condition(0, []);
   const trains = trainsWithCursors(protocol.inputs);
   const historySteps = historyStepsOf(protocol.constants);
-  const redrawn = redrawnBefore(startMs * STEPS_PER_MS, protocol);
-  // The work of a longer document includes it.
-  const beside = startMs * STEPS_PER_MS <= MAX_WHOLE_TRIAL_STEPS ? redrawn : 0;
+  const startStep = startMs * STEPS_PER_MS;
   const work = plan.cost.work();
+  // The work of a longer document includes it.
+  if (startStep <= MAX_WHOLE_TRIAL_STEPS) work.hiddenEvents += redrawnBefore(startStep, protocol);
   return {
     document,
     documentBytes: new TextEncoder().encode(JSON.stringify(document)).length,
@@ -209,19 +207,21 @@ export function* planSession(
       brain: stateBytes(connectome.neuronCount, trains, historySteps),
       cursors: cursorBytes(trains),
     },
-    priceMs: startMs === 0 ? 0 : priceMs({ ...work, hiddenEvents: work.hiddenEvents + beside }),
-    redrawnEvents: redrawn,
+    priceMs: startMs === 0 ? 0 : priceMs(work),
     ...(rewiredConnections > 0 && { preparation: { rewiredConnections } }),
   };
 }
 
 /** Expected work of the time before the first step, up to a time. */
-export function startWork({ protocol, redrawnEvents: redrawn }: SessionPlan, ms: number): Work {
-  const simulated = { ...protocol, durationSteps: ms * STEPS_PER_MS };
-  const { hiddenEvents = 0, ...work } = expectedWork({ protocol: simulated, reports: [], countsAll: false });
-  return { ...work, hiddenEvents: hiddenEvents + redrawn };
+export function startWork({ protocol }: SessionPlan, ms: number): Work {
+  if (ms === 0) return {};
+  const durationSteps = ms * STEPS_PER_MS;
+  const task = { protocol: { ...protocol, durationSteps }, reports: [], countsAll: false };
+  const { hiddenEvents = 0, ...work } = expectedWork(task);
+  return { ...work, hiddenEvents: hiddenEvents + redrawnBefore(durationSteps, protocol) };
 }
 
+/** Events of background that are drawn again up to a step, because that time is simulated in segments. */
 function redrawnBefore(step: number, { inputs }: ConditionProtocol): number {
   return inputs.reduce((sum, { neurons, train }) => {
     if (train.kind !== 'background') return sum;

@@ -1,5 +1,8 @@
 import fc from 'fast-check';
-import type { InputEvents } from '../../engine/stimulus/input-events.js';
+import { compiledDrawing, newCursors } from '../../engine/stimulus/compiled-drawing.js';
+import { drawInputEvents, type InputEvents } from '../../engine/stimulus/input-events.js';
+import type { Train } from '../../engine/stimulus/protocol.js';
+import { compileDrawingKernel } from '../../workers/pool/kernel-file.js';
 import type { SpikeRaster } from '../../engine/simulation/simulation.js';
 import { TrialReader } from './readout.js';
 import type { ReportResult } from '../kinds/report-kind.js';
@@ -228,4 +231,62 @@ it('reads the parts of a trial, joined, as it reads the whole', () => {
     ),
     { numRuns: 300 },
   );
+});
+
+describe('drawing', () => {
+  const draw = compiledDrawing(compileDrawingKernel());
+  const drawing = new TrialReader({ neuronCount: NEURONS, neuronId: String }, draw);
+  const neurons = fc.uniqueArray(fc.nat(NEURONS - 1), { minLength: 1, maxLength: NEURONS }).map((each) => {
+    return Uint32Array.from(each).sort();
+  });
+  const window = { startStep: 300, endStep: 100_000 };
+  const trains: fc.Arbitrary<Train>[] = [
+    fc.constant({ kind: 'poisson', name: 'a', seed: 3, trial: 1, rateHz: 100, ...window }),
+    fc.constant({ kind: 'poisson', name: 'b', seed: 3, trial: 1, rateHz: 300, ...window, startStep: 0 }),
+    fc.constant({ kind: 'spikes', steps: Uint32Array.of(5, 800, 801, 46_000, 50_500) }),
+    fc.constant({ kind: 'background', seed: 3, trial: 1, rateHz: 5, eventMv: 20, ...window }),
+  ];
+  const segments = fc.array(
+    fc.record({
+      steps: fc.integer({ min: 1, max: 3000 }),
+      rateHz: fc.constantFrom(0, 20, 60, 200, 500),
+      isByInput: fc.boolean(),
+    }),
+    { minLength: 2, maxLength: 8 },
+  );
+
+  it('has the same events in one go and input by input, whatever the segment before did', () => {
+    fc.assert(
+      fc.property(
+        fc
+          .subarray(trains, { minLength: 1 })
+          .chain((some) => fc.tuple(...some.map((train) => fc.record({ neurons, train })))),
+        segments,
+        fc.constantFrom(0, 45_000),
+        (given, parts, firstStep) => {
+          const cursors = newCursors(given);
+          let startStep = firstStep;
+          for (const { steps: durationSteps, rateHz, isByInput } of parts) {
+            const inputs = given.map(({ train, ...input }) => ({
+              ...input,
+              train: train.kind === 'poisson' ? { ...train, rateHz } : train,
+            }));
+            const span = { startStep, durationSteps };
+            const protocol = { ...protocolOf([]), inputs };
+            const reports = isByInput
+              ? [{ type: 'inputs', neurons: new Uint32Array(0), startStep, endStep: startStep } as const]
+              : [];
+            const drawn = drawing.draw({ protocol, reports, countsAll: false }, span, cursors);
+            expect(drawn.all).toEqual(drawInputEvents({ inputs, ...span }, String));
+            drawn.ofInputs.forEach((events, at) => {
+              expect(events).toEqual(drawInputEvents({ inputs: [inputs[at]!], ...span }, String));
+            });
+            expect(drawn.ofInputs).toHaveLength(isByInput ? inputs.length : 0);
+            startStep += durationSteps;
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
 });

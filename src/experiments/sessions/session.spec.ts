@@ -11,10 +11,10 @@ import {
   compileKernel,
   compileRewiringKernel,
 } from '../../workers/pool/kernel-file.js';
-import { parseSessionDocument, planSession } from '../plan/session-plan.js';
+import { parseSessionDocument, planSession, startWork } from '../plan/session-plan.js';
 import type { TrialTask } from '../plan/trial.js';
 import { sessionSteps, TrialReader } from '../run/readout.js';
-import { inOneGo, inTurns } from '../run/turn.js';
+import { inOneGo, inTurns, type Paced } from '../run/turn.js';
 import { Session } from './session.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
@@ -63,12 +63,14 @@ async function openSession(document: object, limits = LIMITS) {
   return { session, tasks, plan };
 }
 
+const paced: Paced = (writing) => inTurns(inOneGo, writing);
+
 /** That of the session that was opened last. */
 let startPriceMs = 0;
 
 async function take(session: Session, durationMs: number): Promise<number> {
   const step = session.planStep({ t_ms: session.tMs, duration_ms: durationMs }, undefined);
-  const { answer } = await session.run(step, false, (writing) => inTurns(inOneGo, writing));
+  const { answer } = await session.run(step, false, paced);
   const { reports } = JSON.parse(Buffer.from(answer).toString()) as {
     reports: { events?: { t_ms: number[] } };
   };
@@ -89,7 +91,7 @@ describe('the work that a step is expected to be', () => {
     const rows = await take(session, 10);
     expect(rows).toBeGreaterThan(0);
     const quiet = session.planStep({ t_ms: 10, duration_ms: 20, rates_hz: { sugar: 0 } }, undefined);
-    await session.run(quiet, false, (writing) => inTurns(inOneGo, writing));
+    await session.run(quiet, false, paced);
     await take(session.branch(), 40);
     expect(tasks.map(({ expected }) => expected!.tableRows)).toEqual([0, 2 * rows, 4 * rows]);
   });
@@ -125,10 +127,33 @@ describe('the price of what is drawn from the start of an epoch', () => {
     expect(ofRates(branch, 5500)).toEqual([0, 0, 0, 0]);
   });
 
+  it('is only that of the time in which a layer was not drawn', async () => {
+    const high = { times_ms: [0, 3000], values: [500, 20] };
+    const inputs = { a: { node_set: 'S_sugar', rate_hz: high } };
+    const { session, tasks } = await openSession({ inputs, reports: {}, duration_ms: 4000 });
+    const hiddenHz = () =>
+      hiddenOf(session, session.tMs, 500)! / tasks[0]!.protocol.inputs[0]!.neurons.length;
+    expect(hiddenHz()).toBe((500 - 31.25) * 1);
+    await session.run(
+      session.planStep({ t_ms: 4000, duration_ms: 10, rates_hz: { a: 500 } }, undefined),
+      false,
+      paced,
+    );
+    await session.run(
+      session.planStep({ t_ms: 4010, duration_ms: 90, rates_hz: { a: 0 } }, undefined),
+      false,
+      paced,
+    );
+    expect(hiddenHz()).toBeCloseTo(500 * 0.09, 9);
+  });
+
   it('has what segments of background draw again before the first step', async () => {
     const all = { module: 'background', node_set: '@all', rate_hz: 2, event_mv: 0 };
     const { plan } = await openSession({ inputs: { all }, reports: {}, duration_ms: 3000 });
-    expect(plan.redrawnEvents).toBe(connectome.neuronCount * 2 * (1 + 2));
+    const events = connectome.neuronCount * 2;
+    expect(startWork(plan, 3000).hiddenEvents).toBe(events * (1 + 2));
+    expect(startWork(plan, 2000).hiddenEvents).toBe(events);
+    expect(startWork(plan, 0)).toEqual({});
   });
 
   it('is paid also if the session cannot be had', async () => {
@@ -171,7 +196,10 @@ describe('a window that ends with the document', () => {
     const changes = { rates_hz: { pulse: 100 } };
     expect(session.silenceToPlan(changes)).toBeUndefined();
     await take(session, 1);
-    expect(() => session.silenceToPlan(changes)).toThrow('this input ended at 1 ms');
+    expect(session.silenceToPlan({ rates_hz: { pulse: 500 } })).toBeUndefined();
+    expect(() => session.silenceToPlan(changes)).toThrow(
+      'must be 500, its last rate, since this input ended at 1 ms, got 100',
+    );
   });
 
   it('goes on if the document leaves its end out or has null', async () => {

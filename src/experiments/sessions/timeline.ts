@@ -5,6 +5,7 @@
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { CodedError } from '../../engine/errors.js';
 import { equalsPacked, packed } from '../document/packed.js';
+import type { ConditionTrain } from '../kinds/input-kind.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
 import { expectedEvents } from '../plan/prices.js';
 import type { SessionPlan } from '../plan/session-plan.js';
@@ -17,7 +18,7 @@ import {
   type SilencedWindow,
   STEPS_PER_MS,
 } from '../../engine/stimulus/protocol.js';
-import { drawnHz, epochsIn } from '../../engine/stimulus/trains.js';
+import { epochsIn, POISSON_RATES_HZ } from '../../engine/stimulus/trains.js';
 import { MAX_SESSION_MS, MAX_STEP_MS } from './step.js';
 import { own } from '../../engine/own.js';
 
@@ -60,11 +61,12 @@ export interface NextStep {
   readonly protocol: ConditionProtocol;
   /** Expected number from the start of the session to the end of the step. */
   readonly inputEvents: number;
-  /** Rates at which the trains of each input are drawn; see drawnHz. */
-  readonly drawnHz: readonly number[];
-  /** Events before the step that are drawn because the rate is raised: no cursor points into the layers that it needs. */
+  /** Events before the step that are drawn because the rate is raised: layers that it needs were last drawn before. */
   readonly raisedEvents: number;
 }
+
+/** The layers of a Poisson train. A train draws those that begin below its rate. */
+const LAYERS = POISSON_RATES_HZ.map((toHz, layer) => ({ fromHz: POISSON_RATES_HZ[layer - 1] ?? 0, toHz }));
 
 type RatedInput = InputDocument & { readonly rate_hz: unknown; readonly scale?: number };
 
@@ -76,8 +78,8 @@ export class Timeline {
   #hasSharedCourses = false;
   #silences: readonly Silence[];
   #inputEvents = 0;
-  /** NextStep.drawnHz of the last step, which has left cursors. */
-  #drawnHz: readonly number[];
+  /** The step up to which each layer of each input was drawn. The cursors of the layer point there. */
+  #drawnTo: readonly (readonly number[])[];
   /** Upper bound of the bytes of the document. */
   #bytes: number;
 
@@ -92,7 +94,7 @@ export class Timeline {
       this.#hasSharedCourses = before.#hasSharedCourses = true;
       this.#silences = before.#silences;
       this.#inputEvents = before.#inputEvents;
-      this.#drawnHz = before.#drawnHz;
+      this.#drawnTo = before.#drawnTo;
       this.#bytes = before.#bytes;
       return;
     }
@@ -106,7 +108,10 @@ export class Timeline {
     );
     this.#silences = silencesOf(plan);
     this.#inputEvents = eventsBetween(0, startMs, protocol);
-    this.#drawnHz = startMs === 0 ? [] : drawnHzOf(this.#protocol(startMs, {}, []));
+    this.#drawnTo = Object.keys(document.inputs).map((name) => {
+      const course = this.#courses.get(name);
+      return LAYERS.map(({ fromHz }) => stepAt(course?.lastAbove(fromHz, startMs) ?? 0));
+    });
     this.#bytes = documentBytes;
   }
 
@@ -144,8 +149,9 @@ export class Timeline {
         throw refused(['rates_hz'], name, allowed, names);
       }
       const endMs = this.#endStepOf(name) / STEPS_PER_MS;
-      if (endMs <= this.#tMs) {
-        throw refused(['rates_hz', name], rateHz, `no rate, since this input ended at ${endMs} ms`);
+      if (endMs <= this.#tMs && rateHz !== course.lastHz) {
+        const allowed = `${course.lastHz}, its last rate, since this input ended at ${endMs} ms`;
+        throw refused(['rates_hz', name], rateHz, allowed);
       }
       if (rateHz * course.scale > MAX_RATE_HZ) {
         const allowed = `at most ${MAX_RATE_HZ / course.scale}, since the input has a scale of ${course.scale}`;
@@ -184,25 +190,23 @@ export class Timeline {
     const most = Math.max(inputEventsPerTrial, (inputEventsPerBrainSecond * toMs) / MS_PER_SECOND);
     if (inputEvents > most)
       throw full(`have ${Math.round(inputEvents)} input events; at most ${most} are allowed`);
-    return {
-      protocol,
-      inputEvents,
-      drawnHz: drawnHzOf(protocol),
-      raisedEvents: this.#raisedEvents(protocol),
-    };
+    return { protocol, inputEvents, raisedEvents: this.#raisedEvents(protocol) };
   }
 
   #raisedEvents({ inputs }: ConditionProtocol): number {
     const startStep = stepAt(this.#tMs);
     const [{ startStep: drawnFrom } = { startStep }] = epochsIn(startStep, startStep + 1);
-    const raised = inputs.reduce((sum, { neurons, train }, at) => {
+    let raised = 0;
+    inputs.forEach(({ neurons, train }, at) => {
       // The price of a window that begins now has them.
-      if (train.kind !== 'poisson' || typeof train.rateHz !== 'number' || train.startStep >= startStep)
-        return sum;
-      const raisedHz = drawnHz(train.rateHz) - (this.#drawnHz[at] ?? 0);
-      return sum + neurons.length * Math.max(0, raisedHz);
-    }, 0);
-    return (raised * (startStep - drawnFrom)) / stepAt(MS_PER_SECOND);
+      if (!isSteady(train) || train.startStep >= startStep) return;
+      LAYERS.forEach(({ fromHz, toHz }, layer) => {
+        if (train.rateHz <= fromHz) return;
+        const steps = startStep - Math.max(drawnFrom, this.#drawnTo[at]![layer]!);
+        raised += neurons.length * (toHz - fromHz) * Math.max(0, steps);
+      });
+    });
+    return raised / stepAt(MS_PER_SECOND);
   }
 
   #protocol(
@@ -238,9 +242,16 @@ export class Timeline {
   }
 
   /** Moves the current time to the end of a step. */
-  advance(toMs: number, { inputEvents, drawnHz }: NextStep): void {
+  advance(toMs: number, { inputEvents, protocol }: NextStep): void {
+    const toStep = stepAt(toMs);
+    this.#drawnTo = protocol.inputs.map(({ train }, at) =>
+      LAYERS.map(({ fromHz }, layer) =>
+        isSteady(train) && train.rateHz > fromHz && train.startStep < toStep
+          ? toStep
+          : this.#drawnTo[at]![layer]!,
+      ),
+    );
     this.#inputEvents = inputEvents;
-    this.#drawnHz = drawnHz;
     this.#tMs = toMs;
   }
 
@@ -356,6 +367,18 @@ class RateCourse {
     return (this.values.at(-1) ?? this.given.values.at(-1))!;
   }
 
+  /** The last time, up to a time, at which the rate was above another one; 0 if it never was. */
+  lastAbove(hz: number, endMs: number): number {
+    let untilMs = endMs;
+    for (const { timesMs, values } of [{ timesMs: this.timesMs, values: this.values }, this.given]) {
+      for (let at = values.length - 1; at >= 0; at--) {
+        if (timesMs[at]! < endMs && values[at]! * this.scale > hz) return untilMs;
+        untilMs = Math.min(endMs, timesMs[at]!);
+      }
+    }
+    return 0;
+  }
+
   /**
    * Sets the rate from a time on, which is not before the last one.
    * @returns true if a rate was added
@@ -387,10 +410,8 @@ class RateCourse {
   }
 }
 
-function drawnHzOf({ inputs }: ConditionProtocol): number[] {
-  return inputs.map(({ train }) =>
-    train.kind === 'poisson' && typeof train.rateHz === 'number' ? drawnHz(train.rateHz) : 0,
-  );
+function isSteady(train: ConditionTrain): train is ConditionTrain & { kind: 'poisson'; rateHz: number } {
+  return train.kind === 'poisson' && typeof train.rateHz === 'number';
 }
 
 /** Expected number of input events, without those at given times, which are few. */

@@ -56,6 +56,22 @@ describe('KernelEngine', () => {
     expect(membranes!.map(({ length }) => length)).toEqual([0, 199, 0]);
   });
 
+  it('fails or is right if even a new kernel could not be had', () => {
+    const engine = new KernelEngine(kernel, wiring);
+    const first = spikesOf(engine.simulate(inputEvents, { durationSteps: 200 }));
+    const { Instance } = WebAssembly;
+    const wild = eventsOf([0], [[0, 0x07ffffff]]);
+    expect(() => engine.simulate(wild, { durationSteps: 200 })).toThrow(/out of bounds/);
+    WebAssembly.Instance = class {
+      constructor() {
+        throw new RangeError('no memory');
+      }
+    } as never;
+    expect(() => engine.simulate(inputEvents, { durationSteps: 200 })).toThrow('no memory');
+    WebAssembly.Instance = Instance;
+    expect(spikesOf(engine.simulate(inputEvents, { durationSteps: 200 }))).toEqual(first);
+  });
+
   it('applies overrides to the next trial if it failed to apply them', () => {
     const engine = new KernelEngine(kernel, wiring);
     const given = { connections: Uint32Array.of(0, 1), factors: Float64Array.of(3, 3) };

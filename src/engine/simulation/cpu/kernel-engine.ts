@@ -57,7 +57,7 @@ interface Silencing {
   readonly ofArrivals?: boolean;
 }
 const ALL: Silencing = { ofSpikes: true, ofArrivals: true };
-/** A kernel whose memory has grown by more bytes is replaced after its trial, because memory never shrinks. */
+/** A kernel whose memory has grown by more bytes is dropped after its trial, because memory never shrinks. */
 const MAX_GROWTH_BYTES = 2 ** 28;
 /** Must equal STEPS_BETWEEN_REVIEWS in kernel/factors.ts. */
 const STEPS_BETWEEN_REVIEWS = 8;
@@ -65,7 +65,8 @@ const STEPS_BETWEEN_REVIEWS = 8;
 type Neurons = Muting['neurons'];
 
 export class KernelEngine implements SimulationEngine {
-  #kernel!: Kernel;
+  /** Undefined if the next use needs a new one. */
+  #instance: Kernel | undefined;
   /** The size of the kernel's memory before the first trial. */
   #bytesAtRest!: number;
   #overridden!: OverriddenConnections;
@@ -89,23 +90,28 @@ export class KernelEngine implements SimulationEngine {
     if (wiring.neuronCount > MAX_NEURONS) {
       throw new RangeError(`the kernel takes up to ${MAX_NEURONS} neurons, not ${wiring.neuronCount}`);
     }
-    this.#renew();
+    this.#makeReady();
   }
 
   /** Replaces the wiring by another one of the same neurons, which must not change either. */
   rewire(wiring: Wiring): void {
     this.#loaded = undefined;
-    this.#overridden.apply({});
+    if (this.#instance !== undefined) this.#overridden.apply({});
     this.wiring = wiring;
-    if (this.#writeWiring()) this.#overridden = new OverriddenConnections(this.#kernel, wiring);
-    else this.#renew();
+    if (this.#instance !== undefined && this.#writeWiring()) {
+      this.#overridden = new OverriddenConnections(this.#kernel, wiring);
+      return;
+    }
+    this.#instance = undefined;
+    this.#makeReady();
   }
 
   simulate(events: InputEvents, options: SimulationOptions): Trial {
     checkDuration(options.durationSteps);
     this.#loaded = undefined;
+    this.#makeReady();
     const trial = this.#simulate(events, { ...options, startStep: 0 });
-    this.#shrink();
+    this.#dropIfGrown();
     return trial;
   }
 
@@ -121,7 +127,8 @@ export class KernelEngine implements SimulationEngine {
 
   /** Loads a trial, so that `advance` continues it. Call it between any two trials or segments. */
   load(state: TrialState): void {
-    this.#shrink();
+    this.#dropIfGrown();
+    this.#makeReady();
     this.#loaded = state.load(this.#kernel);
   }
 
@@ -154,7 +161,8 @@ export class KernelEngine implements SimulationEngine {
       return this.#compute(events, options, loaded);
     } catch (error) {
       // The kernel may have written anywhere before it failed.
-      this.#renew();
+      this.#instance = undefined;
+      this.#loaded = undefined;
       throw error;
     }
   }
@@ -340,27 +348,35 @@ export class KernelEngine implements SimulationEngine {
     return viewOf(this.#kernel, Uint32Array, 'rows', ROW_WORDS * (this.wiring.neuronCount + 1));
   }
 
-  #shrink(): void {
-    const bytes = this.#kernel.memory.buffer.byteLength;
-    if (bytes > this.#bytesAtRest + MAX_GROWTH_BYTES) this.#renew();
+  get #kernel(): Kernel {
+    return this.#instance!;
   }
 
-  /** Makes a new kernel at rest. Results that are views of the old one stay. */
-  #renew(): void {
-    this.#loaded = undefined;
-    this.#layOut();
-    this.#writeWiring();
-    this.#overridden = new OverriddenConnections(this.#kernel, this.wiring);
-    this.#bytesAtRest = this.#kernel.memory.buffer.byteLength;
+  #dropIfGrown(): void {
+    const bytes = this.#instance?.memory.buffer.byteLength ?? 0;
+    if (bytes > this.#bytesAtRest + MAX_GROWTH_BYTES) this.#instance = undefined;
   }
 
-  /** Makes a new kernel with room for the wiring. */
+  /** Makes a kernel at rest if there is none. Results that are views of the one before stay. */
+  #makeReady(): void {
+    if (this.#instance !== undefined) return;
+    try {
+      this.#instance = new WebAssembly.Instance(this.module, { env: { abort: brokenInvariant } })
+        .exports as unknown as Kernel;
+      this.#layOut();
+      this.#writeWiring();
+      this.#overridden = new OverriddenConnections(this.#kernel, this.wiring);
+      this.#bytesAtRest = this.#kernel.memory.buffer.byteLength;
+    } catch (error) {
+      this.#instance = undefined;
+      throw error;
+    }
+  }
+
   #layOut(): void {
     const words = countWords(this.wiring);
     const room = (count: number) => Math.ceil(this.share * count);
     this.#room = { ofAll: room(words.ofAll), ofLongestRow: room(words.ofLongestRow) };
-    this.#kernel = new WebAssembly.Instance(this.module, { env: { abort: brokenInvariant } })
-      .exports as unknown as Kernel;
     this.#constants = undefined;
     this.#setConstants(DEFAULT_CONSTANTS);
     const { ofAll, ofLongestRow } = this.#room;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CodedError } from '../../../engine/errors.js';
+import { CodedError } from '../../../engine/errors.js';
 import { sendingMs } from '../../../experiments/plan/prices.js';
 import { Session } from '../../../experiments/sessions/session.js';
 import type { Changes, StepRequest } from '../../../experiments/sessions/step.js';
@@ -19,7 +19,7 @@ import { ExperimentsService } from './experiments.service.js';
 export const SESSION_NAME_BYTES = 16;
 /** Time to write answers of one client in a turn of the event loop. Others wait at most so long for each turn. */
 const WRITING_MS = 1;
-/** Pause between two such turns around a run, which needs the event loop several times until it is answered. */
+/** Pause between two such turns of a client around a run, which needs the event loop several times until it is answered. */
 const PAUSE_MS = 4;
 /** Time after a run in which its client may send the next one. */
 const RUN_GAP_MS = 20;
@@ -94,12 +94,9 @@ export class SessionsService {
       const onStarted = (priceMs: number) => (startPriceMs = priceMs);
       const parts = { newName, states, connectome, runStep, owner, limits, onStarted };
       const open = () => Session.open(parts, opening.signal);
-      const session = await withoutIdleLimit(request, open).catch(async (error: unknown) => {
-        // A session that cannot be had is no gift of the time that it took.
-        await charge?.settle(Math.max(plan.priceMs, startPriceMs));
-        throw error;
-      });
-      await charge?.settle(startPriceMs);
+      // A session that cannot be had costs what was simulated for it.
+      const settle = () => charge?.settle(startPriceMs);
+      const session = await withoutIdleLimit(request, open).finally(settle);
       return this.#keep(session, model, opening);
     } finally {
       opening.end();
@@ -232,7 +229,7 @@ export class SessionsService {
     }
   }
 
-  /** Calls the next turn of writing at once, or leaves most of the event loop to runs if there are any. */
+  /** Calls the next turn of writing at once, or leaves more of the event loop to runs if there are any. */
   #afterRuns(next: () => void): void {
     const { state } = this.health;
     const nowMs = performance.now();
@@ -261,6 +258,10 @@ export class SessionsService {
   #keep(session: Session, model: LoadedModel, opening: Opening): Session {
     try {
       opening.signal.throwIfAborted();
+      if (this.health.model() !== model) {
+        const message = 'The model was loaded anew while the session was opened; try again.';
+        throw new CodedError('MODEL_LOADING', message, { retryAfterS: 1 });
+      }
     } catch (error) {
       session.end(error as CodedError);
       throw error;
