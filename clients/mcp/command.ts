@@ -101,6 +101,8 @@ async function serve(
     throw CodedError.fromFailure(error as CodedError);
   } finally {
     await server.close();
+    // The transport only pauses the input. If some of it is unread, Node would wait for more.
+    process.stdin.destroy();
     await sessions.endAll();
     brain.close();
   }
