@@ -48,9 +48,9 @@ describe('the file of the brain', () => {
     if (encoding !== undefined) expect(bytes.length).toBeLessThan(file.length);
   });
 
-  it.each(['identity', 'gzip'])('comes from one buffer, which counts once: %s', async (accepted) => {
+  it('comes uncompressed from one buffer, which counts once', async () => {
     const admit = jest.spyOn(LeavingAnswers.prototype, 'admit');
-    for (let times = 0; times < 2; times++) await ask('GET', { 'accept-encoding': accepted });
+    for (let times = 0; times < 2; times++) await ask('GET');
     const [first, second] = admit.mock.calls.map(([, , payload]) => payload);
     admit.mockRestore();
     expect(first).toBeInstanceOf(Buffer);

@@ -633,17 +633,44 @@ describe('npm run experiment, interrupted', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('leaves no unfinished file if another one cannot get its name', async () => {
+  it('finishes every file if one cannot get its name, and gives that one another', async () => {
     const folder = mkdtempSync(join(directory, 'unnamed-'));
-    const csv = join(folder, 'a.csv');
-    const running = experiment([
-      ...['--stimulate', 'S_sugar@200', '--report', 'C_walk', '--duration', '500', '--trials', '20'],
-      ...['--sweep', 'seed=1:10:1', '--csv', csv, '--spikes', join(folder, 'a.arrow')],
-    ]);
+    const at = (name: string) => join(folder, name);
+    const run = (seeds: number, name = 'a') =>
+      experiment([
+        ...['--stimulate', 'S_sugar@200', '--report', 'C_walk', '--duration', '500', '--trials', '20'],
+        ...['--sweep', `seed=1:${seeds}:1`, '--csv', at(`${name}.csv`), '--spikes', at(`${name}.arrow`)],
+        ...['--plot', at(`${name}.svg`)],
+      ]);
+    const running = run(10);
     await until(() => readdirSync(folder).length === 2);
-    mkdirSync(csv);
-    expect((await running).stderr).toContain(`${csv} cannot be written: `);
-    expect(readdirSync(folder)).toEqual(['a.csv']);
+    mkdirSync(at('a.csv'));
+    const { status, stdout, stderr } = await running;
+    expect(status).toBe(2);
+    expect(stdout).toMatch(/C_walk/);
+    expect(stderr).toContain(`Wrote the table to ${at('a.partial.csv')}.\n`);
+    expect(stderr).toContain(`Wrote the spikes to ${at('a.arrow')}.\n`);
+    expect(stderr).toMatch(/a\.csv cannot be written: [^\n]+\n$/);
+    expect(readdirSync(folder).sort()).toEqual(['a.arrow', 'a.csv', 'a.partial.csv', 'a.svg']);
+    expect(await run(10, 'b')).toMatchObject({ status: 0, stdout });
+    for (const [one, other] of [
+      ['a.partial.csv', 'b.csv'],
+      ['a.arrow', 'b.arrow'],
+    ] as const) {
+      expect(readFileSync(at(one)).equals(readFileSync(at(other)))).toBe(true);
+    }
+  });
+
+  it.each([[], ['--json']])('finishes the files if standard output is full: %j', (...json) => {
+    const folder = mkdtempSync(join(directory, 'full-'));
+    const args = ['--csv', join(folder, 'a.csv'), '--plot', join(folder, 'a.svg'), ...json];
+    const command = [process.execPath, 'dist/tools/cli/run.js', 'experiment', ...complete([file, ...args])];
+    const { status, stderr } = spawnSync('sh', ['-c', '"$@" >/dev/full', 'sh', ...command], {
+      encoding: 'utf8',
+    });
+    expect(stderr.match(/Standard output cannot be written: .*ENOSPC.*\n/g)).toHaveLength(1);
+    expect(status).toBe(1);
+    expect(readdirSync(folder).sort()).toEqual(['a.csv', 'a.svg']);
   });
 
   it('leaves the conditions that are complete in partial files, and --from runs the rest', async () => {

@@ -1,5 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
+  existsSync,
   lstatSync,
   mkdtempSync,
   readdirSync,
@@ -84,6 +85,21 @@ describe('writeAtomically', () => {
     expect((await read).join('')).toHaveLength(50_000);
     expect(lstatSync(pipe).isFIFO()).toBe(true);
     expect(readdirSync(folder)).toEqual(['pipe']);
+  });
+
+  it('makes no folder before the work, and says if it could not be made', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
+    const file = join(folder, 'new', 'deep', 'x.svg');
+    checkWritable(file);
+    expect(readdirSync(folder)).toEqual([]);
+    await writeAtomically(file, 'x');
+    expect(existsSync(file)).toBe(true);
+    expect(() => checkWritable(join(file, 'below', 'x.svg'))).toThrow(
+      expect.objectContaining({
+        code: 'USAGE',
+        message: expect.stringMatching(/below\/x\.svg cannot be written: ENOTDIR.*\.$/) as string,
+      }),
+    );
   });
 
   it('says that a directory is no file', async () => {

@@ -1,15 +1,18 @@
 import {
   closeSync,
+  existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, parse } from 'node:path';
+import { basename, dirname, join, parse, resolve } from 'node:path';
 import { CodedError } from '../../engine/errors.js';
 
 /** After this time without a write, an unfinished file of a process that is gone is removed. */
@@ -40,14 +43,18 @@ export async function writeAtomically<T = void>(
 
 /**
  * Finds a file that cannot be written before the work for it, and not after. A pipe is not tried, because its reader would
- * see the end.
+ * see the end. New folders are made with the file: until then, only the folder that will hold them is tried.
  * @throws CodedError USAGE
  */
 export function checkWritable(path: string): void {
-  const isPipe = attempt(`${path} cannot be written`, () => {
-    return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+  const isTried = attempt(`${path} cannot be written`, () => {
+    const folder = dirname(resolve(path));
+    let existing = folder;
+    while (!existsSync(existing)) existing = dirname(existing);
+    if (existing !== folder) rmdirSync(mkdtempSync(join(existing, '.new-')));
+    return existing !== folder || statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
   });
-  if (!isPipe) new AtomicFile(path).discard();
+  if (!isTried) new AtomicFile(path).discard();
 }
 
 /**

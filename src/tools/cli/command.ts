@@ -141,17 +141,19 @@ export function demand(fits: boolean, otherwise: string): asserts fits {
 export async function runCommand(command: Command, args = process.argv.slice(2)): Promise<void> {
   // `npm run … | head` closes the pipe early, which is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') return;
+    if (error.code === 'EPIPE' || process.exitCode === 1) return;
     process.stderr.write(`Standard output cannot be written: ${error.message}.\n`);
-    process.exit(1);
+    // The command goes on, because it may have files to finish.
+    process.exitCode = 1;
   });
-  process.exitCode = await statusOf(command, args, {
+  const status = await statusOf(command, args, {
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,
     // File descriptor 0 also reads pipes and terminals to their end.
     readInput: () => readFileSync(0, 'utf8'),
   });
+  process.exitCode ||= status;
 }
 
 /** Runs a command to its end. @returns its exit status */

@@ -12,7 +12,8 @@ import { reportHtml } from '../../experiments/figures/report-html.js';
 import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
-import { checkWritable, writeAtomically } from './atomic-file.js';
+import { type AtomicFile, checkWritable, writeAtomically } from './atomic-file.js';
+import type { ProgressLine } from './progress.js';
 import { answerTable } from './experiment/answer-table.js';
 import { computedAnswer, conditionsText, type FileOrder, Interrupted } from './experiment/computed-answer.js';
 import { documentOf, documentText } from './experiment/document.js';
@@ -74,41 +75,67 @@ export const command = defineCommand({
       progress.note(`Interrupted: ${conditionsText(conditionsDone, kept, orders.length > 0)}`);
       return error.exitStatus;
     }
-    try {
-      // Print the results before renaming the files, so that they are not lost if that fails.
+    const show = async () => {
       if (json) for await (const piece of answerJson(answer.events, await source.neurons())) print(piece);
       else {
         const typeOf = driverLines && findingsOf(answer, await source.neurons()).typeOf;
         print(answerTable(answer, undefined, typeOf && { driverLines, typeOf }));
       }
-      for (const file of answer.files) {
-        file.finish();
-        progress.note(`Wrote ${file.path === spikes ? 'the spikes' : 'the table'} to ${file.path}.`);
-      }
-    } finally {
-      for (const file of answer.files) file.discard();
-    }
-    if (draw !== undefined || html !== undefined) {
+    };
+    const illustrate = async () => {
+      if (draw === undefined && html === undefined) return;
       const findings = { ...findingsOf(answer, await source.neurons()), driverLines };
-      if (plot !== undefined && draw !== undefined) {
-        await writeAtomically(
-          plot,
-          await draw(figureOfFile(findings), (sentence) => progress.note(sentence)),
-        );
+      const plotFile = async () => {
+        if (plot === undefined || draw === undefined) return;
+        const figure = await draw(figureOfFile(findings), (sentence) => progress.note(sentence));
+        await writeAtomically(plot, figure);
         progress.note(`Wrote the plot to ${plot}.`);
-      }
-      if (html !== undefined) {
+      };
+      const report = async () => {
+        if (html === undefined) return;
         const { totals } = answer;
         const date = new Date().toISOString().slice(0, 10);
         await writeAtomically(html, reportHtml({ findings, totals, program: programName(), date }));
         progress.note(`Wrote the report to ${html}.`);
-      }
-    }
+      };
+      await allOutputs([plotFile, report]);
+    };
+    const files = answer.files.map((file) => () => {
+      finishFile(file, file.path === spikes ? 'the spikes' : 'the table', progress);
+    });
+    await allOutputs([show, ...files, illustrate]);
     // Show three digits.
     const decimals = Math.max(0, 3 - String(Math.floor(answer.seconds)).length);
     progress.note(`Ran ${answer.trials} trials in ${answer.seconds.toFixed(decimals)} s.`);
   },
 });
+
+/**
+ * Writes all outputs, also after one has failed, because the results may have taken hours.
+ * @throws the first failure
+ */
+async function allOutputs(outputs: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const write of outputs) {
+    try {
+      await write();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** @throws CodedError USAGE if the file cannot get its name; it then has one such as rates.partial.csv */
+function finishFile(file: AtomicFile, what: string, progress: ProgressLine): void {
+  try {
+    file.finish();
+    progress.note(`Wrote ${what} to ${file.path}.`);
+  } catch (error) {
+    progress.note(`Wrote ${what} to ${file.finishPartial()}.`);
+    throw error;
+  }
+}
 
 /** @throws UsageError; CodedError USAGE if a file cannot be written */
 function fileOrders(options: ExperimentOptions): FileOrder[] {

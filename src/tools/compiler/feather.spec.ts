@@ -103,6 +103,19 @@ describe('a Feather file', () => {
     expect(found).toEqual(rows.map((i) => [names[i] ?? '', names[i] ?? '', ids[i], i % 13]));
   });
 
+  it('gives the items of a list from a dictionary, and refuses those with indices of 64 bits', async () => {
+    const lists = (indices: DataType, values: readonly unknown[]) => {
+      const items = new Field('item', new Dictionary(new Utf8(), indices as Int32), true);
+      return writeFeather('table.feather', { sides: { type: new List(items), values } });
+    };
+    const path = lists(new Int16(), [['left', 'right'], null, ['right'], ['left']]);
+    const found = await rowsOf(path, ['sides'], (row) => row.text(0));
+    expect(found).toEqual(['left right', '', 'right', 'left']);
+    await expect(rowsOf(lists(new Int64(), [null]), ['sides'], () => 0)).rejects.toThrow(
+      'table.feather: expected sides to be text or numbers, found the type Dictionary: save it as text.',
+    );
+  });
+
   it('returns the file and the digest of its bytes', async () => {
     const path = writeFeather('table.feather', columns(10));
     const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');

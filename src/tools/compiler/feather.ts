@@ -61,7 +61,12 @@ function entryType(type: DataType): DataType {
 
 function otherType(type: DataType): string | undefined {
   const name = String(type);
-  if (LIST.test(name)) return otherType(type.children[0]!.type as DataType);
+  if (LIST.test(name)) {
+    const item = type.children[0]!.type as DataType;
+    // Arrow cannot read dictionaries with indices of 64 bits, and `valuesOf` replaces only those of whole columns.
+    const isRefused = String((item as Partial<Dictionary>).indices).endsWith('64');
+    return otherType(isRefused ? item : entryType(item));
+  }
   return READABLE.test(name) ? undefined : /^\w+/.exec(name)![0];
 }
 

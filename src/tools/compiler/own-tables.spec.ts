@@ -14,6 +14,7 @@ import {
   Int64,
   Utf8,
 } from 'apache-arrow';
+import type { SchemaElement } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { writeFeather } from '../../../test/support/feather.js';
 import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
@@ -356,8 +357,14 @@ it('is read as polars and DuckDB write it', async () => {
 });
 
 it.each([
-  ['date', new DateMillisecond(), 'Date64', 'TIMESTAMP', 'TIMESTAMP_MILLIS'],
-  ['decimal', new Decimal(0, 10, 128), 'Decimal', 'JSON', 'JSON'],
+  ['date', new DateMillisecond(), 'Date64', { converted_type: 'TIMESTAMP_MILLIS' }, 'TIMESTAMP_MILLIS'],
+  [
+    'decimal',
+    new Decimal(2, 10, 128),
+    'Decimal',
+    { converted_type: 'DECIMAL', precision: 10, scale: 2 },
+    'DECIMAL',
+  ],
 ] as const)(
   'is refused if it needs a column of another type: %s',
   async (_, type, name, parquetType, parquetName) => {
@@ -366,16 +373,64 @@ it.each([
     const what = 'expected type to be text or numbers, found the type';
     await expect(compiled(feather, feather)).rejects.toThrow(`n.feather: ${what} ${name}: save it as text.`);
     const parquet = join(mkdtempSync(join(tmpdir(), 'own-')), 'n.parquet');
-    const columnData = [
-      { name: 'id', data: [1n], type: 'INT64' as const },
-      { name: 'type', data: [null], type: parquetType },
+    const schema: SchemaElement[] = [
+      { name: 'root', num_children: 2 },
+      { name: 'id', type: 'INT64', repetition_type: 'REQUIRED' },
+      { name: 'type', type: 'INT64', repetition_type: 'OPTIONAL', ...parquetType },
     ];
-    writeFileSync(parquet, Buffer.from(parquetWriteBuffer({ columnData })));
+    const columnData = [
+      { name: 'id', data: [1n] },
+      { name: 'type', data: [null] },
+    ];
+    writeFileSync(parquet, Buffer.from(parquetWriteBuffer({ columnData, schema })));
     await expect(compiled(parquet, parquet)).rejects.toThrow(
       `n.parquet: ${what} ${parquetName}: save it as text.`,
     );
   },
 );
+
+it.each<[string, Partial<SchemaElement>]>([
+  ['64-bit integers', { type: 'INT64' }],
+  ['16 bytes', { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16 }],
+  ['bytes', { type: 'BYTE_ARRAY' }],
+])('reads ids of decimals without a fraction, as Parquet stores them in %s', async (_, stored) => {
+  const decimal = {
+    converted_type: 'DECIMAL',
+    precision: 18,
+    scale: 0,
+    repetition_type: 'OPTIONAL',
+  } as const;
+  const write = (columns: Readonly<Record<string, readonly unknown[]>>) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'own-')), 'table.parquet');
+    const columnData = Object.entries(columns).map(([name, data]) => ({ name, data: [...data] }));
+    const schema: SchemaElement[] = [
+      { name: 'root', num_children: columnData.length },
+      ...columnData.map(({ name }) => ({ name, ...stored, ...decimal })),
+    ];
+    writeFileSync(path, Buffer.from(parquetWriteBuffer({ columnData, schema })));
+    return path;
+  };
+  const [pre, post] = LARGE.map(BigInt);
+  const edges = write({ pre: [pre, 127n], post: [post, 128n], weight: [6n, 300n] });
+  const ids = [127n, 128n, pre, post];
+  const { neurons, connections } = await compiled(edges, write({ id: ids, type: [0n, -128n, 12n, null] }));
+  expect(neurons.ids).toEqual(ids.map(String));
+  expect(neurons.labels.type).toEqual(['0', '-128', '12', '']);
+  expect([...connections.synapseCounts]).toEqual([300, 6]);
+});
+
+it('reads a column of JSON in Parquet as text', async () => {
+  const edges = written('edges', 'csv', {
+    ...({ pre: ['text', ['1']], post: ['text', ['2']], weight: ['text', ['6']] } as const),
+  });
+  const path = join(mkdtempSync(join(tmpdir(), 'own-')), 'n.parquet');
+  const columnData = [
+    { name: 'id', data: ['1', '2', '3'], type: 'STRING' as const },
+    { name: 'type', data: [['für', 1], null, 'LC4'], type: 'JSON' as const },
+  ];
+  writeFileSync(path, Buffer.from(parquetWriteBuffer({ columnData })));
+  expect((await compiled(edges, path)).neurons.labels.type).toEqual(['["für",1]', '', '"LC4"']);
+});
 
 it('reads bytes as UTF-8, and refuses other bytes', async () => {
   const edges = written('edges', 'csv', {

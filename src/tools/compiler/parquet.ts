@@ -7,6 +7,7 @@ import {
   parquetMetadataAsync,
   parquetRead,
   parquetSchema,
+  type SchemaElement,
   type SchemaTree,
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
@@ -24,7 +25,10 @@ const ROWS_AT_A_TIME = 1 << 18;
 
 /** Logical or physical types of text, numbers and truth values. */
 const READABLE =
-  /^(?:BOOLEAN|U?INT_?(?:8|16|32|64)|INTEGER|FLOAT|FLOAT16|DOUBLE|STRING|UTF8|ENUM|UUID|NULL|BYTE_ARRAY|FIXED_LEN_BYTE_ARRAY)$/;
+  /^(?:BOOLEAN|U?INT_?(?:8|16|32|64)|INTEGER|FLOAT|FLOAT16|DOUBLE|STRING|UTF8|JSON|ENUM|UUID|NULL|BYTE_ARRAY|FIXED_LEN_BYTE_ARRAY)$/;
+
+/** Parsers that replace those of hyparquet. JSON stays text. */
+const PARSERS = { jsonFromBytes: (bytes?: Uint8Array) => bytes && Buffer.from(bytes).toString() };
 
 interface ParquetFile {
   readonly file: AsyncBuffer;
@@ -36,6 +40,7 @@ export async function openParquet(path: string): Promise<ColumnarFile> {
   const table = await opened(path);
   const { children } = parquetSchema(table.metadata);
   const treeOf = (column: string) => children.find(({ element }) => element.name === column)!;
+  const isWhole = (column: string) => isWholeDecimal(treeOf(column).element);
   return {
     columns: children.map(({ element }) => element.name),
     exactBelow: (column) => {
@@ -43,9 +48,14 @@ export async function openParquet(path: string): Promise<ColumnarFile> {
       if (logical_type?.type === 'FLOAT16') return 2 ** 11;
       return type === 'FLOAT' ? EXACT_IN_FLOAT32 : undefined;
     },
-    otherType: (column) => otherType(treeOf(column)),
+    otherType: (column) => (isWhole(column) ? undefined : otherType(treeOf(column))),
     rowCount: table.metadata.row_groups.reduce((sum, { num_rows }) => sum + Number(num_rows), 0),
-    parts: (names) => partsOf(table, names),
+    parts: (names) =>
+      partsOf(
+        table,
+        names,
+        names.map((name) => (isWhole(name) ? wholeNumber : exact)),
+      ),
     // hyparquet opens the file for each read, so there is nothing to close.
     close: async () => {},
   };
@@ -63,10 +73,28 @@ function otherType({ element, children }: SchemaTree): string | undefined {
   return READABLE.test(name) ? undefined : name;
 }
 
+/** DECIMAL(18, 0), the type that DuckDB, BigQuery and R may give ids. */
+function isWholeDecimal({ logical_type, converted_type, scale }: SchemaElement): boolean {
+  if (logical_type?.type === 'DECIMAL') return logical_type.scale === 0;
+  return converted_type === 'DECIMAL' && !scale;
+}
+
+/** @param value of a whole decimal: an integer, or its bytes in two's complement, the highest first */
+function wholeNumber(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return exact(value);
+  return exact(BigInt.asIntN(8 * value.length, BigInt(`0x0${Buffer.from(value).toString('hex')}`)));
+}
+
 async function opened(path: string): Promise<ParquetFile> {
   try {
     const file = await asyncBufferFromFile(path);
-    return { file, metadata: await parquetMetadataAsync(file) };
+    const metadata = await parquetMetadataAsync(file);
+    // hyparquet makes floats of `converted_type` DECIMAL, which round ids; it ignores the same `logical_type`.
+    for (const element of metadata.schema.filter(isWholeDecimal)) {
+      element.logical_type = { type: 'DECIMAL', scale: 0, precision: element.precision ?? 0 };
+      delete element.converted_type;
+    }
+    return { file, metadata };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== undefined) throw readingFault(path, error as NodeJS.ErrnoException);
@@ -75,7 +103,12 @@ async function opened(path: string): Promise<ParquetFile> {
   }
 }
 
-async function* partsOf(table: ParquetFile, names: readonly string[]): AsyncGenerator<ColumnarPart> {
+/** @param convert converts the values, for each column */
+async function* partsOf(
+  table: ParquetFile,
+  names: readonly string[],
+  convert: readonly ((value: unknown) => unknown)[],
+): AsyncGenerator<ColumnarPart> {
   let start = 0;
   for (const { num_rows } of table.metadata.row_groups) {
     const endOfGroup = start + Number(num_rows);
@@ -83,7 +116,10 @@ async function* partsOf(table: ParquetFile, names: readonly string[]): AsyncGene
       const end = Math.min(start + ROWS_AT_A_TIME, endOfGroup);
       const columns: (readonly unknown[])[] = [];
       for (const name of names) columns.push(await valuesOf(table, name, start, end));
-      yield { rowCount: end - start, values: columns.map((values) => (row) => exact(values[row])) };
+      yield {
+        rowCount: end - start,
+        values: columns.map((values, at) => (row) => convert[at]!(values[row])),
+      };
       start = end;
     }
   }
@@ -101,6 +137,7 @@ async function valuesOf(
     ...table,
     columns: [column],
     compressors,
+    parsers: PARSERS,
     // Bytes without a type stay bytes, so that TableRow can refuse those that are not UTF-8.
     utf8: false,
     rowStart,

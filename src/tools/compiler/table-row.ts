@@ -198,6 +198,8 @@ function labelOf(text: string): string {
 
 /** A float of 32 bits as programs print it, with the fewest digits that give it back: 0.1, not 0.10000000149011612. */
 function asPrinted(float32: number): number {
+  // Most are counts, and a conversion to text takes over 1 µs.
+  if (Number.isInteger(float32) && Math.abs(float32) < EXACT_IN_FLOAT32) return float32;
   for (let digits = 6; digits < 9; digits++) {
     const shorter = Number(float32.toPrecision(digits));
     if (Math.fround(shorter) === float32) return shorter;
