@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import hashlib
 import http
 import itertools
 import json
@@ -67,12 +68,16 @@ _PATHS_OF_PRICE = ("", "/trials", "/sweep", "/duration_ms")
 _IDS_A_REQUEST = 200
 #: The largest document that a service takes.
 _DOCUMENT_BYTES = 2**20
+#: The shortest pause before a request is repeated, whatever the service says.
+_LEAST_PAUSE_S = 1.0
 #: Pause before a gateway is asked again.
 _GATEWAY_S = 1.0
 #: A pause is longer than the service asks for by up to this part of it, so that clients do not all come back at once.
 _JITTER = 0.25
 #: Columns of a list of jobs.
 _STATE_COLUMNS = ["status", "progress", "conditions_done", "conditions"]
+#: Keys of requests for jobs whose answers did not come, by the digest of the address and the document.
+_KEYS_WITHOUT_ANSWER: dict[str, str] = {}
 _LOGGER = logging.getLogger("neural_experiment_client")
 
 
@@ -210,13 +215,18 @@ class Lab:
         service says otherwise.
 
         If the connection breaks before the answer came, the request is repeated, for at most `wait_at_most_s`. It has a
-        key (Idempotency-Key), so no second job is begun.
+        key (Idempotency-Key), so no second job is begun. If this is interrupted, or fails for another reason, the same
+        call in the same program repeats that request.
 
         Args:
             **document: as for `run`.
         """
         complete = completed(document)
-        headers = {"Prefer": "respond-async", "Idempotency-Key": f'"{uuid.uuid4()}"'}
+        text = json.dumps(complete, default=plain)
+        digest = hashlib.sha256(f"{self.url}\n{text}".encode()).hexdigest()
+        # Threads that submit equal documents begin a job each.
+        key = _KEYS_WITHOUT_ANSWER.pop(digest, None) or str(uuid.uuid4())
+        headers = {"Prefer": "respond-async", "Idempotency-Key": f'"{key}"'}
 
         def begun() -> Json:
             with self._post(complete, {}, headers) as response:
@@ -225,7 +235,11 @@ class Lab:
                     raise LabError("The service computes no jobs.", status=response.status)
                 return whole(response)
 
-        state = self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
+        try:
+            state = self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
+        except BaseException:
+            _KEYS_WITHOUT_ANSWER[digest] = key
+            raise
         kept_jobs.remember(self.url, state["jobID"], complete.get("name"), state["created"])
         return Job(self, state["jobID"])
 
@@ -568,7 +582,8 @@ class Lab:
                     error = http_error(answer)
             except (OSError, HTTPException) as failure:
                 raise self._unreachable(failure) from failure
-            pause_s = error.retry_after_s if error.status in _TEMPORARY else None
+            asked_s = error.retry_after_s if error.status in _TEMPORARY else None
+            pause_s = None if asked_s is None else max(_LEAST_PAUSE_S, asked_s)
             jitter = random.uniform(1, 1 + _JITTER)
             if error.code == "QUEUE_FULL" and pause_s is not None and waited_for_place(jitter * pause_s):
                 continue

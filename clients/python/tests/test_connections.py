@@ -54,6 +54,27 @@ def test_only_what_is_safe_to_repeat_is_repeated(server):
     assert len(server.requests) == 4
 
 
+def test_an_interrupted_submission_is_repeated_by_an_equal_one(server):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    def submitted(answer, **document):
+        server.answer = lambda _: (202, ACCEPTED)
+        with pytest.MonkeyPatch.context() as patch:
+            if answer is not None:
+                patch.setattr("neural_experiment_client.client.whole", answer)
+            Lab(server.url).submit(**document)
+        return server.requests[-1].headers["Idempotency-Key"]
+
+    with pytest.raises(KeyboardInterrupt):
+        submitted(interrupted, name="One", trials=2)
+    lost = server.requests[-1].headers["Idempotency-Key"]
+    assert submitted(None, name="Other", trials=2) != lost
+    assert submitted(None, name="One", trials=2) == lost
+    # Its answer has come.
+    assert submitted(None, name="One", trials=2) != lost
+
+
 def test_a_document_that_is_too_large_is_not_sent(server):
     ids = [720575940600000000 + number for number in range(60_000)]
     with pytest.raises(LabError, match=r"^The document has 1,[\d,]+ bytes; at most 1,048,576 are allowed") as caught:
@@ -241,6 +262,15 @@ def test_a_request_alone_waits_as_the_service_asks_with_jitter(server, no_pauses
     assert len(no_pauses) == 2
     assert all(5 <= pause <= 6.25 for pause in no_pauses)
     assert no_pauses[0] != no_pauses[1]
+
+
+def test_a_service_that_asks_for_no_pause_is_asked_at_most_once_a_second(server, no_pauses):
+    at_once = (503, {"error": "The queue is full.", "code": "QUEUE_FULL"}, {"Retry-After": "0"})
+    server.answer = lambda _: at_once
+    with pytest.raises(LabError, match="The queue is full"):
+        Lab(server.url, wait_at_most_s=5).run()
+    assert 1 < len(no_pauses) <= 5
+    assert all(pause >= 1 for pause in no_pauses)
 
 
 def until(is_so):
