@@ -484,9 +484,7 @@ class Lab:
                 try:
                     # Only lines come while the service computes.
                     waits = query.get("format") != "ndjson"
-                    response = self._post(
-                        complete, query, waited_for_place=waited_for_place, waits_for_beginning=waits
-                    )
+                    response = self._post(complete, query, waited_for_place=waited_for_place, waits_for_beginning=waits)
                 except LabError as error:
                     if error.code == "TOO_EXPENSIVE" and error.path in _PATHS_OF_PRICE:
                         error.args = (f"{error} As a job it may cost more: lab.submit(...) takes the same arguments.",)

@@ -80,7 +80,8 @@ lab = Lab.local({str(brain)!r}, variables={{"WORKERS": 1, "BACKEND": "cpu"}})
 forked = os.fork()
 if forked:
     os.waitpid(forked, 0)
-    print(lab._service.folder, lab._service.folder.is_dir(), lab.submit(inputs={{"a": "sense"}}, reports={{"r": "motor"}}))
+    job = lab.submit(inputs={{"a": "sense"}}, reports={{"r": "motor"}})
+    print(lab._service.folder, lab._service.folder.is_dir(), job)
 else:
     lab.close()
 """

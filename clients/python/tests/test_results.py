@@ -150,7 +150,7 @@ def test_columns_have_their_types_if_no_value_is_there():
         assert {types[name] for name in floats} == {"float64"}
         assert types["unchanged"] == "bool"
     # A whole number of Hz is a rate, too.
-    rate = {**group, "responding": {"mean": 1}, "responding_any": 1, "rate_hz": {"mean": 10, "sd": 0, "trials": [10, 10]}}
+    rate = {**group, "responding": {"mean": 1}, "rate_hz": {"mean": 10, "sd": 0, "trials": [10, 10]}}
     ran = {**stopped, "reports": {**answered, "rate": [rate], "histogram": []}}
     rates = Result({"experiment": document, "conditions": [ran]}).rates
     assert rates.rate_hz_mean.dtype == rates.p.dtype == "float64"
