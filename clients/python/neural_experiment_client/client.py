@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import hashlib
 import http
 import itertools
 import json
@@ -11,7 +12,6 @@ import logging
 import os
 import random
 import re
-import socket
 import time
 import urllib.error
 import urllib.parse
@@ -45,7 +45,7 @@ from .gate import Gate
 from .jobs import Job
 from .kept_answers import KeptAnswer
 from .opener import opener_for
-from .responses import cause_of, http_error, is_of_gateway, may_have_arrived, whole
+from .responses import cause_of, http_error, is_of_gateway, is_time_limit, may_have_arrived, whole
 from .results import Result
 from .sessions import Session
 from .version import __version__
@@ -68,12 +68,16 @@ _PATHS_OF_PRICE = ("", "/trials", "/sweep", "/duration_ms")
 _IDS_A_REQUEST = 200
 #: The largest document that a service takes.
 _DOCUMENT_BYTES = 2**20
+#: The shortest pause before a request is repeated, whatever the service says.
+_LEAST_PAUSE_S = 1.0
 #: Pause before a gateway is asked again.
 _GATEWAY_S = 1.0
 #: A pause is longer than the service asks for by up to this part of it, so that clients do not all come back at once.
 _JITTER = 0.25
 #: Columns of a list of jobs.
 _STATE_COLUMNS = ["status", "progress", "conditions_done", "conditions"]
+#: Keys of requests for jobs whose answers did not come, by the digest of the address and the document.
+_KEYS_WITHOUT_ANSWER: dict[str, str] = {}
 _LOGGER = logging.getLogger("neural_experiment_client")
 
 
@@ -83,8 +87,9 @@ class Lab:
     Args:
         url: its address, such as `http://localhost:8080`; by default that in the environment variable
             NEURAL_EXPERIMENT_URL, or else http://localhost:8080. A user and password in it are sent, and never shown.
-        timeout_s: how long to wait for the next byte, in seconds. A .csv, .arrow or .parquet begins to come
-            when a part of it is computed; of everything else the service tells every few seconds how far it is.
+        timeout_s: how long to wait for the next byte, in seconds. It does not hold for the beginning of a table, a
+            .csv, .arrow or .parquet, or a figure: the service sends nothing until its first MiB, or all of a shorter
+            one, is computed. Of other experiments it tells every few seconds how far they are.
         wait_at_most_s: how long to wait in all, in seconds, when the service asks to come again later (429, 503). An
             experiment that only waits for others of this Lab waits for as long as these take.
     """
@@ -210,13 +215,18 @@ class Lab:
         service says otherwise.
 
         If the connection breaks before the answer came, the request is repeated, for at most `wait_at_most_s`. It has a
-        key (Idempotency-Key), so no second job is begun.
+        key (Idempotency-Key), so no second job is begun. If this is interrupted, or fails for another reason, the same
+        call in the same program repeats that request.
 
         Args:
             **document: as for `run`.
         """
         complete = completed(document)
-        headers = {"Prefer": "respond-async", "Idempotency-Key": f'"{uuid.uuid4()}"'}
+        text = json.dumps(complete, default=plain)
+        digest = hashlib.sha256(f"{self.url}\n{text}".encode()).hexdigest()
+        # Threads that submit equal documents begin a job each.
+        key = _KEYS_WITHOUT_ANSWER.pop(digest, None) or str(uuid.uuid4())
+        headers = {"Prefer": "respond-async", "Idempotency-Key": f'"{key}"'}
 
         def begun() -> Json:
             with self._post(complete, {}, headers) as response:
@@ -225,7 +235,11 @@ class Lab:
                     raise LabError("The service computes no jobs.", status=response.status)
                 return whole(response)
 
-        state = self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
+        try:
+            state = self._until_answered(begun, every_s=1, is_worth_waiting=may_have_arrived)
+        except BaseException:
+            _KEYS_WITHOUT_ANSWER[digest] = key
+            raise
         kept_jobs.remember(self.url, state["jobID"], complete.get("name"), state["created"])
         return Job(self, state["jobID"])
 
@@ -468,7 +482,9 @@ class Lab:
             # An experiment is under way until its answer is read.
             with self._gate.place() as waited_for_place:
                 try:
-                    response = self._post(complete, query, waited_for_place=waited_for_place)
+                    # Only lines come while the service computes.
+                    waits = query.get("format") != "ndjson"
+                    response = self._post(complete, query, waited_for_place=waited_for_place, waits_for_beginning=waits)
                 except LabError as error:
                     if error.code == "TOO_EXPENSIVE" and error.path in _PATHS_OF_PRICE:
                         error.args = (f"{error} As a job it may cost more: lab.submit(...) takes the same arguments.",)
@@ -485,6 +501,7 @@ class Lab:
         headers: Mapping[str, str] = _NONE,
         path: str = "/api/v2/experiments",
         waited_for_place: Callable[[float], bool] = lambda _: False,
+        waits_for_beginning: bool = False,
     ) -> Any:
         try:
             body = json.dumps(document, default=plain, allow_nan=False).encode()
@@ -498,7 +515,8 @@ class Lab:
                 status=http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 code="BODY_TOO_LARGE",
             )
-        return self._open(self._request("POST", path, query, body, headers), waited_for_place)
+        request = self._request("POST", path, query, body, headers)
+        return self._open(request, waited_for_place, waits_for_beginning=waits_for_beginning)
 
     def _until_answered(
         self,
@@ -535,7 +553,11 @@ class Lab:
         return urllib.request.Request(url, data=body, headers=headers, method=method)
 
     def _open(
-        self, request: urllib.request.Request, waited_for_place: Callable[[float], bool] = lambda _: False
+        self,
+        request: urllib.request.Request,
+        waited_for_place: Callable[[float], bool] = lambda _: False,
+        *,
+        waits_for_beginning: bool = False,
     ) -> Any:
         """Sends a request, and repeats it if the service says when. Raises every other refusal.
 
@@ -544,17 +566,22 @@ class Lab:
         Args:
             request: what to send.
             waited_for_place: of Gate.place.
+            waits_for_beginning: whether `timeout_s` does not hold for the beginning of the answer.
         """
+        opener = opener_for(self._host, waits_for_beginning=waits_for_beginning)
         waited_s = 0.0
         while True:
             try:
-                return opener_for(self._host).open(request, timeout=self.timeout_s)
+                response: Any = opener.open(request, timeout=self.timeout_s)
+                response.timeout_s = self.timeout_s
+                return response
             except urllib.error.HTTPError as answer:
                 with answer:
                     error = http_error(answer)
             except (OSError, HTTPException) as failure:
                 raise self._unreachable(failure) from failure
-            pause_s = error.retry_after_s if error.status in _TEMPORARY else None
+            asked_s = error.retry_after_s if error.status in _TEMPORARY else None
+            pause_s = None if asked_s is None else max(_LEAST_PAUSE_S, asked_s)
             jitter = random.uniform(1, 1 + _JITTER)
             if error.code == "QUEUE_FULL" and pause_s is not None and waited_for_place(jitter * pause_s):
                 continue
@@ -569,7 +596,7 @@ class Lab:
 
     def _unreachable(self, failure: Exception) -> LabConnectionError:
         reason = cause_of(failure)
-        if isinstance(reason, (TimeoutError, socket.timeout)):
+        if is_time_limit(reason):
             return LabConnectionError(f"{self.url} did not answer within {self.timeout_s:g} s (timeout_s of Lab).")
         return LabConnectionError(
             f"{self.url} cannot be reached: {reason}. Is the service running, and is this its address? "

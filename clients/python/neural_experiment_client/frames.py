@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,49 @@ def frame_or_list(rows: list[Json], names: list[str]) -> Any:
     """A DataFrame, or the rows themselves without pandas."""
     try:
         # Rows, if there are any, have the names.
-        return pandas_module().DataFrame(rows, columns=None if rows else names)
+        return _typed(pandas_module().DataFrame(rows, columns=None if rows else names))
     except ImportError:
         return rows
 
 
 def frame(rows: list[Json], names: list[str]) -> Any:
     """A DataFrame with these columns, even without rows."""
-    return pandas_module().DataFrame(rows, columns=names)
+    return _typed(pandas_module().DataFrame(rows, columns=names))
+
+
+def frame_of_columns(columns: dict[str, list[Any]]) -> Any:
+    """A DataFrame with these columns, even without rows."""
+    return _typed(pandas_module().DataFrame(columns))
+
+
+#: Columns of measurements. The name of a swept parameter has a dot, and its values stay as they are.
+_FLOATS = re.compile(
+    r"\w+_(mean|sd|sem|ci95_low|ci95_high)|p|q|rate_hz|latency_ms|t_ms|bin_start_ms|v_mv|responding|responding_trials"
+)
+#: Columns of numbers of things; floats if one is missing.
+_COUNTS = re.compile(
+    "condition|trials?|control|neurons|responding_any|progress|conditions(_done)?|(input_|output_)?synapses|"
+    "((excitatory|inhibitory)_)?pairs"
+)
+
+
+def _typed(frame: Any) -> Any:
+    """The DataFrame with the same types whatever its values are: pandas has to guess them if there are none."""
+    for name in frame.columns:
+        wanted = _type_of(name, frame[name])
+        if frame[name].dtype != wanted:
+            frame[name] = frame[name].astype(wanted)
+    return frame
+
+
+def _type_of(name: str, column: Any) -> Any:
+    if _FLOATS.fullmatch(name):
+        return "float64"
+    if _COUNTS.fullmatch(name):
+        return "float64" if column.isna().any() else "int64"
+    if len(column) > 0:
+        return column.dtype
+    return bool if name == "unchanged" else str
 
 
 #: Columns of text, also as the last part of the name of a swept parameter.
@@ -46,7 +82,7 @@ def table_frame(path: Path) -> Any:
     """A DataFrame of a .csv or .arrow of the service, with the same columns of either."""
     if path.suffix == ".csv":
         frame = pandas_module().read_csv(path, dtype=str, keep_default_na=False)
-        return frame.assign(**{name: _values_of_csv(frame[name]) for name in frame.columns})
+        return _typed(frame.assign(**{name: _values_of_csv(frame[name]) for name in frame.columns}))
     import pyarrow
 
     with pyarrow.OSFile(str(path)) as file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import dataclasses
 import json
@@ -16,9 +15,11 @@ import time
 import urllib.error
 import urllib.parse
 import uuid
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Mapping
 from http.client import HTTPException
 from pathlib import Path
+from typing import Any
 
 from . import kept_jobs
 from .client import Lab
@@ -67,8 +68,47 @@ _HEADER_BYTES = 64
 _ENTRY_BYTES = 32
 
 
+@dataclasses.dataclass
+class _Service:
+    """The process of a service and all that has to be removed with it."""
+
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+    #: As of _Start.
+    end_at_once: list[str] = dataclasses.field(default_factory=list)
+    url: str | None = None
+    owner: int = dataclasses.field(default_factory=os.getpid)
+
+    def end(self) -> None:
+        # A fork has a copy of this object, and not the service.
+        if os.getpid() != self.owner:
+            return
+        if self.process is not None:
+            self._end_process(self.process)
+        # It may have ended by itself.
+        if self.url is not None:
+            kept_jobs.forget(lambda job: job["url"] == self.url)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end_process(self, process: subprocess.Popen[bytes]) -> None:
+        if process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+        try:
+            process.wait(_ENDED_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            if self.end_at_once:
+                subprocess.run(self.end_at_once, capture_output=True, check=False)
+            process.kill()
+            process.wait()
+
+
 class LocalLab(Lab):
-    """A service that belongs to this process, and ends with it, with `close()` or with a `with` block."""
+    """A service that belongs to this process.
+
+    It ends with the process, with `close()`, with a `with` block, or when nothing refers to this object any more. In
+    another process this is a `Lab` of its address.
+    """
 
     def __init__(
         self,
@@ -84,17 +124,33 @@ class LocalLab(Lab):
         own = {"ROLE": "worker", "LOG_LEVEL": "error", "METRICS_PORT": 0, "SHUTDOWN_MS": 0}
         wanted = {**_WITHOUT_LIMITS, **own, **(variables or {})}
         #: Its jobs, because another service may have the folder of the checkout, and what it says.
-        self._folder = tempfile.TemporaryDirectory(prefix="service-")
-        self._log = Path(self._folder.name) / "log"
+        folder = Path(tempfile.mkdtemp(prefix="service-"))
+        self._service = _Service(folder)
+        # It must not hold this object, which could then never be given up.
+        self._end = weakref.finalize(self, self._service.end)
+        self._log = folder / "log"
+        try:
+            self._start(brain, checkout, image, wanted)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(
+        self,
+        brain: str | os.PathLike[str] | None,
+        checkout: str | os.PathLike[str] | None,
+        image: str | None,
+        wanted: Mapping[str, object],
+    ) -> None:
         if image is None:
-            jobs = Path(self._folder.name) / "jobs"
+            jobs = self._service.folder / "jobs"
             jobs.mkdir()
             start = _from_checkout(checkout, brain, {"JOBS_PATH": jobs, **wanted})
         else:
             start = _from_image(image, checkout, brain, wanted)
-        self._end_at_once = start.end_at_once
+        self._service.end_at_once = start.end_at_once
         with open(self._log, "wb") as log:
-            self._process = subprocess.Popen(
+            self._service.process = subprocess.Popen(
                 start.command,
                 cwd=start.folder,
                 env=start.environment,
@@ -104,30 +160,19 @@ class LocalLab(Lab):
                 # An interrupt of a notebook or terminal is for the cell or the command, not for the service.
                 start_new_session=True,
             )
-        atexit.register(self.close)
-        with self._closed_on_failure():
-            name = self._brain_when_ready(start)
+        name = self._brain_when_ready(start, self._service.process)
         print(
-            f"Started a service of {name} ({start.brain}) at {self.url}, process {self._process.pid}, from "
+            f"Started a service of {name} ({start.brain}) at {self.url}, process {self._service.process.pid}, from "
             f"{start.origin}. It has no limits on requests, answers only this machine and ends with this Python.",
             file=sys.stderr,
         )
 
     def close(self) -> None:
         """Ends the service; its jobs are lost. May be called again."""
-        atexit.unregister(self.close)
-        if self._process.poll() is None and self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-            try:
-                self._process.wait(_ENDED_WITHIN_S)
-            except subprocess.TimeoutExpired:
-                if self._end_at_once:
-                    subprocess.run(self._end_at_once, capture_output=True, check=False)
-                self._process.kill()
-                self._process.wait()
-            kept_jobs.forget(lambda job: job["url"] == self.url)
-        self._folder.cleanup()
+        self._end()
+
+    def __reduce__(self) -> tuple[type[Lab], tuple[str], dict[str, Any]]:
+        return Lab, (self.url,), {"timeout_s": self.timeout_s, "wait_at_most_s": self.wait_at_most_s}
 
     def __enter__(self) -> LocalLab:
         return self
@@ -135,22 +180,14 @@ class LocalLab(Lab):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @contextlib.contextmanager
-    def _closed_on_failure(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            self.close()
-            raise
-
-    def _brain_when_ready(self, start: _Start) -> str:
+    def _brain_when_ready(self, start: _Start, process: subprocess.Popen[bytes]) -> str:
         give_up_s = time.monotonic() + _READY_WITHIN_S
         while time.monotonic() < give_up_s:
-            if self._process.poll() is not None:
+            if process.poll() is not None:
                 raise LabConnectionError(f"The service did not start: {self._said()}")
             port = self._port(start)
             if port is not None:
-                self.url = f"http://127.0.0.1:{port}"
+                self.url = self._service.url = f"http://127.0.0.1:{port}"
                 ready = self._ready(start.brain)
                 if ready is not None:
                     _check_brain(start.file, ready, self.url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import ipaddress
+import socket
 import urllib.parse
 import urllib.request
 from email.message import Message
@@ -11,12 +12,45 @@ from typing import IO, Any
 
 
 @functools.cache
-def opener_for(host: str) -> urllib.request.OpenerDirector:
-    """The opener for a host. A loopback host is asked directly: a proxy would look for it on its own machine."""
+def opener_for(host: str, *, waits_for_beginning: bool = False) -> urllib.request.OpenerDirector:
+    """The opener for a host. A loopback host is asked directly: a proxy would look for it on its own machine.
+
+    Args:
+        host: the name or address.
+        waits_for_beginning: whether the time limit does not hold between the request and the beginning of its answer.
+    """
     handlers: list[urllib.request.BaseHandler] = [_Redirects()]
+    if waits_for_beginning:
+        handlers += [_WaitingHTTP(), _WaitingHTTPS()]
     if _is_loopback(host):
         handlers.append(urllib.request.ProxyHandler({}))
     return urllib.request.build_opener(*handlers)
+
+
+class _Waiting(urllib.request.AbstractHTTPHandler):
+    """Waits for the beginning of an answer without a limit."""
+
+    def do_open(self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any) -> Any:
+        class Connection(http_class):  # type: ignore[misc]
+            def getresponse(self) -> Any:
+                # It closes its socket, which the answer still reads.
+                opened = self.sock
+                # Finds out that the other machine is gone.
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                opened.settimeout(None)
+                response = super().getresponse()
+                opened.settimeout(self.timeout)
+                return response
+
+        return super().do_open(Connection, req, **http_conn_args)
+
+
+class _WaitingHTTP(_Waiting, urllib.request.HTTPHandler):
+    pass
+
+
+class _WaitingHTTPS(_Waiting, urllib.request.HTTPSHandler):
+    pass
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):

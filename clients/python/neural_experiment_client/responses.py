@@ -21,7 +21,7 @@ def read_line(response: Any) -> bytes:
     try:
         return response.readline()
     except (OSError, HTTPException) as failure:
-        raise broken(failure) from failure
+        raise _ended(response, failure) from failure
 
 
 def read(response: Any, size: int | None = None) -> bytes:
@@ -30,13 +30,26 @@ def read(response: Any, size: int | None = None) -> bytes:
         # Not -1 for everything: http.client would return the framing of a chunked answer with it.
         return response.read(size)
     except (OSError, HTTPException) as failure:
-        raise broken(failure) from failure
+        raise _ended(response, failure) from failure
 
 
 def broken(failure: Exception | None = None) -> LabConnectionError:
     """The error for an answer that did not come whole."""
     reason = "" if failure is None else f": {str(failure) or type(failure).__name__}"
     return LabConnectionError(f"The connection broke before the answer ended{reason}.")
+
+
+def _ended(response: Any, failure: Exception) -> LabConnectionError:
+    if is_time_limit(failure):
+        return LabConnectionError(
+            f"The answer began, but then no byte came within {response.timeout_s:g} s (timeout_s of Lab)."
+        )
+    return broken(failure)
+
+
+def is_time_limit(failure: object) -> bool:
+    """Whether the limit of this client has passed, and not one of the system, which has a number."""
+    return isinstance(failure, socket.timeout) and failure.errno is None
 
 
 def parsed(data: bytes) -> Json:

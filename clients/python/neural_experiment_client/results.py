@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .documents import Json
 from .driver_lines import DriverLines
-from .frames import frame, pandas_module
+from .frames import frame, frame_of_columns
 from .uncertainty import uncertainty
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ class Result:
                 truncated = truncated or table.get("truncated", False)
         if truncated:
             warnings.warn(ROWS_LEFT_OUT, stacklevel=3)
-        return pandas_module().DataFrame(columns)
+        return frame_of_columns(columns)
 
     def _reports(self, kinds: tuple[str, ...]) -> list[str]:
         return [name for name, report in self.document["reports"].items() if report["type"] in kinds]

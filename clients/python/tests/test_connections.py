@@ -1,15 +1,18 @@
 """What lies between the client and the service: gateways, proxies, redirects, passwords, full queues."""
 
 import base64
+import contextlib
 import json
 import logging
 import pickle
+import socket
 import threading
 from collections.abc import Iterator
 
 import pytest
 
 from neural_experiment_client import Lab, LabConnectionError, LabError, kept_jobs
+from neural_experiment_client.answers import drawing_of
 
 HEAD = {"id": "1", "experiment": {"trials": 1}}
 ANSWER = b"\n".join(json.dumps(line).encode() for line in (HEAD, {"cost": {}}))
@@ -49,6 +52,27 @@ def test_only_what_is_safe_to_repeat_is_repeated(server):
     with pytest.raises(LabError, match="The worker ended"):
         Lab(server.url).job("job").wait(progress=False)
     assert len(server.requests) == 4
+
+
+def test_an_interrupted_submission_is_repeated_by_an_equal_one(server):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    def submitted(answer, **document):
+        server.answer = lambda _: (202, ACCEPTED)
+        with pytest.MonkeyPatch.context() as patch:
+            if answer is not None:
+                patch.setattr("neural_experiment_client.client.whole", answer)
+            Lab(server.url).submit(**document)
+        return server.requests[-1].headers["Idempotency-Key"]
+
+    with pytest.raises(KeyboardInterrupt):
+        submitted(interrupted, name="One", trials=2)
+    lost = server.requests[-1].headers["Idempotency-Key"]
+    assert submitted(None, name="Other", trials=2) != lost
+    assert submitted(None, name="One", trials=2) == lost
+    # Its answer has come.
+    assert submitted(None, name="One", trials=2) != lost
 
 
 def test_a_document_that_is_too_large_is_not_sent(server):
@@ -240,6 +264,15 @@ def test_a_request_alone_waits_as_the_service_asks_with_jitter(server, no_pauses
     assert no_pauses[0] != no_pauses[1]
 
 
+def test_a_service_that_asks_for_no_pause_is_asked_at_most_once_a_second(server, no_pauses):
+    at_once = (503, {"error": "The queue is full.", "code": "QUEUE_FULL"}, {"Retry-After": "0"})
+    server.answer = lambda _: at_once
+    with pytest.raises(LabError, match="The queue is full"):
+        Lab(server.url, wait_at_most_s=5).run()
+    assert 1 < len(no_pauses) <= 5
+    assert all(pause >= 1 for pause in no_pauses)
+
+
 def until(is_so):
     while not is_so():
         threading.Event().wait(0.005)
@@ -293,3 +326,68 @@ def test_a_lab_can_be_sent_to_another_process(server):
     lab = pickle.loads(pickle.dumps(Lab(f"http://me:secret@127.0.0.1:{server.port}")))
     assert lab.run().id == "1"
     assert server.requests[0].headers["Authorization"]
+
+
+class SlowServer:
+    """Sends an answer in pieces, each after a pause in seconds."""
+
+    def __init__(self, pieces):
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._pieces = pieces
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                with client:
+                    client.recv(2**16)
+                    for pause_s, piece in self._pieces:
+                        threading.Event().wait(pause_s)
+                        client.sendall(piece)
+
+    def close(self):
+        self._listener.close()
+
+
+@pytest.fixture
+def slow_server():
+    opened = []
+
+    def served(*pieces):
+        opened.append(SlowServer(pieces))
+        return Lab(opened[-1].url, timeout_s=0.3)
+
+    yield served
+    for each in opened:
+        each.close()
+
+
+BEGINNING = b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
+
+
+@pytest.mark.parametrize("ending", ["csv", "arrow", "parquet"])
+def test_the_time_limit_does_not_hold_until_a_table_begins(slow_server, tmp_path, ending):
+    file = tmp_path / f"table.{ending}"
+    lab = slow_server((1, BEGINNING), (0.1, b"some"), (0.1, b"more"))
+    assert lab.download(file).read_bytes() == b"somemore"
+    # Afterwards it does.
+    lab = slow_server((1, BEGINNING), (0, b"some"), (2, b"more"))
+    with pytest.raises(LabConnectionError, match=r"began, but then no byte came within 0\.3 s \(timeout_s of Lab\)"):
+        lab.download(file)
+
+
+def test_the_time_limit_does_not_hold_until_a_figure_begins(slow_server):
+    svg = b"<svg>Experiment: 1</svg>"
+    lab = slow_server((1, b"HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\n" + svg))
+    assert drawing_of(lab._asking({}), {"id": "1"}) == svg.decode()
+
+
+def test_the_time_limit_holds_for_lines_and_names_itself(slow_server):
+    lab = slow_server((1, BEGINNING))
+    with pytest.raises(LabConnectionError, match=r"did not answer within 0\.3 s \(timeout_s of Lab\)"):
+        lab.run()
+    lab = slow_server((0, BEGINNING + b"{"), (1, b"}"))
+    with pytest.raises(LabConnectionError, match=r"began, but then no byte came within 0\.3 s \(timeout_s of Lab\)"):
+        lab.run()

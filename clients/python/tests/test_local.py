@@ -2,15 +2,17 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
 
-from neural_experiment_client import Lab, LabConnectionError, local
+from neural_experiment_client import Lab, LabConnectionError, kept_jobs, local
 
 
 def answers(url):
@@ -66,6 +68,28 @@ os.kill(os.getpid(), 9)
     while answers(run.stdout.strip()):
         assert time.monotonic() < give_up_s, "the service outlives the process that started it"
         time.sleep(0.1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="fork of POSIX")
+def test_a_fork_that_ends_leaves_the_service_alone(brain):
+    script = f"""
+import os, sys
+sys.path.insert(0, {str(ROOT / "clients/python")!r})
+from neural_experiment_client import Lab
+lab = Lab.local({str(brain)!r}, variables={{"WORKERS": 1, "BACKEND": "cpu"}})
+forked = os.fork()
+if forked:
+    os.waitpid(forked, 0)
+    job = lab.submit(inputs={{"a": "sense"}}, reports={{"r": "motor"}})
+    print(lab._service.folder, lab._service.folder.is_dir(), job)
+else:
+    lab.close()
+"""
+    run = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, check=False)
+    folder, is_there, job = run.stdout.split(maxsplit=2)
+    assert is_there == "True"
+    assert job.startswith("<Job ")
+    assert not Path(folder).exists()
 
 
 def test_it_says_what_is_missing(tmp_path, monkeypatch, brain):
@@ -134,6 +158,35 @@ def test_it_takes_the_port_that_the_service_got_and_asks_no_proxy(answering, cap
         assert capsys.readouterr().err.count("Started a service of port 0 ") == 2
         assert first.url != second.url
         assert first._get("/readyz") == second._get("/readyz")
+
+
+READY = json.dumps({"name": "Any", "connectome_digest": OF_HEADER})
+
+
+def test_it_ends_when_nothing_refers_to_it_any_more(answering):
+    lab = answering(READY)
+    first, folder = lab.url, lab._service.folder
+    lab = answering(READY)
+    assert not answers(first)
+    assert not folder.exists()
+    assert answers(lab.url)
+
+
+def test_the_jobs_of_a_service_that_died_are_forgotten(answering):
+    lab = answering(READY)
+    kept_jobs.remember(lab.url, "a-job", None, "")
+    lab._service.process.kill()
+    lab._service.process.wait()
+    lab.close()
+    assert kept_jobs.remembered(lab.url) == []
+
+
+def test_in_another_process_it_is_a_lab_of_its_address(answering):
+    with answering(READY) as lab:
+        lab.timeout_s = 7
+        other = pickle.loads(pickle.dumps(lab))
+        assert (type(other), other.url, other.timeout_s) == (Lab, lab.url, 7)
+        assert other._get("/readyz")["name"] == "Any"
 
 
 @pytest.mark.parametrize(

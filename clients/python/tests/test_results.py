@@ -122,6 +122,40 @@ def test_an_unchanged_condition_of_two_screens_is_left_out_where_its_baseline_is
     assert Result(answer).rates.rate_hz_mean.tolist() == [1, 1, 1, 1]
 
 
+def test_columns_have_their_types_if_no_value_is_there():
+    require("pandas")
+    group = {"neurons": 1, "side": "left", "responding": None, "responding_any": None, "rate_hz": None}
+    latency = {"neurons": 1, "side": "left", "latency_ms": None, "responding_trials": None}
+    spikes = {"trial": [], "t_ms": [], "root_id": []}
+    kinds = ("rate", "latency", "spikes", "inputs", "membrane", "histogram")
+    reports = {kind: {"type": kind, "group_by": ["side"], "start_ms": 0, "bin_ms": 1} for kind in kinds}
+    tables = {"spikes": spikes, "inputs": {**spikes, "input": []}, "membrane": {**spikes, "v_mv": []}}
+    answered = {"rate": [group], "latency": [latency], "histogram": [{**group, "bins_hz": None}], **tables}
+    stopped = {"index": 0, "parameters": {}, "reports": answered}
+    document = {"trials": 2, "reports": reports, "controls": {}}
+    for conditions in ([stopped], []):
+        result = Result({"experiment": document, "conditions": conditions})
+        frames = [result.rates, result.latency, result.rates_of_trials, result.latency_of_trials, result.controls]
+        frames += [result.histogram, result.spikes, result.inputs, result.membrane]
+        if conditions:
+            frames.append(result.difference(0, 0))
+        types = {}
+        for each in frames:
+            types.update(each.dtypes.astype(str))
+        texts = {name for name, dtype in types.items() if dtype in ("object", "str")}
+        assert texts - {"measure"} == {"report", "side", "root_id", "input"}
+        whole = {name for name, dtype in types.items() if dtype == "int64"}
+        assert whole >= {"condition", "trial", "neurons", "trials"}
+        floats = {"rate_hz_mean", "rate_hz_sd", "rate_hz_ci95_low", "p", "q", "rate_hz", "latency_ms", "t_ms", "v_mv"}
+        assert {types[name] for name in floats} == {"float64"}
+        assert types["unchanged"] == "bool"
+    # A whole number of Hz is a rate, too.
+    rate = {**group, "responding": {"mean": 1}, "rate_hz": {"mean": 10, "sd": 0, "trials": [10, 10]}}
+    ran = {**stopped, "reports": {**answered, "rate": [rate], "histogram": []}}
+    rates = Result({"experiment": document, "conditions": [ran]}).rates
+    assert rates.rate_hz_mean.dtype == rates.p.dtype == "float64"
+
+
 SWEEPS = {
     "screen": [{"each": ["relay", "lonely"], "group_by": ["type"], "as": "silence"}],
     "dose": [{"set": "inputs.a.rate_hz", "values": [50, 100, 200]}],

@@ -46,6 +46,7 @@ def test_the_rates_are_those_of_the_result_that_were_run(lab, screen):
 def test_no_rows_are_a_table_with_columns(lab, document):
     table = lab.table("spikes", **{**document, "sweep": [], "inputs": {}})
     assert (len(table), list(table.columns)[-1]) == (0, "side")
+    assert table.dtypes.astype(str).tolist() == ["int64", "int64", "float64", "object", "object", "object"]
 
 
 def test_an_apostrophe_for_spreadsheets_is_no_part_of_a_label(tmp_path):
