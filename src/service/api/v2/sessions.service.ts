@@ -95,9 +95,12 @@ export class SessionsService {
       const parts = { newName, states, connectome, runStep, owner, limits, onStarted };
       const open = () => Session.open(parts, opening.signal);
       // A session that cannot be had costs what was simulated for it.
-      const settle = () => charge?.settle(startPriceMs);
-      const session = await withoutIdleLimit(request, open).finally(settle);
-      return this.#keep(session, model, opening);
+      try {
+        const session = await withoutIdleLimit(request, open);
+        return this.#keep(session, model, opening);
+      } finally {
+        await charge?.settle(startPriceMs);
+      }
     } finally {
       opening.end();
     }
