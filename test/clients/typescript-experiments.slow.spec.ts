@@ -431,13 +431,26 @@ describe('the typed client and broken answers', () => {
       () => {},
       async (url) => {
         const silent = new NeuralExperimentClient(url, { timeoutMs: 50 });
-        for (const asked of [
-          silent.runExperiment({}).answer(),
-          silent.experimentTable({}, { format: 'csv' }),
-        ]) {
+        for (const asked of [silent.runExperiment({}).answer(), silent.job('job').table({ format: 'csv' })]) {
           expect(await failureOf(asked)).toMatchObject({ name: 'TimeoutError' });
         }
       },
     );
   });
 });
+
+  it('waits until a table or a figure begins, but not in the middle of a figure', async () => {
+    await answeredBy(
+      ({ url }, response) => {
+        setTimeout(() => (url!.includes('from=1') ? response.write('<svg') : response.end('<svg/>')), 200);
+      },
+      async (url) => {
+        const late = new NeuralExperimentClient(url, { timeoutMs: 100 });
+        expect(await (await late.experimentTable({}, { format: 'csv' })).text()).toBe('<svg/>');
+        expect(await late.experimentFigure({})).toBe('<svg/>');
+        expect(await failureOf(late.experimentFigure({}, { from: 1 }))).toMatchObject({
+          name: 'TimeoutError',
+        });
+      },
+    );
+  });
