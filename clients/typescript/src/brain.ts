@@ -66,7 +66,7 @@ export function connect(url: string, options: ClientOptions = {}): Brain {
 export class Brain {
   /** The whole API of the service. A brain in this program has no jobs. */
   readonly client: NeuralExperimentClient;
-  /** Sends a request of the API, in the form of fetch; the URL begins with its path. */
+  /** Sends a request of the API, in the form of fetch; the URL begins with its path. Of a Request, the path is used. */
   readonly fetch: typeof fetch;
   readonly #requests: Requests;
 
@@ -79,7 +79,13 @@ export class Brain {
     this.client = new NeuralExperimentClient(url, options);
     this.#requests = new Requests(url, options);
     const given = options.fetch ?? fetch;
-    this.fetch = (path, init) => given(this.client.address + String(path), init);
+    this.fetch = async (path, init) => {
+      if (!(path instanceof Request)) return given(this.client.address + String(path), init);
+      const { method, headers, signal, url: asked } = path;
+      const { pathname, search } = new URL(asked);
+      const body = /^(GET|HEAD)$/.test(method) ? {} : { body: await path.arrayBuffer() };
+      return given(this.client.address + pathname + search, { method, headers, signal, ...body, ...init });
+    };
   }
 
   /** Runs one of the ten stimuli; the body of POST /api/v1/run. */
