@@ -78,9 +78,15 @@ async function brainOfSite({ signal }: LoadOptions): Promise<URL> {
   }
 }
 
+/** Node, also if it has a `document` for tests, and programs like it; but no page of Electron. */
+const { process } = globalThis as {
+  readonly process?: { readonly type?: string; readonly versions?: { readonly node?: string } };
+};
+const IS_NODE = process?.versions?.node !== undefined && process.type !== 'renderer';
+
 /** In Node, paths and file: URLs; in a browser, none. */
 function isFile(source: string | URL): boolean {
-  return !('caches' in globalThis || 'document' in globalThis) && !/^https?:/.test(String(source));
+  return IS_NODE && !/^https?:/.test(String(source));
 }
 
 /** @throws CodedError CONNECTOME_MISSING */

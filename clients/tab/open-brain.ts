@@ -170,7 +170,9 @@ class WorkerCalls {
     else waiting?.resolve(message);
   };
 
-  readonly fetch: typeof fetch = async (input, { method = 'GET', body, signal } = {}) => {
+  readonly fetch: typeof fetch = async (input, { method = 'GET', body: given, signal } = {}) => {
+    // Text is sent at once, so requests keep their order.
+    const body = given == null || typeof given === 'string' ? given : await new Response(given).text();
     signal?.throwIfAborted();
     const id = ++this.#asked;
     const stop = (): void => {
@@ -180,7 +182,7 @@ class WorkerCalls {
     };
     signal?.addEventListener('abort', stop, { once: true });
     const over = (): void => signal?.removeEventListener('abort', stop);
-    const request = { method, path: String(input), ...(body != null && { body: body as string }) };
+    const request = { method, path: String(input), ...(body != null && { body }) };
     const answer = await this.#call({ kind: 'ask', id, ...request }).catch((error: unknown) => {
       over();
       throw error;

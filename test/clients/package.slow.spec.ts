@@ -13,14 +13,20 @@ const LOOM = { stimulus: 'loom', seed: 5 };
 const PROGRAM = `import { NeuralExperimentClient } from 'neural-experiment-client';
 import { connect, openBrain } from 'neural-experiment-client/local';
 
+// As in a test with jsdom; the brain still comes from a disk.
+globalThis.document = {};
 const brain = await openBrain(${JSON.stringify(smallConnectomeFile())}, { workers: 2 });
 const text = JSON.stringify(await brain.run(${JSON.stringify(LOOM)}));
+const post = { method: 'POST', body: new TextEncoder().encode(${JSON.stringify(JSON.stringify(LOOM))}) };
+const fetched = [];
+for (const asked of [['/api/v1/run', post], [new Request('http://here/api/v1/run', post)]])
+  fetched.push((await (await brain.fetch(...asked)).text()) === text);
 const refusal = await brain.experiment({ trials: 0 }).catch((error) => error.code);
 const missing = await openBrain('missing.connectome').catch((error) => error.code);
 const noSite = await openBrain().catch((error) => error.code);
 const aborted = await openBrain('missing.connectome', { signal: AbortSignal.abort('gone') }).catch((error) => error);
 brain.close();
-console.log(JSON.stringify({ text, refusal, missing, noSite, aborted, ways: [typeof connect, typeof NeuralExperimentClient] }));
+console.log(JSON.stringify({ text, fetched, refusal, missing, noSite, aborted, ways: [typeof connect, typeof NeuralExperimentClient] }));
 `;
 const TYPES = `import { openBrain, type BrainOptions } from 'neural-experiment-client/local';
 const options: BrainOptions = { onProgress: ({ loadedBytes, totalBytes }) => console.log(loadedBytes, totalBytes) };
@@ -100,6 +106,7 @@ describe('the npm package of the client', () => {
     const text = (await runBuilt('preset', args)).stdout.trim();
     expect(JSON.parse(output)).toEqual({
       text,
+      fetched: [true, true],
       refusal: 'INVALID_PARAMETER',
       missing: 'CONNECTOME_MISSING',
       noSite: 'CONNECTOME_MISSING',

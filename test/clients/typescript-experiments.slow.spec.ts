@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import {
+  connect,
   type ExperimentDocument,
   type ExperimentLine,
   InterruptedError,
@@ -126,6 +127,7 @@ describe('open experiments with the typed client', () => {
       expect(next).toMatch(/^\d\.[123]$/);
       const whole = await client.runExperiment(document).answer();
       expect(await small.runExperiment(document).answer()).toEqual(whole);
+      expect(await connect(paging.url).experiment(document)).toEqual(whole);
       const rest = await small.runExperiment(document, { from: 1 }).answer();
       expect(rest.conditions).toEqual(whole.conditions.slice(1));
       const job = await small.submitExperiment(document);
@@ -323,6 +325,35 @@ describe('the typed client and broken answers', () => {
     }
   });
 
+  const TOTALS = { unchanged: [], warnings: [], cost: {} };
+  const firstPage = `${HEAD}{"index":0}\n${JSON.stringify({ ...TOTALS, partial: true, next_page: '1.0' })}\n`;
+
+  it('remembers that the first page of a job was partial', async () => {
+    const answer = await answeredBy(
+      ({ url }, response) =>
+        response.end(url!.includes('page=') ? `${HEAD}${JSON.stringify(TOTALS)}\n` : firstPage),
+      (url) => new NeuralExperimentClient(url).job('job').results().answer(),
+    );
+    expect(answer.partial).toBe(true);
+  });
+
+  it('names the condition to continue from if a further page is refused for now', async () => {
+    const answer: RequestListener = ({ url }, response) => {
+      if (!url!.includes('page=')) response.end(firstPage);
+      else response.writeHead(429, { 'retry-after': '9' }).end('{"error":"Later.","code":"RATE_LIMITED"}');
+    };
+    await answeredBy(answer, async (url) => {
+      expect(await failureOf(new NeuralExperimentClient(url).runExperiment({}).answer())).toMatchObject({
+        name: 'InterruptedError',
+        message: expect.stringContaining('refused'),
+        from: 1,
+        cause: { status: 429, code: 'RATE_LIMITED', retryAfterS: 9 },
+      });
+      // A brain's experiment has no part to continue.
+      expect(await failureOf(connect(url).experiment({}))).toMatchObject({ code: 'RATE_LIMITED' });
+    });
+  });
+
   it('throws the failure of a job, also if the service was away for a while', async () => {
     const states = [
       undefined,
@@ -431,12 +462,25 @@ describe('the typed client and broken answers', () => {
       () => {},
       async (url) => {
         const silent = new NeuralExperimentClient(url, { timeoutMs: 50 });
-        for (const asked of [
-          silent.runExperiment({}).answer(),
-          silent.experimentTable({}, { format: 'csv' }),
-        ]) {
+        for (const asked of [silent.runExperiment({}).answer(), silent.job('job').table({ format: 'csv' })]) {
           expect(await failureOf(asked)).toMatchObject({ name: 'TimeoutError' });
         }
+      },
+    );
+  });
+
+  it('waits until a table or a figure begins, but not in the middle of a figure', async () => {
+    await answeredBy(
+      ({ url }, response) => {
+        setTimeout(() => (url!.includes('from=1') ? response.write('<svg') : response.end('<svg/>')), 200);
+      },
+      async (url) => {
+        const late = new NeuralExperimentClient(url, { timeoutMs: 100 });
+        expect(await (await late.experimentTable({}, { format: 'csv' })).text()).toBe('<svg/>');
+        expect(await late.experimentFigure({})).toBe('<svg/>');
+        expect(await failureOf(late.experimentFigure({}, { from: 1 }))).toMatchObject({
+          name: 'TimeoutError',
+        });
       },
     );
   });

@@ -168,6 +168,22 @@ describe('sessions with the typed client', () => {
     expect(undisturbed[0]).not.toEqual(undisturbed[1]);
   });
 
+  it('writes the changes of a branch that is lost into its document, and of a branch of it', async () => {
+    // The document of a later time has changes only after the next step.
+    const session = await open();
+    const documentsOf = async (isLost: boolean) => {
+      const branch = await branchOf(session, { rates_hz: { sugar: 10 } });
+      if (isLost) await service.delete(`${PATH}/${branch.name}`);
+      const second = await branchOf(branch, { silence: ['S_sugar'] });
+      const ofSecond = await second.document();
+      if (isLost) await service.delete(`${PATH}/${branch.name}`);
+      return [await branch.document(), ofSecond];
+    };
+    const undisturbed = await documentsOf(false);
+    expect(await documentsOf(true)).toEqual(undisturbed);
+    expect(undisturbed[0]).not.toEqual(undisturbed[1]);
+  });
+
   it('goes on after a step whose answer was not waited for', async () => {
     const session = await open();
     await stepsOf(session, CHANGES.slice(0, 1));

@@ -159,20 +159,34 @@ describe('the typed client before other servers', () => {
   });
 
   // In a process of its own, because the dispatcher belongs to the real global object.
-  it('waits longer than fetch of Node does if it is told to', async () => {
-    const script = `
+  it('waits longer than fetch of Node does if it is told to, also through a proxy', async () => {
+    const script = (url: string) => `
       import { NeuralExperimentClient } from ${JSON.stringify(join(CLIENT_DIR, 'dist/client.js'))};
+      void Response;
+      const key = Symbol.for('undici.globalDispatcher.1');
+      const usual = globalThis[key];
       const seen = [];
-      globalThis.fetch = async (_, { dispatcher }) => {
-        seen.push(dispatcher?.constructor.name);
-        return Response.json({ id: 1, name: 1, atlas_url: 1 });
-      };
-      await new NeuralExperimentClient('http://x', { timeoutMs: 1_200_000 }).model();
-      await new NeuralExperimentClient('http://x').model();
-      await new NeuralExperimentClient('http://x', { timeoutMs: Infinity }).model();
+      // Like undici's, it cannot be made without an address.
+      class ProxyAgent {
+        constructor({ uri }) {
+          this.uri = uri.href;
+        }
+        dispatch(options, handler) {
+          seen.push(options.headersTimeout);
+          return usual.dispatch(options, handler);
+        }
+      }
+      globalThis[key] = new ProxyAgent({ uri: new URL('http://proxy') });
+      await new NeuralExperimentClient('${url}', { timeoutMs: 1_200_000 }).model();
+      await new NeuralExperimentClient('${url}').model();
+      await new NeuralExperimentClient('${url}').experimentFigure({});
+      await new NeuralExperimentClient('${url}', { timeoutMs: Infinity }).model();
       console.log(JSON.stringify(seen));`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-    expect(JSON.parse(stdout)).toEqual(['Agent', null, 'Agent']);
+    const { stdout } = await answeredBy(
+      (_, response) => response.end('{"id":1,"name":1,"atlas_url":1}'),
+      (url) => promisify(execFile)(process.execPath, ['--input-type=module', '-e', script(url)]),
+    );
+    expect(JSON.parse(stdout)).toEqual([1_200_000, null, 0, 0]);
   });
 
   it.each([Infinity, Number.MAX_SAFE_INTEGER])(

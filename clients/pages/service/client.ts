@@ -117,6 +117,7 @@ export function asFailure(error: unknown): ServiceFailure {
   if (error instanceof ServiceError) return failureOf(error);
   const isLate = (cause: unknown) => cause instanceof DOMException && cause.name === 'TimeoutError';
   if (error instanceof InterruptedError) {
+    if (error.cause instanceof ServiceError) return failureOf(error.cause);
     const message = isLate(error.cause)
       ? 'The service said nothing for too long.'
       : 'The connection broke before the experiment was done.';

@@ -11,15 +11,13 @@ import {
   type RunRequest,
 } from './client.js';
 import type { components, operations } from './api-v2.js';
-import type {
-  Condition,
-  ExperimentAnswer,
-  ExperimentDocument,
-  ExperimentHead,
-  ExperimentLine,
-  ExperimentOptions,
+import {
+  type ExperimentAnswer,
+  type ExperimentDocument,
+  type ExperimentLine,
+  type ExperimentOptions,
+  InterruptedError,
 } from './experiment-run.js';
-import { linesOf } from './lines.js';
 import { type ClientOptions, jsonBody, type RequestOptions, Requests, withQuery } from './requests.js';
 import { ServiceError } from './service-error.js';
 import type { SessionChanges, StepAnswer, StepOptions } from './session.js';
@@ -68,7 +66,7 @@ export function connect(url: string, options: ClientOptions = {}): Brain {
 export class Brain {
   /** The whole API of the service. A brain in this program has no jobs. */
   readonly client: NeuralExperimentClient;
-  /** Sends a request of the API, in the form of fetch; the URL begins with its path. */
+  /** Sends a request of the API, in the form of fetch; the URL begins with its path. Of a Request, the path is used. */
   readonly fetch: typeof fetch;
   readonly #requests: Requests;
 
@@ -81,7 +79,13 @@ export class Brain {
     this.client = new NeuralExperimentClient(url, options);
     this.#requests = new Requests(url, options);
     const given = options.fetch ?? fetch;
-    this.fetch = (path, init) => given(this.client.address + String(path), init);
+    this.fetch = async (path, init) => {
+      if (!(path instanceof Request)) return given(this.client.address + String(path), init);
+      const { method, headers, signal, url: asked } = path;
+      const { pathname, search } = new URL(asked);
+      const body = /^(GET|HEAD)$/.test(method) ? {} : { body: await path.arrayBuffer() };
+      return given(this.client.address + pathname + search, { method, headers, signal, ...body, ...init });
+    };
   }
 
   /** Runs one of the ten stimuli; the body of POST /api/v1/run. */
@@ -101,22 +105,16 @@ export class Brain {
   /** Runs an open experiment; the JSON answer of POST /api/v2/experiments. */
   async experiment(
     document: ExperimentDocument,
-    { onEvent, from, ...options }: BrainExperimentOptions = {},
+    { onEvent, ...options }: BrainExperimentOptions = {},
   ): Promise<ExperimentAnswer> {
-    // A timeout applies to each line, and lines of progress come all the time. An experiment may therefore take longer.
-    const path = withQuery('/api/v2/experiments', { format: 'ndjson', from });
-    const response = await this.#requests.begun(path, jsonBody(document), options);
-    const conditions: Condition[] = [];
-    let head: ExperimentHead | undefined;
-    for await (const text of linesOf(response, this.#requests.timeoutMs)) {
-      const line = JSON.parse(text) as ExperimentLine | components['schemas']['ErrorResponse'];
-      if ('error' in line) throw new ServiceError(undefined, line.error, line);
-      onEvent?.(line);
-      if ('cost' in line) return { ...head!, conditions, ...line };
-      if ('index' in line) conditions.push(line);
-      else if ('id' in line) head = line;
+    try {
+      return await this.client.runExperiment(document, options).collect(onEvent);
+    } catch (error) {
+      // Errors of a brain in this program have codes, such as WORKER_LOST.
+      if (error instanceof InterruptedError)
+        throw error.cause ?? new ServiceError(undefined, 'The answer ended before the experiment was done.');
+      throw error;
     }
-    throw new ServiceError(undefined, 'The answer ended before the experiment was done.');
   }
 
   /** Opens a session: a brain that continues step by step. */

@@ -27,7 +27,10 @@ export interface ExperimentOptions extends RequestOptions {
   readonly from?: number;
 }
 
-/** After the answer had begun, the connection broke or timed out. */
+/**
+ * After the answer had begun, the connection broke or timed out, or the service refused a further page for now. In that
+ * case the cause is its ServiceError.
+ */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 
@@ -36,7 +39,9 @@ export class InterruptedError extends Error {
     readonly from: number,
     options?: ErrorOptions,
   ) {
-    super(`The connection broke before the experiment ended; from: ${from} continues it.`, options);
+    const isRefused = options?.cause instanceof ServiceError;
+    const reason = isRefused ? 'The service refused the next page' : 'The connection broke';
+    super(`${reason} before the experiment ended; from: ${from} continues it.`, options);
   }
 }
 
@@ -106,7 +111,9 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
           else if (line.id !== head.id) throw new Error('The service was replaced between two pages.');
         }
       } catch (error) {
-        if (!isAnswered || error instanceof ServiceError || this.#signal?.aborted) throw error;
+        const isForNow = error instanceof ServiceError && (error.isTemporary || error.isOfGateway);
+        const isFinal = error instanceof ServiceError && !(isForNow && head !== undefined);
+        if (!isAnswered || isFinal || this.#signal?.aborted) throw error;
         throw new InterruptedError(from, { cause: error });
       }
       if (!hasTotals) throw new InterruptedError(from);
@@ -116,13 +123,20 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
   }
 
   /** Collects all lines into one answer, in the form of the format JSON. */
-  async answer(onProgress?: (progress: ExperimentProgress['progress']) => void): Promise<ExperimentAnswer> {
+  answer(onProgress?: (progress: ExperimentProgress['progress']) => void): Promise<ExperimentAnswer> {
+    return this.collect((line) => {
+      if ('progress' in line) onProgress?.(line.progress);
+    });
+  }
+
+  /** The same as `answer`, but calls back with each line. */
+  async collect(onLine?: (line: ExperimentLine) => void): Promise<ExperimentAnswer> {
     const conditions: Condition[] = [];
     let ends = {};
     for await (const line of this) {
+      onLine?.(line);
       if ('index' in line) conditions.push(line);
-      else if ('progress' in line) onProgress?.(line.progress);
-      else ends = 'id' in line ? { ...line, conditions } : { ...ends, ...line };
+      else if (!('progress' in line)) ends = 'id' in line ? { ...line, conditions } : { ...ends, ...line };
     }
     return ends as ExperimentAnswer;
   }
@@ -200,5 +214,7 @@ function sum(first: ExperimentTotals, next: ExperimentTotals): ExperimentTotals 
       synaptic_events: first.cost.synaptic_events + next.cost.synaptic_events,
     },
     warnings: [...first.warnings, ...next.warnings.filter(({ message }) => !told.includes(message))],
+    // The job may have ended between two pages, but conditions of the earlier ones can be missing.
+    ...(first.partial && { partial: true }),
   };
 }

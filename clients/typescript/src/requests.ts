@@ -38,14 +38,15 @@ export class Requests {
   readonly baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch;
-  readonly #dispatcher: object | undefined;
+  /** True if fetch is the platform's own. */
+  readonly #isPlatforms: boolean;
 
   constructor(baseUrl: string, { timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions) {
     const { address, authorization } = withoutPassword(baseUrl);
     this.timeoutMs = timeoutMs;
     this.baseUrl = address.replace(/\/+$/, '');
     this.#headers = authorization === undefined ? {} : { Authorization: authorization };
-    this.#dispatcher = given === undefined ? dispatcherFor(timeoutMs) : undefined;
+    this.#isPlatforms = given === undefined;
     // A browser's fetch can be called only as a method of the window.
     this.#fetch = given ?? ((...args) => fetch(...args));
   }
@@ -73,25 +74,40 @@ export class Requests {
     });
   }
 
-  /** The whole body. The timeout applies to each piece. */
-  async bytes(path: string, init: RequestInit, options: RequestOptions): Promise<Uint8Array<ArrayBuffer>> {
+  /** The whole body. The timeout applies to each piece, and `beginsWithinMs` to the time before the first. */
+  async bytes(
+    path: string,
+    init: RequestInit,
+    options: RequestOptions,
+    beginsWithinMs = this.timeoutMs,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const response = await this.begun(path, init, options, beginsWithinMs);
     const pieces = [];
-    for await (const piece of piecesOf(await this.begun(path, init, options), this.timeoutMs)) {
+    for await (const piece of piecesOf(response, this.timeoutMs)) {
       pieces.push(piece as Uint8Array<ArrayBuffer>);
     }
     return new Uint8Array(await new Blob(pieces).arrayBuffer());
   }
 
   /** Resolves when the response begins. The timeout ends then; `signal` can still abort the body. */
-  async begun(path: string, init: RequestInit, options: RequestOptions): Promise<Response> {
-    const { signal } = options;
-    return this.#patiently(options, () => this.#inTime(signal, (ends) => this.#send(path, init, ends)));
+  async begun(
+    path: string,
+    init: RequestInit,
+    options: RequestOptions,
+    withinMs = this.timeoutMs,
+  ): Promise<Response> {
+    const ask = (ends: AbortSignal) => this.#send(path, init, ends, withinMs);
+    return this.#patiently(options, () => this.#inTime(options.signal, ask, withinMs));
   }
 
   /** @param ask gets a signal that aborts with the given one, or when time is up */
-  async #inTime<T>(signal: AbortSignal | undefined, ask: (ends: AbortSignal) => Promise<T>): Promise<T> {
+  async #inTime<T>(
+    signal: AbortSignal | undefined,
+    ask: (ends: AbortSignal) => Promise<T>,
+    withinMs = this.timeoutMs,
+  ): Promise<T> {
     const late = new AbortController();
-    const stop = startTimer(this.timeoutMs, (error) => late.abort(error));
+    const stop = startTimer(withinMs, (error) => late.abort(error));
     try {
       return await ask(signal ? AbortSignal.any([signal, late.signal]) : late.signal);
     } finally {
@@ -145,10 +161,15 @@ export class Requests {
     }
   }
 
-  async #send(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
+  async #send(
+    path: string,
+    init: RequestInit,
+    signal: AbortSignal,
+    withinMs = this.timeoutMs,
+  ): Promise<Response> {
     const headers = { ...(init.headers as Record<string, string> | undefined), ...this.#headers };
-    const further = this.#dispatcher && { dispatcher: this.#dispatcher };
-    const options = { ...init, headers, signal, ...further } as RequestInit;
+    const dispatcher = this.#isPlatforms ? dispatcherFor(withinMs) : undefined;
+    const options = { ...init, headers, signal, ...(dispatcher && { dispatcher }) } as RequestInit;
     const response = await this.#fetch(this.baseUrl + path, options);
     if (response.ok) return response;
     // After the statuses 301 and 302, fetch turns a POST into a GET.
@@ -176,17 +197,25 @@ function withoutPassword(baseUrl: string): { readonly address: string; readonly 
 /** Time that fetch of Node waits for headers and between pieces, whatever its signal says. */
 const MAX_WAIT_OF_NODE_MS = 300_000;
 
+/** The part of a dispatcher, which sends the requests of Node's fetch, that is used here. */
+interface Dispatcher {
+  dispatch(options: object, handler: unknown): boolean;
+}
+
 /** @returns an option of Node's fetch that makes it wait longer; undefined elsewhere, and if it waits long enough */
-function dispatcherFor(timeoutMs: number): object | undefined {
+function dispatcherFor(timeoutMs: number): Dispatcher | undefined {
   if (timeoutMs <= MAX_WAIT_OF_NODE_MS) return undefined;
   // Node loads its fetch, and with it the dispatcher, when one of its classes is first read.
   if (globalThis.Response === undefined) return undefined;
   const usual = (globalThis as { readonly [key: symbol]: unknown })[Symbol.for('undici.globalDispatcher.1')];
   if (typeof usual !== 'object' || usual === null) return undefined;
-  const { constructor } = usual as { readonly constructor: new (options: object) => object };
   // It takes 0 for no limit.
   const waitMs = timeoutMs === Infinity ? 0 : timeoutMs;
-  return new constructor({ headersTimeout: waitMs, bodyTimeout: waitMs });
+  const limits = { headersTimeout: waitMs, bodyTimeout: waitMs };
+  // The program may have set it, for example to one of a proxy, so its connections serve these requests, too.
+  return {
+    dispatch: (options, handler) => (usual as Dispatcher).dispatch({ ...options, ...limits }, handler),
+  };
 }
 
 /** A POST of a body in JSON. */

@@ -92,7 +92,7 @@ export class Session {
     await this.#takeUnanswered(options);
     const ask = (left: RequestOptions) =>
       this.#requests.json<ExperimentDocument>(`${this.#path}/document`, {}, left, ['inputs']);
-    this.#document = await this.#whereverItIs(options, ask);
+    this.#document = await this.#whereverItIs(options, ask, true);
     this.#steps = [];
     return this.#document;
   }
@@ -101,13 +101,13 @@ export class Session {
   async branch(changes: SessionChanges = {}, options: RequestOptions = {}): Promise<Session> {
     await this.#takeUnanswered(options);
     const branch = new Session(this.#requests, this.#document);
-    const { session } = await this.#whereverItIs(options, (left) =>
-      this.#requests.json<Schemas['Session']>(`${this.#path}/branches`, jsonBody(changes), left, ['session']),
+    // If the service has lost this session, it knows nothing of changes before the next step.
+    branch.#changes = merged(this.#changes, changes);
+    branch.#path = await this.#whereverItIs(options, (left) =>
+      this.#branched(this.#path, branch.#changes, left),
     );
-    branch.#path = `${SESSIONS}/${session}`;
     branch.#tMs = this.#tMs;
     branch.#steps = [...this.#steps];
-    branch.#changes = merged(this.#changes, changes);
     return branch;
   }
 
@@ -129,6 +129,17 @@ export class Session {
     );
     this.#path = `${SESSIONS}/${session}`;
     this.#tMs = tMs;
+  }
+
+  /** @returns path of the new session */
+  async #branched(path: string, changes: SessionChanges, options: RequestOptions): Promise<string> {
+    const { session } = await this.#requests.json<Schemas['Session']>(
+      `${path}/branches`,
+      jsonBody(changes),
+      options,
+      ['session'],
+    );
+    return `${SESSIONS}/${session}`;
   }
 
   async #take(step: Step, options: StepOptions): Promise<StepAnswer> {
@@ -155,18 +166,41 @@ export class Session {
     return this.#requests.json(path, jsonBody(step), options, ['t_ms', 'reports']);
   }
 
-  /** Sends a repeatable request, and opens the session again if the service has lost it. */
-  async #whereverItIs<T>(options: RequestOptions, ask: (options: RequestOptions) => Promise<T>): Promise<T> {
+  /**
+   * Sends a repeatable request, and opens the session again if the service has lost it.
+   * @param needsChanges true if the answer depends on changes that are sent with the next step
+   */
+  async #whereverItIs<T>(
+    options: RequestOptions,
+    ask: (options: RequestOptions) => Promise<T>,
+    needsChanges = false,
+  ): Promise<T> {
     return this.#requests.untilAnswered({ waitAtMostS: WAIT_AT_MOST_S, ...options }, async (left) => {
       try {
         return await ask(left);
       } catch (error) {
         if (!hasEnded(error)) throw error;
-        await this.#open(left);
-        for (const step of this.#steps) this.#tMs = (await this.#send(step, left)).t_ms;
+        const [path, tMs] = [this.#path, this.#tMs];
+        try {
+          await this.#open(left);
+          for (const step of this.#steps) this.#tMs = (await this.#send(step, left)).t_ms;
+          if (needsChanges && Object.keys(this.#changes).length > 0) await this.#change(left);
+        } catch (failure) {
+          // The next request finds it lost again, and not without its last steps and changes.
+          [this.#path, this.#tMs] = [path, tMs];
+          throw failure;
+        }
         return ask(left);
       }
     });
+  }
+
+  /** Goes on in a branch with the changes, because a session takes changes only with a step. */
+  async #change(options: RequestOptions): Promise<void> {
+    const path = this.#path;
+    this.#path = await this.#branched(path, this.#changes, options);
+    // If this fails, the service ends it after a while.
+    await this.#requests.json(path, { method: 'DELETE' }, options).catch(() => undefined);
   }
 }
 

@@ -36,8 +36,13 @@ export async function figureOf(
   init: RequestInit,
   { from, ...options }: ExperimentOptions,
 ): Promise<string> {
-  const response = await requests.begun(withQuery(path, { format: 'svg', from }), init, options);
-  return response.text();
+  const url = withQuery(path, { format: 'svg', from });
+  return new TextDecoder().decode(await requests.bytes(url, init, options, beginsWithinMs(requests, init)));
+}
+
+/** The service holds the start of an answer back until it has computed 1 MiB of it, or everything. A job is computed. */
+function beginsWithinMs({ timeoutMs }: Requests, { method }: RequestInit): number {
+  return method === 'POST' ? Infinity : timeoutMs;
 }
 
 /** Follows the links from one page of a table to the next. */
@@ -49,7 +54,7 @@ export async function* tablePages(
 ): AsyncGenerator<Response, void, void> {
   let url = withQuery(path, { format, table, names, from, truncate });
   for (;;) {
-    const response = await requests.begun(url, init, options);
+    const response = await requests.begun(url, init, options, beginsWithinMs(requests, init));
     const next = nextOf(response);
     yield response;
     if (next === undefined) return;

@@ -55,6 +55,7 @@ export class Service {
       );
     }
     if (error instanceof InterruptedError) {
+      if (cause instanceof ServiceError) return this.failureOf(cause);
       const reason = cause === undefined ? '' : ` (${reasonOf(cause as Error)})`;
       return new CodedError('SERVICE_UNREACHABLE', `${this.client.address}: ${error.message}${reason}`);
     }
