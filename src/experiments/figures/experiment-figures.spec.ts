@@ -476,6 +476,7 @@ describe('a figure that a reviewer reads', () => {
       // Lower by 1, 2, 3, 4: mean 2.5, standard error 0.6455, t 3.18.
       silence('alone', [49, 58, 67, 76]),
       silence('chance', [60, 50, 80, 70]),
+      silence('equal', [49, 59, 69, 79]),
     ]);
     const [changes, rates] = figuresOf(found.head.experiment);
     expect([changes!.name, rates!.name]).toEqual(['change of mean rate', 'mean rate']);
@@ -484,13 +485,16 @@ describe('a figure that a reviewer reads', () => {
       bands: [
         { label: 'certain', note: '−30.0 (−31.3 to −28.7)' },
         { label: 'alone', note: '−2.5 (−4.6 to −0.4)' },
+        { label: 'equal', note: '−1.0 (no interval)' },
         { label: 'chance', note: '0 (−18.4 to +18.4)' },
       ],
     });
-    // Two intervals at 95 % exclude 0; only one of them still does if three groups are tested.
-    expect(marksOf(panel!, 'rect').map(({ paint }) => paint)).toEqual([0, 'muted', 'muted']);
+    // Two intervals at 95 % exclude 0; only one of them still does if four groups are tested.
+    expect(marksOf(panel!, 'rect').map(({ paint }) => paint)).toEqual([0, 'muted', 'muted', 'muted']);
+    expect(marksOf(panel!, 'line').filter(({ name }) => name === undefined)).toHaveLength(3);
     const { note } = changes!.draw(found, ({ values }) => values[0]!)!;
-    expect(note).toContain('all 3 groups at once (Bonferroni)');
+    expect(note).toContain('all 4 groups at once (Bonferroni)');
+    expect(note).toContain('equal in all trials allow no interval');
   });
 
   it.each([1, 2])('draws a screen of %d trials without reports that select nothing', (trials) => {
