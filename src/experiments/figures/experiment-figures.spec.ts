@@ -398,6 +398,48 @@ describe('a figure that a reviewer reads', () => {
     expect(drawn(found).note).toContain('The 40 earliest of 50 groups are drawn, the earliest first');
   });
 
+  it('draws a first spike at the start of the window, and leaves out groups without any', () => {
+    const latency = (root_id: string, mean: number | null) => ({
+      ...{ root_id, neurons: 1, responding_trials: 1 },
+      latency_ms: mean === null ? null : { mean, sd: 0, trials: [mean, mean] },
+    });
+    const reports = { cells: { ...REPORT, type: 'latency' } };
+    const cells = [latency('0', 0), latency('1', 7), latency('2', null)];
+    expect(bandsOf(panelsOf(findings({ reports }, [{ groups: { cells } }]))[0]!)).toEqual([
+      'cells 0',
+      'cells 1',
+    ]);
+    const sweep = [{ set: 'duration_ms', values: [20, 40] }];
+    const curves = findings(
+      { reports: { ...reports, late: reports.cells }, sweep },
+      [20, 40].map((duration_ms) => ({
+        parameters: { duration_ms },
+        groups: { cells: [latency('0', 0)], late: [latency('1', 7)] },
+      })),
+    );
+    expect(panelsOf(curves).map(({ title }) => title)).toEqual(['cells (ms)', 'late (ms)']);
+  });
+
+  it('has heat maps of the earliest of many first spikes', () => {
+    const sweep = ['inputs.sugar.rate_hz', 'duration_ms'].map((set) => ({ set, values: [20, 40] }));
+    const found = findings(
+      { reports: { cells: { ...REPORT, type: 'latency' } }, sweep },
+      [20, 40].flatMap((rateHz) =>
+        [20, 40].map((duration_ms) => ({
+          parameters: { 'inputs.sugar.rate_hz': rateHz, duration_ms },
+          groups: {
+            cells: Array.from({ length: 9 }, (_, at) => ({
+              ...{ root_id: String(at), neurons: 1, responding_trials: 1 },
+              // Neuron 8 has no spike.
+              latency_ms: at === 8 ? null : { mean: 80 - 10 * at, sd: 0, trials: [1, 2] },
+            })),
+          },
+        })),
+      ),
+    );
+    expect(panelsOf(found).map(({ title }) => title)).toEqual([2, 3, 4, 5, 6, 7].map((at) => `cells ${at}`));
+  });
+
   it('draws the most active of very many courses', () => {
     const reports = { bins: { ...REPORT, type: 'histogram', bin_ms: 50 } as const };
     const bins = Array.from({ length: 9 }, (_, at) =>
