@@ -663,7 +663,7 @@ describe('a figure that a reviewer reads', () => {
     // Trials that were stopped have no rates.
     const stopped = found(group({}, null));
     expect(figuresOf(stopped.head.experiment)[0]!.draw(stopped, ({ values }) => values[0]!)).toBeUndefined();
-    expect(titles(stopped)).toEqual(new Array(2).fill('raster: 1 spikes of 1 neuron'));
+    expect(titles(stopped)).toEqual(new Array(2).fill('raster: the first 1 spikes of 1 neuron'));
     expect(figureOfFile(stopped).note).toContain('Rows of events beyond the limit of the service');
     expect(titles(found(spread(30, 2, [28, 32], { control })))).toEqual([
       'cells (Hz)',
