@@ -14,7 +14,8 @@ class Screen:
     """The comparisons of groups with their matched controls."""
 
     def __init__(self) -> None:
-        self._tests: list[Json] = []
+        #: Each test with the denominator of its p.
+        self._tests: list[tuple[Json, int]] = []
 
     @classmethod
     def of(cls, experiment: Json) -> Optional[Screen]:
@@ -26,12 +27,15 @@ class Screen:
     def add(self, condition: Json) -> None:
         """Adds the tests of a condition. Call it in the order of the conditions."""
         self._tests += (
-            {
-                **{name: condition[name] for name in ("index", "parameters")},
-                "report": report,
-                "group": {name: label for name, label in group.items() if isinstance(label, str)},
-                "p": group["control"]["p"],
-            }
+            (
+                {
+                    **{name: condition[name] for name in ("index", "parameters")},
+                    "report": report,
+                    "group": {name: label for name, label in group.items() if isinstance(label, str)},
+                    "p": group["control"]["p"],
+                },
+                1 + group["control"].get("compared", len(group["control"]["values"])),
+            )
             for report, groups in condition["reports"].items()
             if isinstance(groups, list)
             for group in groups
@@ -40,9 +44,14 @@ class Screen:
 
     def result(self) -> Json:
         """The member of the answer, as the service computes it (Benjamini and Hochberg 1995)."""
-        tests = sorted(self._tests, key=lambda test: (test["p"], test["index"]))
+        tests = sorted(self._tests, key=lambda each: (each[0]["p"], each[0]["index"]))
         lowest = 1.0
-        for rank in range(len(tests), 0, -1):
-            lowest = min(lowest, tests[rank - 1]["p"] * len(tests) / rank)
-            tests[rank - 1]["q"] = lowest
-        return {"tests": len(tests), "found": [test for test in tests if test["q"] <= _MAX_Q]}
+        found: list[Json] = []
+        for position in range(len(tests), 0, -1):
+            test, of_all = tests[position - 1]
+            # A quotient of integers: 3 of 3 tests with p = 1/20 have a q of 0.05, and not of 0.05000000000000001.
+            rank = round(test["p"] * of_all)
+            lowest = min(lowest, (rank * len(tests)) / (of_all * position))
+            if lowest <= _MAX_Q:
+                found.insert(0, {**test, "q": lowest})
+        return {"tests": len(tests), "found": found}

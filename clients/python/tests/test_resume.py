@@ -106,7 +106,8 @@ def test_a_screen_is_corrected_over_all_conditions(lab, screen, tmp_path):
 
 def test_a_screen_worked_out_by_hand():
     def condition(index, *shares):
-        groups = [{"neurons": 1, "type": str(at), "control": {"p": p}} for at, p in enumerate(shares)]
+        controls = [{"p": p, "values": [0.0] * 99} for p in shares]
+        groups = [{"neurons": 1, "type": str(at), "control": control} for at, control in enumerate(controls)]
         return {"index": index, "parameters": {"silence": None}, "reports": {"cells": groups, "raster": {"t_ms": []}}}
 
     conditions = [condition(0, 0.5, 0.03), condition(1, 0.01, None), condition(2, 0.02)]
@@ -117,10 +118,17 @@ def test_a_screen_worked_out_by_hand():
     assert screen["tests"] == 4
     # 4 p / rank is 0.04, 0.04, 0.04 and 0.5.
     assert [(each["index"], each["group"], each["p"], each["q"]) for each in screen["found"]] == [
-        (1, {"type": "0"}, 0.01, pytest.approx(0.04)),
-        (2, {"type": "0"}, 0.02, pytest.approx(0.04)),
-        (0, {"type": "1"}, 0.03, pytest.approx(0.04)),
+        (1, {"type": "0"}, 0.01, 0.04),
+        (2, {"type": "0"}, 0.02, 0.04),
+        (0, {"type": "1"}, 0.03, 0.04),
     ]
+
+    # 3 of 3 tests with p = 1/20 have q = 1/20.
+    equal = Screen()
+    few = {"p": 1 / 20, "values": [0.0] * 30, "compared": 19}
+    for index in range(3):
+        equal.add({"index": index, "parameters": {}, "reports": {"cells": [{"neurons": 1, "control": few}]}})
+    assert [each["q"] for each in equal.result()["found"]] == [0.05, 0.05, 0.05]
 
     # The pages of an answer give the same, with each condition once: the first one is divided.
     head = {"id": "a", "experiment": {"trials": 1, "controls": {"silence": "matched", "count": 3}}}

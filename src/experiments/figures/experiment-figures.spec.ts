@@ -398,6 +398,48 @@ describe('a figure that a reviewer reads', () => {
     expect(drawn(found).note).toContain('The 40 earliest of 50 groups are drawn, the earliest first');
   });
 
+  it('draws a first spike at the start of the window, and leaves out groups without any', () => {
+    const latency = (root_id: string, mean: number | null) => ({
+      ...{ root_id, neurons: 1, responding_trials: 1 },
+      latency_ms: mean === null ? null : { mean, sd: 0, trials: [mean, mean] },
+    });
+    const reports = { cells: { ...REPORT, type: 'latency' } };
+    const cells = [latency('0', 0), latency('1', 7), latency('2', null)];
+    expect(bandsOf(panelsOf(findings({ reports }, [{ groups: { cells } }]))[0]!)).toEqual([
+      'cells 0',
+      'cells 1',
+    ]);
+    const sweep = [{ set: 'duration_ms', values: [20, 40] }];
+    const curves = findings(
+      { reports: { ...reports, late: reports.cells }, sweep },
+      [20, 40].map((duration_ms) => ({
+        parameters: { duration_ms },
+        groups: { cells: [latency('0', 0)], late: [latency('1', 7)] },
+      })),
+    );
+    expect(panelsOf(curves).map(({ title }) => title)).toEqual(['cells (ms)', 'late (ms)']);
+  });
+
+  it('has heat maps of the earliest of many first spikes', () => {
+    const sweep = ['inputs.sugar.rate_hz', 'duration_ms'].map((set) => ({ set, values: [20, 40] }));
+    const found = findings(
+      { reports: { cells: { ...REPORT, type: 'latency' } }, sweep },
+      [20, 40].flatMap((rateHz) =>
+        [20, 40].map((duration_ms) => ({
+          parameters: { 'inputs.sugar.rate_hz': rateHz, duration_ms },
+          groups: {
+            cells: Array.from({ length: 9 }, (_, at) => ({
+              ...{ root_id: String(at), neurons: 1, responding_trials: 1 },
+              // Neuron 8 has no spike.
+              latency_ms: at === 8 ? null : { mean: 80 - 10 * at, sd: 0, trials: [1, 2] },
+            })),
+          },
+        })),
+      ),
+    );
+    expect(panelsOf(found).map(({ title }) => title)).toEqual([2, 3, 4, 5, 6, 7].map((at) => `cells ${at}`));
+  });
+
   it('draws the most active of very many courses', () => {
     const reports = { bins: { ...REPORT, type: 'histogram', bin_ms: 50 } as const };
     const bins = Array.from({ length: 9 }, (_, at) =>
@@ -476,6 +518,7 @@ describe('a figure that a reviewer reads', () => {
       // Lower by 1, 2, 3, 4: mean 2.5, standard error 0.6455, t 3.18.
       silence('alone', [49, 58, 67, 76]),
       silence('chance', [60, 50, 80, 70]),
+      silence('equal', [49, 59, 69, 79]),
     ]);
     const [changes, rates] = figuresOf(found.head.experiment);
     expect([changes!.name, rates!.name]).toEqual(['change of mean rate', 'mean rate']);
@@ -484,13 +527,16 @@ describe('a figure that a reviewer reads', () => {
       bands: [
         { label: 'certain', note: '−30.0 (−31.3 to −28.7)' },
         { label: 'alone', note: '−2.5 (−4.6 to −0.4)' },
+        { label: 'equal', note: '−1.0 (no interval)' },
         { label: 'chance', note: '0 (−18.4 to +18.4)' },
       ],
     });
-    // Two intervals at 95 % exclude 0; only one of them still does if three groups are tested.
-    expect(marksOf(panel!, 'rect').map(({ paint }) => paint)).toEqual([0, 'muted', 'muted']);
+    // Two intervals at 95 % exclude 0; only one of them still does if four groups are tested.
+    expect(marksOf(panel!, 'rect').map(({ paint }) => paint)).toEqual([0, 'muted', 'muted', 'muted']);
+    expect(marksOf(panel!, 'line').filter(({ name }) => name === undefined)).toHaveLength(3);
     const { note } = changes!.draw(found, ({ values }) => values[0]!)!;
-    expect(note).toContain('all 3 groups at once (Bonferroni)');
+    expect(note).toContain('all 4 groups at once (Bonferroni)');
+    expect(note).toContain('equal in all trials allow no interval');
   });
 
   it.each([1, 2])('draws a screen of %d trials without reports that select nothing', (trials) => {
@@ -617,7 +663,7 @@ describe('a figure that a reviewer reads', () => {
     // Trials that were stopped have no rates.
     const stopped = found(group({}, null));
     expect(figuresOf(stopped.head.experiment)[0]!.draw(stopped, ({ values }) => values[0]!)).toBeUndefined();
-    expect(titles(stopped)).toEqual(new Array(2).fill('raster: 1 spikes of 1 neuron'));
+    expect(titles(stopped)).toEqual(new Array(2).fill('raster: the first 1 spikes of 1 neuron'));
     expect(figureOfFile(stopped).note).toContain('Rows of events beyond the limit of the service');
     expect(titles(found(spread(30, 2, [28, 32], { control })))).toEqual([
       'cells (Hz)',

@@ -43,7 +43,7 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
       const beside = chosen(otherSettingsChoice(findings, shown));
       const drawable = findingsAt(findings, shown, chosen);
       const all = measure.reports.map((report) => mapsOf(report, axes, measure, drawable, beside));
-      const { drawn, silent } = withoutSilent(all);
+      const { drawn, silent } = withoutSilent(measure, all);
       const omitted = sum(drawn, (maps) => maps.omitted);
       return {
         label: `${measure.label} of ${drawn.flatMap(({ names }) => names).join(', ')} over ${parameterLabel(axes.x)} and ${parameterLabel(axes.y)}.`,
@@ -51,7 +51,7 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
         note: sentences(
           'Colours and numbers are means over the trials; ±, where there is room for it, is the population standard deviation.',
           silent,
-          leftOut(omitted, 'less active'),
+          leftOut(omitted, measure.lowest === undefined ? 'less active' : 'other'),
         ),
         hint: 'Point at a cell, tap it or go there with the arrow keys for its numbers.',
       };
@@ -60,20 +60,26 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
 }
 
 function mapsOf(report: string, axes: MapAxes, measure: Measured, findings: Findings, beside: string) {
-  const lines = linesOf(report, measure, findings, [axes.x, axes.y], 0);
+  const lines = linesOf(report, measure, findings, [axes.x, axes.y], true);
   const all = range(lines.highest.length);
-  const maps = highestFirst(all, MAX_MAPS, (line) => lines.highest[line]!).map((line) => {
+  const strengthOf = (line: number) =>
+    measure.lowest === undefined ? lines.highest[line]! : -lines.lowest[line]!;
+  const maps = highestFirst(all, MAX_MAPS, strengthOf).map((line) => {
     const entries = lines.entriesOf(line);
     return { line, entries, name: nameOf(report, entries[0]!) };
   });
-  const highest = max(lines.highest) ?? 0;
+  const highest = max(lines.highest) ?? -Infinity;
+  const scaleEnd = Math.max(0, highest);
   const section: Section = {
     panels: sort(maps, ({ line }) => line).map(({ name, entries }) =>
-      mapPanel(name, beside, axes, cellsOf(name, entries, axes, measure, highest), measure),
+      mapPanel(name, beside, axes, cellsOf(name, entries, axes, measure, scaleEnd), measure),
     ),
     smallestWidth: 340,
     largestWidth: Math.min(560, Math.max(230, 80 * (axes.xs.length + 1))),
-    scale: { label: `${measure.label} of ${report} (${measure.unit}), ${sampleSize(lines.sizes)}`, highest },
+    scale: {
+      label: `${measure.label} of ${report} (${measure.unit}), ${sampleSize(lines.sizes)}`,
+      highest: scaleEnd,
+    },
   };
   const names = maps.map(({ name }) => name);
   return { report, section, highest, names, omitted: all.length - maps.length };

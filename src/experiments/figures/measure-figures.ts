@@ -16,6 +16,7 @@ import {
   firstOfEach,
   groupsIn,
   highestFirst,
+  isSilent,
   leftOut,
   type Lines,
   linesOf,
@@ -68,11 +69,11 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
     draw(findings) {
       const all = measure.reports.map((report) => {
         const lines = linesOf(report, measure, findings, [axis.set]);
-        const series = mostChanging(lines).map((line) => seriesOf(lines.entriesOf(line), axis));
+        const series = mostChanging(lines, measure).map((line) => seriesOf(lines.entriesOf(line), axis));
         const { highest, sizes } = lines;
-        return { report, sizes, series, all: highest.length, highest: max(highest) ?? 0 };
+        return { report, sizes, series, all: highest.length, highest: max(highest) ?? -Infinity };
       });
-      const { drawn, silent } = withoutSilent(all);
+      const { drawn, silent } = withoutSilent(measure, all);
       const n = sampleSize(drawn.flatMap(({ sizes }) => [...sizes]));
       const panels = drawn
         .filter(({ series }) => series.length > 0)
@@ -99,10 +100,10 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
 }
 
 /** Selects as many lines as readers can tell apart: those that change most; of equal changes, the higher ones. Skips silent lines, unless all are. */
-function mostChanging({ highest, lowest }: Lines): readonly number[] {
+function mostChanging({ highest, lowest }: Lines, measure: Measured): readonly number[] {
   const all = range(highest.length);
   if (all.length <= MAX_SERIES) return all;
-  const active = all.filter((line) => highest[line]! > 0);
+  const active = all.filter((line) => !isSilent(measure, highest[line]!));
   const changeOf = (line: number) => highest[line]! - lowest[line]!;
   const ranked = active.length > 0 ? active : all;
   return highestFirst(ranked, MAX_SERIES, changeOf, (line) => highest[line]!).sort(ascending);
@@ -175,10 +176,10 @@ function barredGroups(measure: Measured, findings: Findings) {
     Math.max(measure.of(group)?.mean ?? -1, controlsOf(group)?.mean ?? -1);
   const lists = groupsOf.map((groups) => groups.filter((group) => highestIn(group) >= 0));
   // Controls stay beside their group even if they are silent.
-  const activeOnly = lists.map((groups) => groups.filter((group) => highestIn(group) > 0));
+  const activeOnly = lists.map((groups) => groups.filter((group) => !isSilent(measure, highestIn(group))));
   const countOf = (all: typeof lists) => sum(all, ({ length }) => length);
-  const isSilent = countOf(activeOnly) === 0;
-  const drawable = isSilent ? lists : activeOnly;
+  const isAllSilent = countOf(activeOnly) === 0;
+  const drawable = isAllSilent ? lists : activeOnly;
   const hasControls = groupsOf.some((groups) => groups.some((group) => 'control' in group));
   const most = hasControls ? MAX_BARS / 2 : MAX_BARS;
   const isCut = countOf(drawable) > most;
@@ -192,5 +193,5 @@ function barredGroups(measure: Measured, findings: Findings) {
     .slice(0, most)
     .map((row) => entriesOf(row, measure, findings).filter(({ value }) => value !== null));
   const all = countOf(lists);
-  return { shown, isCut, all, silent: isSilent ? 0 : all - countOf(activeOnly), hasControls };
+  return { shown, isCut, all, silent: isAllSilent ? 0 : all - countOf(activeOnly), hasControls };
 }

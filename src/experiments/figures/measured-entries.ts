@@ -68,14 +68,14 @@ export type Lines = ReturnType<typeof linesOf>;
 
 /**
  * @param ownAxes axes of the figure. A group has a line for each combination of values of the others
- * @param ofNone stands for a missing number of a group. By default, lines lack it
+ * @param keepsMissing true if lines have entries without a number, and some may have nothing else
  */
 export function linesOf(
   report: string,
   measure: Measured,
   findings: Findings,
   ownAxes: readonly string[],
-  ofNone?: number,
+  keepsMissing = false,
 ) {
   const { conditions } = findings;
   const texts = conditions.map(({ parameters }) => otherSettingsText(parameters, ownAxes));
@@ -84,11 +84,11 @@ export function linesOf(
   const [keys, highest, lowest]: [number[], number[], number[]] = [[], [], []];
   /** The line of each key plus 1; 0 before its first number. Even keys are of groups, odd ones of their controls. */
   const lineOf = new Uint32Array(conditions.length * width);
-  const add = (key: number, mean = ofNone): void => {
-    if (mean === undefined) return;
+  const add = (key: number, mean: number | undefined): void => {
+    if (mean === undefined && !keepsMissing) return;
     const line = (lineOf[key] ||= keys.push(key)) - 1;
-    highest[line] = Math.max(highest[line] ?? mean, mean);
-    lowest[line] = Math.min(lowest[line] ?? mean, mean);
+    highest[line] = Math.max(highest[line] ?? -Infinity, mean ?? -Infinity);
+    lowest[line] = Math.min(lowest[line] ?? Infinity, mean ?? Infinity);
   };
   /** Numbers of trials. */
   const sizes = new Set<number>();
@@ -109,7 +109,7 @@ export function linesOf(
     return alike
       .map((condition) => ({ report, condition, group: groupsIn(condition, report)[(key % width) >> 1]! }))
       .flatMap((row) => entriesOf(row, measure, findings).slice(key % 2, (key % 2) + 1))
-      .filter(({ value }) => value !== null || ofNone !== undefined);
+      .filter(({ value }) => value !== null || keepsMissing);
   };
   return { highest, lowest, sizes, entriesOf: entriesOfLine };
 }
@@ -207,11 +207,20 @@ export function nameOf(
 
 export const SPREAD = { label: '± population sd', paint: 'text' } as const;
 
-/** All entries that are not silent; if all are, the first one. */
+/** Tells whether a mean is that of a silent group. A time of 0 is the fastest response; a silent group has none. */
+export function isSilent({ lowest }: Measure, mean: number): boolean {
+  return lowest === undefined ? mean <= 0 : mean < 0;
+}
+
+/**
+ * All entries that are not silent; if all are, the first one.
+ * @param all each with its highest mean; negative if there is none
+ */
 export function withoutSilent<T extends { readonly report: string; readonly highest: number }>(
+  measure: Measure,
   all: readonly T[],
 ) {
-  const active = all.filter(({ highest }) => highest > 0);
+  const active = all.filter(({ highest }) => !isSilent(measure, highest));
   const drawn = active.length > 0 ? active : all.slice(0, 1);
   const silent = all.filter((each) => !drawn.includes(each)).map(({ report }) => report);
   return { drawn, silent: silent.length > 0 && `Silent: ${silent.join(', ')}.` };

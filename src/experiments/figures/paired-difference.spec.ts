@@ -23,3 +23,23 @@ it('pairs trials, and leaves out those without a number', () => {
   expect(halfInterval(found, 0.95)).toBeCloseTo(4.3027 / Math.sqrt(3), 4);
   expect(pairedDifference([1, null], [1, 2])).toBeUndefined();
 });
+
+it('has no interval for differences that are equal, apart from rounding', () => {
+  // The second: thirds with nine digits.
+  for (const [after, before] of [
+    [
+      [5, 7],
+      [3, 5],
+    ],
+    [
+      [66.6666667, 100],
+      [33.3333333, 66.6666667],
+    ],
+    [
+      [4, 4],
+      [4, 4],
+    ],
+  ] as const) {
+    expect(halfInterval(pairedDifference(after, before)!, 0.95)).toBeUndefined();
+  }
+});

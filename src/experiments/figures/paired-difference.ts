@@ -1,9 +1,12 @@
 /** Differences between two conditions, trial by trial, with intervals of Student's t. */
 import { meanSd } from '../kinds/mean-sd.js';
 
+/** The largest standard deviation of equal differences, as a share of their mean: numbers have nine digits. */
+const ROUNDING = 1e-6;
+
 export interface PairedDifference {
   readonly mean: number;
-  /** Estimated standard deviation of the mean. */
+  /** Estimated standard deviation of the mean; 0 if all differences are equal, apart from rounding. */
   readonly standardError: number;
   /** Number of trials with both numbers, at least 2. */
   readonly pairs: number;
@@ -21,12 +24,17 @@ export function pairedDifference(
   const pairs = differences.length;
   if (pairs < 2) return undefined;
   const { mean, sd } = meanSd(differences);
-  return { mean, standardError: sd / Math.sqrt(pairs - 1), pairs };
+  const isEqual = sd <= ROUNDING * Math.abs(mean);
+  return { mean, standardError: isEqual ? 0 : sd / Math.sqrt(pairs - 1), pairs };
 }
 
-/** Half the width of the interval of a difference. @param level its probability, below 1 */
-export function halfInterval({ standardError, pairs }: PairedDifference, level: number): number {
-  return standardError * studentQuantile(level, pairs - 1);
+/**
+ * Half the width of the interval of a difference.
+ * @param level its probability, below 1
+ * @returns undefined if all differences are equal: they do not tell how much others would differ
+ */
+export function halfInterval({ standardError, pairs }: PairedDifference, level: number): number | undefined {
+  return standardError === 0 ? undefined : standardError * studentQuantile(level, pairs - 1);
 }
 
 /** The t within which Student's distribution has this probability, on both sides of 0. */

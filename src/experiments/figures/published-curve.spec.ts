@@ -25,9 +25,14 @@ const FIGURE: Figure = {
   ],
 };
 
+const INPUT = { module: 'poisson', node_set: '@sugar', rate_hz: 1, delay_ms: 0, duration_ms: 1000 };
+const REPORT = { type: 'rate', node_set: '@MN9', start_ms: 0, end_ms: 1000 };
+
 function published(neurons: number, sides: Record<string, number>, more: object = {}, figure = FIGURE) {
   const experiment = {
-    inputs: { sweet: { node_set: '@sugar', rate_hz: 1 } },
+    inputs: { sweet: INPUT },
+    reports: { MN9: REPORT },
+    duration_ms: 1000,
     silence: [],
     sweep: [{ set: 'inputs.sweet.rate_hz', values: [10, 150] }],
     ...more,
@@ -90,5 +95,22 @@ it('does not speak of numbers that no panel shows', () => {
 
 it('leaves other experiments as they are', () => {
   expect(published(20, { left: 20 }, { silence: ['LC4'] }).marks).toEqual([]);
-  expect(published(20, { left: 20 }, { inputs: { sweet: { node_set: '@bitter' } } }).marks).toEqual([]);
+  for (const input of [
+    { node_set: '@bitter' },
+    { scale: 0.2 },
+    { module: 'background' },
+    { delay_ms: 100, duration_ms: 900 },
+  ]) {
+    expect(published(20, { left: 20 }, { inputs: { sweet: { ...INPUT, ...input } } }).marks).toEqual([]);
+  }
+  for (const report of [{ node_set: 'LC4' }, { type: 'latency' }, { end_ms: 500 }]) {
+    expect(published(20, { left: 20 }, { reports: { MN9: { ...REPORT, ...report } } }).marks).toEqual([]);
+  }
+});
+
+it('knows MN9 by its selector and not by the name of the report', () => {
+  const [section] = FIGURE.sections;
+  const panels = [{ ...section!.panels[0]!, title: 'motor (Hz)' }];
+  const figure = { ...FIGURE, sections: [{ ...section!, panels }] };
+  expect(published(20, { left: 20 }, { reports: { motor: REPORT } }, figure).marks).toHaveLength(2);
 });

@@ -1,6 +1,8 @@
 /** Adds the published numbers of Fig. 1D to the figure of the same experiment. */
 import type { ExperimentHead, ResolvedSet } from '../document/result.js';
+import type { ExperimentDocument } from '../document/document.js';
 import { parameterOf } from '../kinds/axis-kinds.js';
+import { groupKindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { Figure, Mark, Panel } from './figure.js';
 import { PUBLISHED_MN9, PUBLISHED_SUGAR_NEURONS } from './published-rates.js';
 
@@ -15,15 +17,18 @@ export function withPublished(figure: Figure, { experiment, resolved }: Experime
   const { inputs, sweep = [], silence, connection_overrides: overrides, constants, wiring } = experiment;
   const [[name, input] = ['', undefined], ...others] = Object.entries(inputs);
   const [axis, ...more] = sweep;
-  const isSugar = input?.node_set === '@sugar' && others.length === 0;
+  const isSugar = others.length === 0 && input !== undefined && isSugarInput(input, experiment);
   const isDose = axis && parameterOf(axis) === `inputs.${name}.rate_hz` && more.length === 0;
   const isEdited = [...silence, overrides, constants, wiring].some((edit) => edit !== undefined);
   if (!isSugar || !isDose || isEdited) return figure;
   const { neurons, sides } = resolved[`inputs.${name}`] as ResolvedSet;
   const [side, ...otherSides] = Object.keys(sides);
   const isSame = otherSides.length === 0 && PUBLISHED_SUGAR_NEURONS.includes(neurons);
+  const titles = Object.keys(experiment.reports)
+    .filter((report) => isRateOfMn9(experiment.reports[report]!, experiment))
+    .map((report) => `${report} (Hz)`);
   const marked = (panel: Panel) =>
-    !('domain' in panel.x) || !panel.title.startsWith('MN9')
+    !('domain' in panel.x) || !titles.includes(panel.title)
       ? panel
       : isSame
         ? withRings(panel, side!)
@@ -45,6 +50,19 @@ export function withPublished(figure: Figure, { experiment, resolved }: Experime
     ? `Rings are from ${source}`
     : `The grey line is from ${source} Here an input stimulates ${here}, so equal doses are not comparable.`;
   return { ...figure, sections, note: `${figure.note} ${note}` };
+}
+
+/** Tells whether Poisson trains at the dose itself stimulate the sugar neurons from the beginning to the end. */
+function isSugarInput(input: ExperimentDocument['inputs'][string], { duration_ms }: ExperimentDocument) {
+  const scale = 'scale' in input ? input.scale : undefined;
+  const isWhole = input.delay_ms === 0 && input.duration_ms === duration_ms;
+  return input.module === 'poisson' && input.node_set === '@sugar' && (scale ?? 1) === 1 && isWhole;
+}
+
+/** Tells whether the figure of rates shows the mean rate of MN9 over the whole trial. */
+function isRateOfMn9(report: ExperimentDocument['reports'][string], { duration_ms }: ExperimentDocument) {
+  const isRate = groupKindOf(report)?.measure === REPORT_KINDS.rate.measure;
+  return isRate && report.node_set === '@MN9' && report.start_ms === 0 && report.end_ms === duration_ms;
 }
 
 /** @param stimulated the side of the sugar neurons */

@@ -98,12 +98,13 @@ function reportedNeurons({ head: { experiment, resolved } }: Findings): (label: 
 function rasterPanel(
   report: string,
   what: string,
-  { trials: trialOf, steps, neurons, columns }: EventTable,
+  table: EventTable,
   trials: readonly number[],
   durationMs: number,
   labelOf: (neuron: number) => string,
   isReported: (label: string) => boolean,
 ): { readonly panel: Panel; readonly note: string | false } {
+  const { trials: trialOf, steps, neurons, columns } = table;
   const rowOfTrial = new Map(trials.map((trial, row) => [trial, row]));
   const events: number[] = [];
   trialOf.forEach((trial, event) => rowOfTrial.has(trial) && events.push(event));
@@ -142,11 +143,10 @@ function rasterPanel(
     const title = label === '' ? {} : { title: label };
     return { mark: 'rect', name: 'neurons', x: [0, durationMs], y, paint: 'none', ...title };
   });
-  const rows = trials.length * responding.length;
   return {
     panel: {
-      title: `${report}: ${grouped(events.length)} ${what} of ${grouped(responding.length)} ${responding.length === 1 ? 'neuron' : 'neurons'}`,
-      height: Math.min(560, Math.max(40, 14 * rows)),
+      title: `${report}: ${countOf(events, what, table, trials)} of ${countOfNeurons(responding)}`,
+      height: Math.min(560, Math.max(40, 14 * trials.length * responding.length)),
       x: { label: 'Time (ms)', domain: [0, durationMs] },
       y: { label: '', bands },
       marks: [...marked, ...named, ...ticks],
@@ -154,6 +154,22 @@ function rasterPanel(
     },
     note: stride > 1 && `Of the ${what} of “${report}” one in ${stride} is drawn.`,
   };
+}
+
+/** `20 000 spikes`, or `the first 20 000 spikes` if the table lacks rows of the trials. */
+function countOf(
+  { length }: readonly number[],
+  what: string,
+  { truncated, trials: trialOf }: EventTable,
+  trials: readonly number[],
+): string {
+  // The last trial in the table may lack rows, and later ones have none.
+  const isCut = truncated && trials.at(-1)! >= (trialOf.at(-1) ?? 0);
+  return `${isCut ? 'the first ' : ''}${grouped(length)} ${what}`;
+}
+
+function countOfNeurons({ length }: Uint32Array): string {
+  return `${grouped(length)} ${length === 1 ? 'neuron' : 'neurons'}`;
 }
 
 /** If neurons have several rows, one for each trial, each neuron is a band. Otherwise rows could be mistaken for neurons. */

@@ -114,7 +114,7 @@ function changesFigure(screen: Screen): FigureKind {
       const shown = paired.slice(0, MAX_BARS).map((each): Change => ({
         ...each,
         half: halfInterval(each, LEVEL),
-        survives: Math.abs(each.mean) > halfInterval(each, 1 - (1 - LEVEL) / paired.length),
+        survives: Math.abs(each.mean) > (halfInterval(each, 1 - (1 - LEVEL) / paired.length) ?? Infinity),
       }));
       const label = `Change of ${measure.label.toLowerCase()} of ${what} (${measure.unit}), with a group ${edited!.done}`;
       return {
@@ -123,6 +123,8 @@ function changesFigure(screen: Screen): FigureKind {
         note: sentences(
           `Bars are mean differences from ${none}, trial by trial with the same input events; lines are 95 % intervals of Student’s t.`,
           `Bars in colour differ from 0 also if the intervals cover all ${counted(paired.length, 'group')} at once (Bonferroni).`,
+          shown.some(({ half }) => half === undefined) &&
+            'Differences that are equal in all trials allow no interval.',
           'The largest change comes first.',
           screen.notDrawn(shown.length, paired.length, findings),
         ),
@@ -134,17 +136,23 @@ function changesFigure(screen: Screen): FigureKind {
 interface Change {
   readonly label: string;
   readonly mean: number;
-  /** Half the width of its interval. */
-  readonly half: number;
+  /** Half the width of its interval; undefined if it has none. */
+  readonly half: number | undefined;
   /** True if its interval excludes 0 after correction. */
   readonly survives: boolean;
 }
 
 function changesPanel(title: string, changes: readonly Change[], label: string, unit: string): Panel {
-  const endsOf = ({ mean, half }: Change) => [mean - half, mean + half] as const;
-  const textOf = (change: Change) => `${signed(change.mean)} (${endsOf(change).map(signed).join(' to ')})`;
+  const endsOf = ({ mean, half }: Change) => (half === undefined ? [] : [mean - half, mean + half]);
+  const textOf = (change: Change) =>
+    `${signed(change.mean)} (${endsOf(change).map(signed).join(' to ') || 'no interval'})`;
+  const intervalOf = (change: Change, row: number): Mark => ({
+    mark: 'line',
+    points: endsOf(change).map((end) => [end, row + 0.5] as const),
+    paint: 'text',
+  });
   const marks = changes.flatMap((change, row): Mark[] => {
-    const { mean, survives } = change;
+    const { mean, half, survives } = change;
     return [
       {
         mark: 'rect',
@@ -154,11 +162,11 @@ function changesPanel(title: string, changes: readonly Change[], label: string, 
         paint: !survives ? 'muted' : mean < 0 ? 0 : 1,
         title: `${change.label}: ${textOf(change)} ${unit}${survives ? ', also after correction' : ''}`,
       },
-      { mark: 'line', points: endsOf(change).map((end) => [end, row + 0.5] as const), paint: 'text' },
+      ...(half === undefined ? [] : [intervalOf(change, row)]),
     ];
   });
   const baseline = [0, changes.length].map((row) => [0, row] as const);
-  const ends = [0, ...changes.flatMap(endsOf)];
+  const ends = [0, ...changes.flatMap((change) => [change.mean, ...endsOf(change)])];
   return {
     title,
     height: ROW_PX * changes.length,

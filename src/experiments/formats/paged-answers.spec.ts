@@ -7,6 +7,7 @@ import { inOneGo } from '../run/turn.js';
 import {
   answerOfResults,
   answerOfRun,
+  answerOfStored,
   checkRequest,
   type Answer,
   type AnswerMaking,
@@ -433,4 +434,22 @@ it('a job fails over a condition with more rows than it may keep, and says which
       /^Condition 1 has \d{3} rows of events in its trials 0 to \d; a job keeps at most 100 of a condition\./,
     ),
   });
+});
+
+it('draws the same figure of a stored answer, whose tables are longer than a figure shows', async () => {
+  const events = SHARED.reports.events;
+  // The first condition has most events, and its share of the limit is a third.
+  const sweep = [{ set: 'inputs.sugar.rate_hz', values: [300, 0, 40] }];
+  const document = { ...SHARED, sweep, reports: { events } };
+  const wanted = { format: 'svg', from: 0, truncate: true } as const;
+  const stored = await bytesOf(
+    await immediate()(planOf(connectome, document), { ...wanted, format: 'json', truncate: false }),
+  );
+  const { conditions } = JSON.parse(stored.toString()) as Body;
+  const tableRows = conditions.reduce((sum, { reports }) => sum + reports['events']!.trial.length, 0);
+  const plan = planOf(connectome, document, { tableRows });
+  const direct = await bytesOf(await immediate()(plan, wanted));
+  expect(direct.includes('events: the first ')).toBe(true);
+  const drawn = await bytesOf((await answerOfStored(plan, stored, wanted, MAKING))!);
+  expect(drawn.equals(direct)).toBe(true);
 });

@@ -164,25 +164,39 @@ export function runawayWarning(conditions: readonly number[], neuronCount: numbe
 /**
  * @param conditions those with a control for which too few neurons matched
  * @param bins what too few neurons had, or at least one more than are listed
+ * @param fewer conditions whose controls have fewer neurons than the group, with texts such as `2 of 5`
  */
-export function widenedWarning(conditions: readonly number[], bins: readonly string[]): ExperimentWarning {
-  const listed = bins.slice(0, LISTED_AT_MOST).join('; ');
+export function widenedWarning(
+  conditions: readonly number[],
+  bins: readonly string[],
+  fewer: ReadonlyMap<number, string>,
+): ExperimentWarning {
+  const firstBins = bins.slice(0, LISTED_AT_MOST).join('; ');
   const more = bins.length > LISTED_AT_MOST ? '; and others' : '';
+  const ofFewer =
+    fewer.size === 0
+      ? ''
+      : `In those of ${listedConditions([...fewer.keys()])} only ${listed([...fewer.values()])} neurons were free, because ` +
+        'reports read the others, or the experiment stimulates or silences them. ';
   return {
     code: 'MATCH_WIDENED',
     message:
-      `In controls of ${listedConditions(conditions)} too few neurons matched: others came from neighbouring bins of ` +
-      `activity or, if these had too few as well, with other labels. Too few had: ${listed}${more}.`,
+      `In controls of ${listedConditions(conditions)} too few neurons matched: others${fewer.size === 0 ? '' : ', as far as they were free,'} ` +
+      'came from neighbouring bins of activity or, if these had too few as well, with other labels. ' +
+      `${ofFewer}Too few had: ${firstBins}${more}.`,
   };
 }
 
-/** @param conditions those with few different sets of matched neurons */
-export function fewSetsWarning(conditions: readonly number[]): ExperimentWarning {
+/**
+ * @param conditions those with few different sets of matched neurons
+ * @param canMatchLess false if all neurons match already, or are drawn although they do not
+ */
+export function fewSetsWarning(conditions: readonly number[], canMatchLess: boolean): ExperimentWarning {
   return {
     code: 'FEW_CONTROLS',
     message:
-      `In ${listedConditions(conditions)} so few neurons match that controls repeat the same sets. Only different sets are ` +
-      `compared, so p cannot be below ${MAX_Q}: match less.`,
+      `In ${listedConditions(conditions)} so few neurons ${canMatchLess ? 'match' : 'are free'} that controls repeat the same sets. ` +
+      `Only different sets are compared, so p cannot be below ${MAX_Q}${canMatchLess ? ': match less' : ''}.`,
   };
 }
 

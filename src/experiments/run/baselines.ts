@@ -136,18 +136,18 @@ export class Baselines {
       return { kind: 'undrawn', drawing: this.#draw(cell, sweptValues, group, matching) };
     }
     if (controls?.only !== undefined) {
-      const [{ neurons, short }] = drawn as [NamedSet];
+      const [{ neurons, ...set }] = drawn as [NamedSet];
       const ids = Array.from(neurons, (neuron) => connectome.neuronId(neuron)).join(' ');
       const labels = { ...group.labels, drawn: ids };
       const values = sweptValues.with(at, { labels, neurons });
-      return { kind: 'run', values, matched: { short } };
+      return { kind: 'run', values, matched: shortOf(set) };
     }
-    const { neurons, short, name, isRepeated, isSilent } = drawn[control - 1]!;
+    const { neurons, name, isRepeated, isSilent, ...set } = drawn[control - 1]!;
     if (isRepeated) return { kind: 'absent' };
     return {
       kind: 'run',
       values: sweptValues.with(at, { labels: group.labels, neurons }),
-      matched: { short, set: isSilent && sparesSilent(grid.axes[at]!) ? '' : name },
+      matched: { ...shortOf(set), set: isSilent && sparesSilent(grid.axes[at]!) ? '' : name },
     };
   }
 
@@ -240,4 +240,9 @@ function respondersOf(groups: Groups, top: number, counts: Uint32Array): SweptGr
 
 function keyOf(cell: number, axis: number): string {
   return `${cell} ${axis}`;
+}
+
+/** The facts about a draw that a result keeps. */
+function shortOf({ short, fewer }: Pick<NamedSet, 'short' | 'fewer'>) {
+  return { short, ...(fewer !== undefined && { fewer }) };
 }

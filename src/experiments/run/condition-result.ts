@@ -22,6 +22,8 @@ export type ConditionResult =
       readonly matched?: {
         /** Labels and bins of activity that too few neurons had. */
         readonly short: readonly string[];
+        /** Set if fewer neurons were free than the group has: their number, of that of the group. */
+        readonly fewer?: string;
         /** Names the set of neurons; empty if the result is the baseline's. Cells of one baseline and set are run once. */
         readonly set?: string;
       };

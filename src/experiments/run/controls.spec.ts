@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { PHILOX_STREAM, PhiloxSequence } from '../../engine/stimulus/philox.js';
+import type { AnsweredCondition } from '../document/result.js';
 import { countAsFar, falseDiscoveryRates } from './controls.js';
+import { Screen } from './screen.js';
 
 const pOf = (own: number, others: readonly number[]) =>
   (1 + countAsFar(own, Float64Array.from(others))) / (1 + others.length);
@@ -102,5 +104,32 @@ describe('q', () => {
     }
     // 20 with a standard deviation of 4.4.
     expect(found).toBeLessThan(38);
+  });
+});
+
+describe('q of a screen', () => {
+  /** @param controls number of each test's controls with different neurons */
+  function foundIn(ps: readonly number[], controls: readonly number[]) {
+    const screen = new Screen();
+    ps.forEach((p, index) => {
+      const control = { p, values: new Array<number>(100).fill(0), compared: controls[index] };
+      const reports = { cells: [{ neurons: 1, control }] };
+      screen.add({ index, parameters: {}, reports } as unknown as AnsweredCondition, [{ name: 'cells' }]);
+    });
+    return screen.result().found.map(({ index, q }) => [index, q]);
+  }
+
+  it('is not rounded: 3 of 3 tests with p = 1/20 have q = 1/20', () => {
+    expect(foundIn([1 / 20, 1 / 20, 1 / 20], [19, 19, 19])).toEqual([0, 1, 2].map((test) => [test, 0.05]));
+    expect(foundIn([1 / 40, 1, 1 / 40, 1], [39, 99, 39, 99]).map(([, q]) => q)).toEqual([0.05, 0.05]);
+  });
+
+  it('is at most that of a higher p, also if tests have other numbers of controls', () => {
+    // 4 p / position is 0.04, 0.04, 0.03 and 0.8; the least from there on is 0.03 of the third.
+    expect(foundIn([9 / 400, 0.8, 1 / 100, 1 / 50], [399, 9, 99, 49])).toEqual([
+      [2, 0.03],
+      [3, 0.03],
+      [0, 0.03],
+    ]);
   });
 });

@@ -354,6 +354,10 @@ describe('the draw of matched neurons', () => {
       expect(drawnIn(conditions[1]!)).toEqual(byHand.map((neuron) => model.neuronId(neuron)));
       const warning = totals.warnings.find(({ code }) => code === 'MATCH_WIDENED');
       const parts = match.map((label) => (label === 'activity' ? 'activity bin [0-5]' : '[^,;]+')).join(', ');
+      if (name === 'more than there are') {
+        const free = `only ${byHand.length} of ${group.length} neurons were free, because reports read the others`;
+        expect(warning!.message).toContain(free);
+      } else if (isWidened) expect(warning!.message).not.toContain('free');
       if (isWidened) expect(warning!.message).toMatch(new RegExp(`Too few had: ${parts}(; ${parts})*[.]$`));
       else expect(warning).toBeUndefined();
     }

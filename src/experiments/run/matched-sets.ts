@@ -30,6 +30,8 @@ export interface MatchedSet {
    * more than a warning lists, because each control has its own.
    */
   readonly short: readonly string[];
+  /** Set if fewer neurons were free than the group has: their number, of that of the group. */
+  readonly fewer?: string;
 }
 
 export interface NamedSet extends MatchedSet {
@@ -196,7 +198,9 @@ export class MatchedSets {
       }
     }
     for (const neuron of drawn) free.set(neuron, true);
-    return { neurons: Uint32Array.from(drawn).sort(), short };
+    const size = sets.reduce((sum, { length }) => sum + length, 0);
+    const fewer = drawn.length < size ? { fewer: `${drawn.length} of ${size}` } : {};
+    return { neurons: Uint32Array.from(drawn).sort(), short, ...fewer };
   }
 
   /** The narrowest pool with enough free neurons, or all neurons if there is none. */

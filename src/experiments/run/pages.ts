@@ -125,9 +125,11 @@ export function tooManyRows(condition: number, trial: number, rows: number, limi
 
 /** Cuts each table to its first rows. */
 export function firstRows(counts: ConditionCounts, rows: number): ConditionCounts {
-  return withTables(counts, (table) =>
-    table.steps.length <= rows ? table : { ...rowsOf(table, 0, rows), truncated: true },
-  );
+  return withTables(counts, (table) => firstRowsOf(table, rows));
+}
+
+export function firstRowsOf(table: EventTable, rows: number): EventTable {
+  return table.steps.length <= rows ? table : { ...rowsOf(table, 0, rows), truncated: true };
 }
 
 function withTables(counts: ConditionCounts, cut: (table: EventTable) => EventTable): ConditionCounts {

@@ -151,7 +151,7 @@ async function* eventsOf(
     }
     if (result?.kind === 'run') {
       const { counts } = result;
-      if (isAnswered) totals.addShort(condition, result.matched?.short);
+      if (isAnswered) totals.addShort(condition, result.matched);
       if (control === 0) {
         const controls = new Array<undefined>(controlsIn(condition));
         pending = isAnswered
@@ -179,6 +179,8 @@ class Totals {
   readonly unchanged: ConditionParameters[] = [];
   /** Conditions with controls for which too few neurons matched, and what too few had. */
   readonly #short = { conditions: new Set<number>(), bins: new Set<string>() };
+  /** Conditions with controls that have fewer neurons than the group, and how many these have. */
+  readonly #fewer = new Map<number, string>();
   /** Conditions with few different sets of matched neurons. */
   readonly #few: number[] = [];
   readonly #screen: Screen | undefined;
@@ -207,10 +209,11 @@ class Totals {
     if (cost.isRunaway && isAnswered && grid.controlOf(cell) === 0) this.#runaways.push(condition);
   }
 
-  /** @param bins labels and bins that too few neurons had; results of an earlier version have none */
-  addShort(condition: number, bins: readonly string[] = []): void {
-    if (bins.length > 0) this.#short.conditions.add(condition);
-    for (const bin of bins) this.#short.bins.add(bin);
+  /** @param matched of a result; results of an earlier version lack `short` */
+  addShort(condition: number, { short = [], fewer }: Partial<RunConditionResult['matched']> = {}): void {
+    if (short.length > 0) this.#short.conditions.add(condition);
+    for (const bin of short) this.#short.bins.add(bin);
+    if (fewer !== undefined) this.#fewer.set(condition, fewer);
   }
 
   /** @param controls of the condition  @param controlled the reports that are compared with them */
@@ -231,6 +234,8 @@ class Totals {
     const isWhole = this.from === 0 && page?.next === undefined && page?.hasEarlierPages !== true;
     const { conditions, bins } = this.#short;
     const { brainMs, inputEvents, synapticEvents } = this.#cost;
+    const isMatching = (plan.controls?.match ?? []).length > 0;
+    const canMatchLess = isMatching && this.#few.some((condition) => !this.#fewer.has(condition));
     return {
       // Later pages list the conditions after this one.
       unchanged: this.unchanged
@@ -243,8 +248,8 @@ class Totals {
       },
       warnings: [
         ...plan.warnings,
-        ...(bins.size > 0 ? [widenedWarning([...conditions], [...bins])] : []),
-        ...(this.#few.length > 0 ? [fewSetsWarning(this.#few)] : []),
+        ...(bins.size > 0 ? [widenedWarning([...conditions], [...bins], this.#fewer)] : []),
+        ...(this.#few.length > 0 ? [fewSetsWarning(this.#few, canMatchLess)] : []),
         ...(this.#runaways.length > 0 ? [runawayWarning(this.#runaways, plan.connectome.neuronCount)] : []),
         ...(this.#truncated.length > 0 ? [truncatedWarning(this.#truncated)] : []),
         ...(this.from > 0 ? [resumedWarning(this.from)] : []),

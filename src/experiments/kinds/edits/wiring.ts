@@ -1,4 +1,4 @@
-import { type JsonPath, refused } from '../../../engine/schema/json-path.js';
+import { invalid, type JsonPath, nameOf } from '../../../engine/schema/json-path.js';
 import { integer, number, object, oneOf, type Static } from '../../../engine/schema/json-schema.js';
 import { type Connectome, MAX_SYNAPSES_PER_CONNECTION } from '../../../engine/connectome/connectome.js';
 import { CodedError } from '../../../engine/errors.js';
@@ -85,9 +85,12 @@ export const wiring = {
     if (given === undefined && !isSwept) return {};
     if (given?.signs !== undefined) checkSignProbabilities(connectome, 'wiring');
     const { minimumSynapses: least } = connectome.metadata;
-    const check = (minimum: number | undefined, path: JsonPath): void => {
+    const check = (minimum: number | undefined, path: JsonPath, must = 'be'): void => {
       if (minimum === undefined || minimum >= least) return;
-      throw refused(path, minimum, `at least ${least}: the model lacks connections of fewer synapses`);
+      throw invalid(
+        path,
+        `${nameOf(path)} must ${must} at least ${least}: the model lacks connections of fewer synapses, got ${minimum}.`,
+      );
     };
     check(given?.minimum_synapses, ['wiring', 'minimum_synapses']);
     const valuesOf = (name: Member): readonly number[] => {
@@ -96,9 +99,9 @@ export const wiring = {
       return axis?.kind === 'values' ? axis.values : own === undefined ? [] : [own];
     };
     if (axisOf('minimum_synapses') >= 0) {
-      valuesOf('minimum_synapses').forEach((value, at) =>
-        check(value, ['sweep', axisOf('minimum_synapses'), 'values', at]),
-      );
+      // The document may have a range instead of values.
+      const path = ['sweep', axisOf('minimum_synapses')];
+      for (const value of valuesOf('minimum_synapses')) check(value, path, 'have values of');
     }
     return {
       isRewired:
