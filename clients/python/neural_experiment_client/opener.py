@@ -27,6 +27,10 @@ def opener_for(host: str, *, waits_for_beginning: bool = False) -> urllib.reques
     return urllib.request.build_opener(*handlers)
 
 
+#: Options of TCP: silence before the first probe, as Linux and as macOS call it, and time between two probes.
+_KEEP_ALIVE_S = {"TCP_KEEPIDLE": 60, "TCP_KEEPALIVE": 60, "TCP_KEEPINTVL": 15}
+
+
 class _Waiting(urllib.request.AbstractHTTPHandler):
     """Waits for the beginning of an answer without a limit."""
 
@@ -35,8 +39,11 @@ class _Waiting(urllib.request.AbstractHTTPHandler):
             def getresponse(self) -> Any:
                 # It closes its socket, which the answer still reads.
                 opened = self.sock
-                # Finds out that the other machine is gone.
+                # Finds out that the other machine is gone, and tells routers in between that the connection is in use.
                 opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                for name, seconds in _KEEP_ALIVE_S.items():
+                    if hasattr(socket, name):
+                        opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), seconds)
                 opened.settimeout(None)
                 response = super().getresponse()
                 opened.settimeout(self.timeout)

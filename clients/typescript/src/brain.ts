@@ -83,8 +83,9 @@ export class Brain {
       if (!(path instanceof Request)) return given(this.client.address + String(path), init);
       const { method, headers, signal, url: asked } = path;
       const { pathname, search } = new URL(asked);
-      const body = /^(GET|HEAD)$/.test(method) ? {} : { body: await path.arrayBuffer() };
-      return given(this.client.address + pathname + search, { method, headers, signal, ...body, ...init });
+      const body = await path.arrayBuffer();
+      const asks = { method, headers, signal, ...(body.byteLength > 0 && { body }) };
+      return given(this.client.address + pathname + search, { ...asks, ...init });
     };
   }
 
@@ -110,9 +111,13 @@ export class Brain {
     try {
       return await this.client.runExperiment(document, options).collect(onEvent);
     } catch (error) {
+      if (!(error instanceof InterruptedError)) throw error;
+      const { cause } = error;
+      if (cause === undefined) {
+        throw new ServiceError(undefined, 'The answer ended before the experiment was done.');
+      }
       // Errors of a brain in this program have codes, such as WORKER_LOST.
-      if (error instanceof InterruptedError)
-        throw error.cause ?? new ServiceError(undefined, 'The answer ended before the experiment was done.');
+      if (cause instanceof Error && 'code' in cause) throw cause;
       throw error;
     }
   }

@@ -168,7 +168,7 @@ export class Requests {
     withinMs = this.timeoutMs,
   ): Promise<Response> {
     const headers = { ...(init.headers as Record<string, string> | undefined), ...this.#headers };
-    const dispatcher = this.#isPlatforms ? dispatcherFor(withinMs) : undefined;
+    const dispatcher = this.#isPlatforms ? dispatcherFor(withinMs, this.timeoutMs) : undefined;
     const options = { ...init, headers, signal, ...(dispatcher && { dispatcher }) } as RequestInit;
     const response = await this.#fetch(this.baseUrl + path, options);
     if (response.ok) return response;
@@ -203,15 +203,15 @@ interface Dispatcher {
 }
 
 /** @returns an option of Node's fetch that makes it wait longer; undefined elsewhere, and if it waits long enough */
-function dispatcherFor(timeoutMs: number): Dispatcher | undefined {
-  if (timeoutMs <= MAX_WAIT_OF_NODE_MS) return undefined;
+function dispatcherFor(beginsWithinMs: number, timeoutMs: number): Dispatcher | undefined {
+  if (Math.max(beginsWithinMs, timeoutMs) <= MAX_WAIT_OF_NODE_MS) return undefined;
   // Node loads its fetch, and with it the dispatcher, when one of its classes is first read.
   if (globalThis.Response === undefined) return undefined;
   const usual = (globalThis as { readonly [key: symbol]: unknown })[Symbol.for('undici.globalDispatcher.1')];
   if (typeof usual !== 'object' || usual === null) return undefined;
   // It takes 0 for no limit.
-  const waitMs = timeoutMs === Infinity ? 0 : timeoutMs;
-  const limits = { headersTimeout: waitMs, bodyTimeout: waitMs };
+  const waitOf = (ms: number) => (ms === Infinity ? 0 : Math.max(ms, MAX_WAIT_OF_NODE_MS));
+  const limits = { headersTimeout: waitOf(beginsWithinMs), bodyTimeout: waitOf(timeoutMs) };
   // The program may have set it, for example to one of a proxy, so its connections serve these requests, too.
   return {
     dispatch: (options, handler) => (usual as Dispatcher).dispatch({ ...options, ...limits }, handler),

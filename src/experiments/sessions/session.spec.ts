@@ -26,8 +26,9 @@ const engine = new RewirableEngine(new KernelEngine(simulation, connectome), con
 const stepOf = sessionSteps(new TrialReader(connectome, compiledDrawing(compileDrawingKernel())), engine);
 const LIMITS = { ...NO_LIMITS, ids: 10_000, inputEventsPerBrainSecond: Infinity, documentBytes: Infinity };
 
-/** A session in this thread, and the tasks of its steps. */
-async function openSession(document: object, limits = LIMITS) {
+/** A session in this thread, and the tasks of its steps. Its client leaves during the task of that number. */
+async function openSession(document: object, limits = LIMITS, leavesAt = Infinity) {
+  const client = new AbortController();
   const tasks: TrialTask[] = [];
   const plan = await inTurns(
     inOneGo,
@@ -52,13 +53,14 @@ async function openSession(document: object, limits = LIMITS) {
       connectome,
       runStep: async (task, step) => {
         tasks.push(task);
+        if (tasks.length === leavesAt) client.abort(new CodedError('RUN_CANCELLED', 'The client left.'));
         return stepOf(task, step, () => undefined);
       },
       owner: 'a client',
       limits: LIMITS,
       onStarted: (priceMs) => (startPriceMs = priceMs),
     },
-    new AbortController().signal,
+    client.signal,
   );
   return { session, tasks, plan };
 }
@@ -164,6 +166,10 @@ describe('the price of what is drawn from the start of an epoch', () => {
       'stopped at',
     );
     expect(startPriceMs).toBe(1000);
+    // A worker ends the segment that it has begun.
+    const opening = openSession({ inputs: { sugar }, reports: {}, duration_ms: 3000 }, LIMITS, 2);
+    await expect(opening).rejects.toThrow('The client left.');
+    expect(startPriceMs).toBe(2000);
   });
 });
 

@@ -311,10 +311,11 @@ export class Session {
   async #start(): Promise<void> {
     const plan = this.#plan;
     if (plan.startMs === 0) return;
-    let [simulatedMs, inputEvents, rewiredConnections] = [0, 0, 0];
+    let [begunMs, simulatedMs, inputEvents, rewiredConnections] = [0, 0, 0, 0];
     try {
       for (let fromMs = 0; fromMs < plan.startMs; fromMs += MAX_STEP_MS) {
         const toMs = Math.min(fromMs + MAX_STEP_MS, plan.startMs);
+        begunMs = toMs;
         const result = await this.#run(plan.protocol, fromMs, toMs);
         simulatedMs = toMs;
         inputEvents += result.inputEvents;
@@ -322,8 +323,12 @@ export class Session {
         if (result.stoppedAtStep !== undefined) throw stopped((result.stoppedAtStep + 1) / STEPS_PER_MS);
       }
     } finally {
-      const found = { rewiredConnections, inputEvents, synapticEvents: this.#synapticEvents };
-      this.parts.onStarted?.(priceMs({ ...startWork(plan, simulatedMs), ...found }));
+      const synapticEvents = this.#synapticEvents;
+      // If nobody waits any more, a worker still ends the segment that it has begun.
+      const work = this.#end.signal.aborted
+        ? { ...startWork(plan, begunMs), ...plan.preparation, synapticEvents }
+        : { ...startWork(plan, simulatedMs), rewiredConnections, inputEvents, synapticEvents };
+      this.parts.onStarted?.(priceMs(work));
     }
   }
 

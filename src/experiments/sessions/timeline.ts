@@ -108,8 +108,10 @@ export class Timeline {
     );
     this.#silences = silencesOf(plan);
     this.#inputEvents = eventsBetween(0, startMs, protocol);
-    this.#drawnTo = Object.keys(document.inputs).map((name) => {
-      const course = this.#courses.get(name);
+    this.#drawnTo = Object.keys(document.inputs).map((name, at) => {
+      const { train } = protocol.inputs[at]!;
+      const hasBegun = train.kind === 'poisson' && train.startStep < stepAt(startMs);
+      const course = hasBegun ? this.#courses.get(name) : undefined;
       return LAYERS.map(({ fromHz }) => stepAt(course?.lastAbove(fromHz, startMs) ?? 0));
     });
     this.#bytes = documentBytes;

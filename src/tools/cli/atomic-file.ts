@@ -50,7 +50,7 @@ export function checkWritable(path: string): void {
   const isTried = attempt(`${path} cannot be written`, () => {
     const folder = dirname(resolve(path));
     let existing = folder;
-    while (!existsSync(existing)) existing = dirname(existing);
+    while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
     if (existing !== folder) rmdirSync(mkdtempSync(join(existing, '.new-')));
     return existing !== folder || statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
   });

@@ -98,12 +98,12 @@ export const command = defineCommand({
         await writeAtomically(html, reportHtml({ findings, totals, program: programName(), date }));
         progress.note(`Wrote the report to ${html}.`);
       };
-      await allOutputs([plotFile, report]);
+      await allOutputs([plotFile, report], progress);
     };
     const files = answer.files.map((file) => () => {
       finishFile(file, file.path === spikes ? 'the spikes' : 'the table', progress);
     });
-    await allOutputs([show, ...files, illustrate]);
+    await allOutputs([show, ...files, illustrate], progress);
     // Show three digits.
     const decimals = Math.max(0, 3 - String(Math.floor(answer.seconds)).length);
     progress.note(`Ran ${answer.trials} trials in ${answer.seconds.toFixed(decimals)} s.`);
@@ -111,10 +111,10 @@ export const command = defineCommand({
 });
 
 /**
- * Writes all outputs, also after one has failed, because the results may have taken hours.
+ * Writes all outputs, also after one has failed, because the results may have taken hours. Notes further failures.
  * @throws the first failure
  */
-async function allOutputs(outputs: readonly (() => unknown)[]): Promise<void> {
+async function allOutputs(outputs: readonly (() => unknown)[], progress: ProgressLine): Promise<void> {
   const failures: unknown[] = [];
   for (const write of outputs) {
     try {
@@ -123,6 +123,7 @@ async function allOutputs(outputs: readonly (() => unknown)[]): Promise<void> {
       failures.push(error);
     }
   }
+  for (const further of failures.slice(1)) progress.note((further as Error).message);
   if (failures.length > 0) throw failures[0];
 }
 

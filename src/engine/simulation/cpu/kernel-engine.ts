@@ -65,11 +65,10 @@ const STEPS_BETWEEN_REVIEWS = 8;
 type Neurons = Muting['neurons'];
 
 export class KernelEngine implements SimulationEngine {
-  /** Undefined if the next use needs a new one. */
-  #instance: Kernel | undefined;
+  /** Undefined if the next use needs a new kernel. Nothing else refers to it, so that its memory is freed. */
+  #made: { readonly kernel: Kernel; readonly overridden: OverriddenConnections } | undefined;
   /** The size of the kernel's memory before the first trial. */
   #bytesAtRest!: number;
-  #overridden!: OverriddenConnections;
   #constants: NetworkConstants | undefined;
   /** The number of words that the kernel has room for. */
   #room!: Words;
@@ -96,13 +95,11 @@ export class KernelEngine implements SimulationEngine {
   /** Replaces the wiring by another one of the same neurons, which must not change either. */
   rewire(wiring: Wiring): void {
     this.#loaded = undefined;
-    if (this.#instance !== undefined) this.#overridden.apply({});
+    this.#made?.overridden.apply({});
     this.wiring = wiring;
-    if (this.#instance !== undefined && this.#writeWiring()) {
-      this.#overridden = new OverriddenConnections(this.#kernel, wiring);
-      return;
-    }
-    this.#instance = undefined;
+    const kernel = this.#made?.kernel;
+    const isRoomy = kernel !== undefined && this.#writeWiring();
+    this.#made = isRoomy ? { kernel, overridden: new OverriddenConnections(kernel, wiring) } : undefined;
     this.#makeReady();
   }
 
@@ -127,6 +124,7 @@ export class KernelEngine implements SimulationEngine {
 
   /** Loads a trial, so that `advance` continues it. Call it between any two trials or segments. */
   load(state: TrialState): void {
+    this.#loaded = undefined;
     this.#dropIfGrown();
     this.#makeReady();
     this.#loaded = state.load(this.#kernel);
@@ -161,7 +159,7 @@ export class KernelEngine implements SimulationEngine {
       return this.#compute(events, options, loaded);
     } catch (error) {
       // The kernel may have written anywhere before it failed.
-      this.#instance = undefined;
+      this.#made = undefined;
       this.#loaded = undefined;
       throw error;
     }
@@ -349,26 +347,30 @@ export class KernelEngine implements SimulationEngine {
   }
 
   get #kernel(): Kernel {
-    return this.#instance!;
+    return this.#made!.kernel;
+  }
+
+  get #overridden(): OverriddenConnections {
+    return this.#made!.overridden;
   }
 
   #dropIfGrown(): void {
-    const bytes = this.#instance?.memory.buffer.byteLength ?? 0;
-    if (bytes > this.#bytesAtRest + MAX_GROWTH_BYTES) this.#instance = undefined;
+    const bytes = this.#made?.kernel.memory.buffer.byteLength ?? 0;
+    if (bytes > this.#bytesAtRest + MAX_GROWTH_BYTES) this.#made = undefined;
   }
 
   /** Makes a kernel at rest if there is none. Results that are views of the one before stay. */
   #makeReady(): void {
-    if (this.#instance !== undefined) return;
+    if (this.#made !== undefined) return;
     try {
-      this.#instance = new WebAssembly.Instance(this.module, { env: { abort: brokenInvariant } })
-        .exports as unknown as Kernel;
+      const { exports } = new WebAssembly.Instance(this.module, { env: { abort: brokenInvariant } });
+      const kernel = exports as unknown as Kernel;
+      this.#made = { kernel, overridden: new OverriddenConnections(kernel, this.wiring) };
       this.#layOut();
       this.#writeWiring();
-      this.#overridden = new OverriddenConnections(this.#kernel, this.wiring);
-      this.#bytesAtRest = this.#kernel.memory.buffer.byteLength;
+      this.#bytesAtRest = kernel.memory.buffer.byteLength;
     } catch (error) {
-      this.#instance = undefined;
+      this.#made = undefined;
       throw error;
     }
   }

@@ -94,13 +94,14 @@ export class SessionsService {
       const onStarted = (priceMs: number) => (startPriceMs = priceMs);
       const parts = { newName, states, connectome, runStep, owner, limits, onStarted };
       const open = () => Session.open(parts, opening.signal);
-      // A session that cannot be had costs what was simulated for it.
-      try {
-        const session = await withoutIdleLimit(request, open);
-        return this.#keep(session, model, opening);
-      } finally {
-        await charge?.settle(startPriceMs);
-      }
+      const settle = async () => charge?.settle(startPriceMs);
+      const session = await withoutIdleLimit(request, open).catch(async (error: unknown) => {
+        // A session that cannot be had costs what was simulated for it.
+        await settle();
+        throw error;
+      });
+      await settle();
+      return this.#keep(session, model, opening);
     } finally {
       opening.end();
     }
