@@ -357,7 +357,7 @@ def slow_server():
 
     def served(*pieces):
         opened.append(SlowServer(pieces))
-        return Lab(opened[-1].url, timeout_s=0.3)
+        return Lab(opened[-1].url, timeout_s=1)
 
     yield served
     for each in opened:
@@ -367,27 +367,26 @@ def slow_server():
 BEGINNING = b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
 
 
-@pytest.mark.parametrize("ending", ["csv", "arrow", "parquet"])
-def test_the_time_limit_does_not_hold_until_a_table_begins(slow_server, tmp_path, ending):
-    file = tmp_path / f"table.{ending}"
-    lab = slow_server((1, BEGINNING), (0.1, b"some"), (0.1, b"more"))
+def test_the_time_limit_does_not_hold_until_a_table_begins(slow_server, tmp_path):
+    file = tmp_path / "table.csv"
+    lab = slow_server((2, BEGINNING), (0.1, b"some"), (0.1, b"more"))
     assert lab.download(file).read_bytes() == b"somemore"
     # Afterwards it does.
-    lab = slow_server((1, BEGINNING), (0, b"some"), (2, b"more"))
-    with pytest.raises(LabConnectionError, match=r"began, but then no byte came within 0\.3 s \(timeout_s of Lab\)"):
+    lab = slow_server((2, BEGINNING), (0, b"some"), (10, b"more"))
+    with pytest.raises(LabConnectionError, match=r"began, but then no byte came within 1 s \(timeout_s of Lab\)"):
         lab.download(file)
 
 
 def test_the_time_limit_does_not_hold_until_a_figure_begins(slow_server):
     svg = b"<svg>Experiment: 1</svg>"
-    lab = slow_server((1, b"HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\n" + svg))
+    lab = slow_server((2, b"HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\n" + svg))
     assert drawing_of(lab._asking({}), {"id": "1"}) == svg.decode()
 
 
 def test_the_time_limit_holds_for_lines_and_names_itself(slow_server):
-    lab = slow_server((1, BEGINNING))
-    with pytest.raises(LabConnectionError, match=r"did not answer within 0\.3 s \(timeout_s of Lab\)"):
+    lab = slow_server((10, BEGINNING))
+    with pytest.raises(LabConnectionError, match=r"did not answer within 1 s \(timeout_s of Lab\)"):
         lab.run()
-    lab = slow_server((0, BEGINNING + b"{"), (1, b"}"))
-    with pytest.raises(LabConnectionError, match=r"began, but then no byte came within 0\.3 s \(timeout_s of Lab\)"):
+    lab = slow_server((0, BEGINNING + b"{"), (10, b"}"))
+    with pytest.raises(LabConnectionError, match=r"began, but then no byte came within 1 s \(timeout_s of Lab\)"):
         lab.run()
