@@ -79,6 +79,9 @@ const SCALES = {
   trials: 1,
 };
 
+/** Statuses of a step: the budget of a minute, or the memory of answers, may be used up. */
+const ANSWERED = [200, 429, 503];
+
 const ATTACKS = {
   /** A step with 10,000 rows, asked for again 3 times on each of 800 connections. Nothing of the answers is read. */
   unread: async () => {
@@ -154,7 +157,7 @@ const ATTACKS = {
   'repeated-steps': () => {
     const path = wideSession();
     return repeat(40, async () =>
-      only([200, 503], (await asked('POST', `${await path}/steps`, WIDE_STEP)).status),
+      only(ANSWERED, (await asked('POST', `${await path}/steps`, WIDE_STEP)).status),
     );
   },
   /** Branches of a session with a silence of 800 kB, which silence other neurons. */
@@ -172,7 +175,7 @@ const ATTACKS = {
       const step = { t_ms: 4900, duration_ms: 1, rates_hz: { a: 500 } };
       const answer = await asked('POST', `${location}/steps`, step);
       await asked('DELETE', location);
-      return only([200, 503], answer.status);
+      return only(ANSWERED, answer.status);
     });
   },
   branches: () => {
@@ -212,9 +215,9 @@ function repeat(times, once) {
   });
 }
 
-/** Takes a step. Beside other attackers the memory of answers may be used up; then it asks again, as clients should. */
+/** Takes a step. If it is refused for now, it asks again, as clients should. */
 async function stepped(path, step) {
-  while (only([200, 503], (await asked('POST', `${path}/steps`, step)).status) !== 200) {
+  while (only(ANSWERED, (await asked('POST', `${path}/steps`, step)).status) !== 200) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
