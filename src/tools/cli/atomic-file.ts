@@ -97,7 +97,7 @@ export class AtomicFile {
 
   /**
    * Gives content that is only the beginning a name that says so: out.partial.csv for out.csv.
-   * @returns that name; undefined for a pipe or device
+   * @returns that name, or the one that the file has if it cannot get that name; undefined for a pipe or device
    */
   finishPartial(): string | undefined {
     if (this.unfinished === this.#target) {
@@ -106,8 +106,14 @@ export class AtomicFile {
     }
     const { dir, name, ext } = parse(this.#target);
     const path = join(dir, `${name}.partial${ext}`);
-    this.#finishAs(path);
-    return path;
+    try {
+      this.#finishAs(path);
+      return path;
+    } catch (error) {
+      // Its content may have taken hours: whoever waited for it learns where it is.
+      if (!existsSync(this.unfinished)) throw error;
+      return this.unfinished;
+    }
   }
 
   #finishAs(path: string): void {
