@@ -104,6 +104,15 @@ describe('writeAtomically', () => {
     );
   });
 
+  it('finds a folder that leads to nowhere before the work', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
+    symlinkSync('nowhere', join(folder, 'link'));
+    for (const path of ['link/x.svg', 'link/new/deep/x.svg']) {
+      expect(() => checkWritable(join(folder, path))).toThrow(/x\.svg cannot be written: E/);
+    }
+    expect(readdirSync(folder)).toEqual(['link']);
+  });
+
   it('tells where a partial file is that cannot have its name', () => {
     const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
     mkdirSync(join(folder, 'out.partial.csv'));

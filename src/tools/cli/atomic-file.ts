@@ -1,6 +1,7 @@
 import {
   closeSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -50,7 +51,10 @@ export function checkWritable(path: string): void {
   const isTried = attempt(`${path} cannot be written`, () => {
     const folder = dirname(resolve(path));
     let existing = folder;
-    while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
+    // A link to nowhere is there, and no folder can be made in its place.
+    while (lstatSync(existing, { throwIfNoEntry: false }) === undefined && dirname(existing) !== existing) {
+      existing = dirname(existing);
+    }
     if (existing !== folder) rmdirSync(mkdtempSync(join(existing, '.new-')));
     return existing !== folder || statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
   });
