@@ -114,21 +114,6 @@ describe('files', () => {
     expect([other.body === body, compress.mock.calls.length]).toEqual([true, 0]);
     compress.mockRestore();
   });
-
-  it.each(['/', '/laboratory'])('only the head of %s is compressed again for another host', async (path) => {
-    const compress = [jest.spyOn(zlib, 'gzipSync'), jest.spyOn(zlib, 'deflateRawSync')];
-    const { body } = await ask(`GET ${path} HTTP/1.1\r\nHost: invented\r\nConnection: close\r\n\r\n`);
-    const sizes = compress.flatMap(({ mock }) => mock.calls.map(([bytes]) => (bytes as Uint8Array).length));
-    expect(sizes).toEqual([expect.any(Number)]);
-    expect(sizes[0]).toBeLessThan(body.length / 4);
-    for (const each of compress) each.mockRestore();
-    // fetch checks the whole compressed body.
-    const { host } = new URL(service.url);
-    const whole = await ask(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-    const compressed = await service.get(path);
-    expect(compressed.headers.get('content-encoding')).toBe('gzip');
-    expect(await compressed.text()).toBe(whole.body);
-  });
 });
 
 describe('request ids', () => {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { constants, crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -54,24 +54,15 @@ const MAX_DOCUMENTS = 32;
 /** URL of the preview picture, which must be absolute for sites that show it beside a link. */
 const PREVIEW = /(?<=<meta property="og:image" content=")\.([^"]*)/;
 
-/** End of the head, before which links for preloading are inserted. Addresses and dares change only the head. */
+/** End of the head, before which links for preloading are inserted. */
 const HEAD_END = '</head>';
-/** The header of a gzip file (RFC 1952): no name, time or system. */
-const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
-
-interface Page {
-  readonly head: string;
-  /** From the end of the head on. */
-  readonly rest: Uint8Array;
-  readonly deflatedRest: Uint8Array;
-}
 
 /** Serves the pages for people. Their files take about 4 MB, so they are read and compressed once. */
 @ApiExcludeController()
 @Controller()
 export class PagesController {
   /** Empty if the pages were not built. */
-  readonly #pages = new Map(PAGES.filter(isBuilt).map((name) => [name, readPage(name)]));
+  readonly #html = new Map(PAGES.filter(isBuilt).map((page) => [page, readFileSync(fileOf(page), 'utf8')]));
   // File names contain a hash of the content, so files never change.
   readonly #assets = readFolder('assets/', IMMUTABLE);
   /** The files of a brain in the tab; see clients/tab. */
@@ -87,23 +78,25 @@ export class PagesController {
   /** Inserts the address of the preview picture, which contains that of the service if it is known. */
   @Get(['', 'laboratory', 'lesson', 'docs'])
   page(@Res() reply: FastifyReply): void {
-    const name = PAGES.find((each) => reply.request.routeOptions.url === `/${each}`) ?? 'index';
-    const page = this.#pages.get(name);
-    if (page === undefined) {
+    const page = PAGES.find((name) => reply.request.routeOptions.url === `/${name}`) ?? 'index';
+    const html = this.#html.get(page);
+    if (html === undefined) {
       throw new CodedError(
         'NOT_FOUND',
         'The page was not built; npm run build does it. The API is at /api/v1.',
       );
     }
     // Other pages do not contain it, so invented Host headers would fill the cache with equal copies.
-    const address = PREVIEW.test(page.head) ? publicAddress(reply.request, this.environment.PUBLIC_URL) : '';
+    const address = PREVIEW.test(html) ? publicAddress(reply.request, this.environment.PUBLIC_URL) : '';
     const folder = address === SAME_ORIGIN ? '.' : address;
-    const ahead = name === 'index' ? this.#ahead() : '';
-    const dare = name === 'index' ? this.#dareIn(reply.request.query) : undefined;
+    const ahead = page === 'index' ? this.#ahead() : '';
+    const dare = page === 'index' ? this.#dareIn(reply.request.query) : undefined;
     const preview = dare && previewPath(dare);
-    const document = getOrInsert(this.#documents, `${name} ${folder} ${ahead} ${preview ?? ''}`, () => {
-      const text = page.head.replace(PREVIEW, (_, usual: string) => escaped(folder + (preview ?? usual)));
-      return documentOf(Buffer.from((dare === undefined ? text : asDare(text, dare)) + ahead), page);
+    const document = getOrInsert(this.#documents, `${page} ${folder} ${ahead} ${preview ?? ''}`, () => {
+      const text = html
+        .replace(PREVIEW, (_, usual: string) => escaped(folder + (preview ?? usual)))
+        .replace(HEAD_END, (end) => ahead + end);
+      return bodyOf(Buffer.from(dare === undefined ? text : asDare(text, dare)), '.html', REVALIDATE);
     });
     send(document, reply);
   }
@@ -156,24 +149,6 @@ function fileOf(page: PageName): URL {
 
 function isBuilt(page: PageName): boolean {
   return existsSync(fileOf(page));
-}
-
-function readPage(name: PageName): Page {
-  const html = readFileSync(fileOf(name), 'utf8');
-  const end = html.indexOf(HEAD_END);
-  const rest = Buffer.from(html.slice(end));
-  return { head: html.slice(0, end), rest, deflatedRest: deflateRawSync(rest) };
-}
-
-/** Compresses only the head, because anybody can have it rendered anew with an invented Host header. */
-function documentOf(head: Uint8Array, { rest, deflatedRest }: Page): StaticBody {
-  // After a full flush nothing refers to what is before it.
-  const deflatedHead = deflateRawSync(head, { finishFlush: constants.Z_FULL_FLUSH });
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(crc32(rest, crc32(head)));
-  trailer.writeUInt32LE(head.length + rest.length, 4);
-  const gzip = Buffer.concat([GZIP_HEADER, deflatedHead, deflatedRest, trailer]);
-  return new StaticBody(Buffer.concat([head, rest]), gzip, CONTENT_TYPES['.html']!, REVALIDATE);
 }
 
 function readFolder(path: string, cacheControl: string): Map<string, StaticBody> {
