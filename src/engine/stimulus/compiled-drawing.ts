@@ -151,22 +151,8 @@ class Drawing {
     cursors: number,
     cursorBytes: number,
   ): void {
-    const { kernel } = this;
-    const { layers, layerCount } = this.#writeTrain(train, courseOf(train.rateHz, 0), segment);
-    const { counter, key } = train.streamOf(0, NO_ID);
-    const address = this.#write(neurons, kernel.lend(neurons.byteLength));
-    kernel.addTrains(
-      address,
-      neurons.length,
-      this.#idWords,
-      layers,
-      layerCount,
-      cursors,
-      cursorBytes,
-      counter[2],
-      key[0],
-      key[1],
-    );
+    const [trains, stream] = this.#writeTrains(neurons, train, segment);
+    this.kernel.addTrains(...trains, cursors, cursorBytes, ...stream);
   }
 
   /** Draws a background input, whose trains have few events, in one call. */
@@ -179,23 +165,23 @@ class Drawing {
     this.#knowIds(neurons, neuronId);
     const layered = layeredTrain(train);
     this.#begin([layered], segment);
-    const { layers, layerCount } = this.#writeTrain(layered, courseOf(train.rateHz, 0), segment);
-    const { counter, key } = layered.streamOf(0, NO_ID);
-    // The kernel reads four at a time.
+    const [trains, stream] = this.#writeTrains(neurons, layered, segment);
+    this.kernel.addSparseTrains(...trains, ...stream);
+    return this.#end();
+  }
+
+  /** @returns the arguments that describe trains of one course, and those of their random numbers */
+  #writeTrains(neurons: Uint32Array, train: LayeredTrain, segment: Segment) {
+    const { layers, layerCount } = this.#writeTrain(train, courseOf(train.rateHz, 0), segment);
+    const { counter, key } = train.streamOf(0, NO_ID);
+    // The kernel may read four at a time.
     const list = new Uint32Array(4 * Math.ceil(neurons.length / 4));
     list.set(neurons);
     const address = this.#write(list, this.kernel.lend(list.byteLength));
-    this.kernel.addSparseTrains(
-      address,
-      neurons.length,
-      this.#idWords,
-      layers,
-      layerCount,
-      counter[2],
-      key[0],
-      key[1],
-    );
-    return this.#end();
+    return [
+      [address, neurons.length, this.#idWords, layers, layerCount],
+      [counter[2], ...key],
+    ] as const;
   }
 
   /** Writes the tables that are missing and begins a trial. Tables first: the memory after them belongs to the trial. */
@@ -229,10 +215,7 @@ class Drawing {
   #adderOf(train: LayeredTrain, segment: Segment, wordsOf: (neuron: number) => IdWords) {
     const { kernel } = this;
     const { rateHz, streamOf } = train;
-    const trains =
-      typeof rateHz === 'number'
-        ? [this.#writeTrain(train, courseOf(rateHz, 0), segment)]
-        : coursesOf(rateHz).map((course) => this.#writeTrain(train, course, segment));
+    const trains = coursesOf(rateHz).map((course) => this.#writeTrain(train, course, segment));
     const courses = typeof rateHz === 'number' ? undefined : rateHz.courses;
     return (neuron: number, index: number, cursors: number) => {
       const { layers, layerCount } = trains[courses === undefined ? 0 : courses[index]!]!;
