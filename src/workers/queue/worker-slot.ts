@@ -53,7 +53,11 @@ export class WorkerSlot implements SlotView<QueuedTask> {
     private readonly onSlow: (slot: WorkerSlot) => void,
   ) {
     worker.whenChanged(() => {
-      if (worker.state === 'ready') this.#timeSuccessor();
+      if (worker.state === 'ready') {
+        // A task that had not reached the old worker was not lost with it.
+        this.#wasRestarted = false;
+        this.#timeFirst();
+      }
       onChange();
     });
   }
@@ -147,12 +151,6 @@ export class WorkerSlot implements SlotView<QueuedTask> {
     }
     this.#timeFirst();
     this.onChange();
-  }
-
-  /** Called when a new worker is ready. A task that had not reached the old one was not lost with it. */
-  #timeSuccessor(): void {
-    this.#wasRestarted = false;
-    this.#timeFirst();
   }
 
   /** The first entry is being computed: mark it started and start its timeout. */
