@@ -107,21 +107,16 @@ export class WorkerSlot implements SlotView<QueuedTask> {
     }
     this.#entries.push(entry);
     this.#timeFirst();
+    const end = (tell: () => void) => {
+      if (isHeld(entry)) {
+        queued.flag = undefined;
+        tell();
+      }
+      this.#advance();
+    };
     this.worker.run({ ...queued.task, flag: entry.flag }).then(
-      (result) => {
-        if (isHeld(entry)) {
-          queued.flag = undefined;
-          queued.resolve(result);
-        }
-        this.#advance();
-      },
-      (error: unknown) => {
-        if (isHeld(entry)) {
-          queued.flag = undefined;
-          this.#fail(entry, error);
-        }
-        this.#advance();
-      },
+      (result) => end(() => queued.resolve(result)),
+      (error: unknown) => end(() => this.#fail(entry, error)),
     );
   }
 

@@ -10,7 +10,6 @@ import { viewConnectome } from '../../engine/connectome/sections.js';
 import { neuronIndexOf } from '../../engine/connectome/neuron-index.js';
 import { synapseTotalsOf } from '../../engine/connectome/synapse-totals.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
-import { withoutPauses } from '../../engine/parts.js';
 import { exampleIds } from './example-ids.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { HeapWatch } from './heap-watch.js';
@@ -32,7 +31,7 @@ const NICENESS = 5;
 
 const { connectome: buffer, watchdog } = workerData as ThreadData;
 const connectome = viewConnectome(buffer);
-withoutPauses(neuronIndexOf(connectome).indexing());
+neuronIndexOf(connectome).indexAll();
 synapseTotalsOf(connectome);
 
 const works = new Map<number, WorkHandler>();
