@@ -1,6 +1,5 @@
 import { CodedError } from '../../engine/errors.js';
 import type { PoolWorker } from '../pool/pool-worker.js';
-import type { SlotView } from './queue-policy.js';
 import type { QueuedTask } from './queued-task.js';
 import { isUnderWay, newCancellationFlag, type CancellationFlag, type QueuedKind } from '../pool/task.js';
 
@@ -31,7 +30,7 @@ interface RewiredNetwork {
  * A worker with the task that it computes and the prefetched one. With a prefetched task, the worker need not wait
  * until this thread has read its first answer. Both tasks are of the same kind.
  */
-export class WorkerSlot implements SlotView<QueuedTask> {
+export class WorkerSlot {
   /** In the order of the worker's answers. Withdrawn tasks stay until the worker answers them. */
   readonly #entries: Entry[] = [];
   /** Timeout of the first entry. */
