@@ -4,6 +4,7 @@
  * The head of trains.ts explains the terms. This file writes tables and layers into the kernel's memory and calls the
  * kernel. Tables of intervals and the ids of neurons stay there; all else is released when the next trial begins.
  */
+import { instantiated } from '../instantiated.js';
 import { firstNotBelow } from '../connectome/sorted-array.js';
 import {
   CURSOR_WORDS,
@@ -65,9 +66,7 @@ type NeuronId = (neuron: number) => string;
  * @param module the compiled dist/engine/stimulus/kernel/kernel.wasm; threads can share it
  */
 export function compiledDrawing(module: WebAssembly.Module): DrawInputEvents {
-  const drawing = new Drawing(
-    new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as unknown as Kernel,
-  );
+  const drawing = new Drawing(instantiated<Kernel>(module, 'the drawing of trains'));
   return ({ inputs: all, durationSteps, startStep = 0 }, neuronId, cursors) => {
     const { inputs, background } = splitInputs(all);
     const segment = { startStep, endStep: startStep + durationSteps };
@@ -355,8 +354,4 @@ const NEURON_STRIDE = INPUT_STRIDE * 2 ** 16;
 function isAscending(neurons: Uint32Array): boolean {
   for (let i = 1; i < neurons.length; i++) if (neurons[i]! < neurons[i - 1]!) return false;
   return true;
-}
-
-function brokenInvariant(): never {
-  throw new Error('the drawing of trains failed an internal check');
 }

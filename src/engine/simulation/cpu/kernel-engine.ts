@@ -1,5 +1,6 @@
 /** The CPU engine: writes a trial into the kernel's memory and reads its result; kernel.ts explains the computation. */
 import { MAX_NEURONS, MAX_SYNAPSES_PER_CONNECTION, type Wiring } from '../../connectome/connectome.js';
+import { instantiated } from '../../instantiated.js';
 import type { InputEvents } from '../../stimulus/input-events.js';
 import { MAX_SEGMENT_STEPS, MAX_WHOLE_TRIAL_STEPS, type NetworkConstants } from '../../stimulus/protocol.js';
 import {
@@ -347,8 +348,7 @@ export class KernelEngine implements SimulationEngine {
   #makeReady(): void {
     if (this.#made !== undefined) return;
     try {
-      const { exports } = new WebAssembly.Instance(this.module, { env: { abort: brokenInvariant } });
-      const kernel = exports as unknown as Kernel;
+      const kernel = instantiated<Kernel>(this.module, 'the kernel');
       this.#made = { kernel, overridden: new OverriddenConnections(kernel, this.wiring) };
       this.#layOut();
       this.#writeWiring();
@@ -440,8 +440,4 @@ function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): Words {
     longest = Math.max(longest, count - before);
   }
   return { ofAll: count, ofLongestRow: longest };
-}
-
-function brokenInvariant(): never {
-  throw new Error('the kernel failed an internal check');
 }
