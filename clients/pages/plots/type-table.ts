@@ -1,5 +1,5 @@
 /** Shows the most active cell types of the visible runs. Pressing one marks its neurons in the brain. */
-import { element, grouped, refill } from '../dom.js';
+import { element, grouped, pushButton, refill } from '../dom.js';
 import { spoken } from '../selection.js';
 
 export interface TypeActivity {
@@ -55,12 +55,10 @@ export function fillTypeTable(
   ];
   const body = element('tbody');
   for (const row of rows) {
-    const button = element(
-      'button',
-      { type: 'button', class: 'quiet', 'aria-pressed': String(isMarked(row)) },
-      row.type,
-    );
-    button.addEventListener('click', () => onPress(row, button.getAttribute('aria-pressed') !== 'true'));
+    const isPressed = isMarked(row);
+    const button = pushButton(row.type, () => onPress(row, !isPressed), {
+      'aria-pressed': String(isPressed),
+    });
     body.append(
       element(
         'tr',
