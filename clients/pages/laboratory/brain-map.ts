@@ -98,7 +98,9 @@ export class BrainMap {
       for (const neuron of marked)
         dot(neuron, marked.size > MANY ? MARK_PIXELS / 2 : MARK_PIXELS * SCALE * 0.7);
       const ofMarked = count < marked.size ? ` of the ${grouped(marked.size)} marked` : '';
-      return element('li', { class: colour }, `${use}: ${grouped(count)}${ofMarked}`);
+      const item = element('li', {}, `${use}: ${grouped(count)}${ofMarked}`);
+      item.style.color = `var(--${colour})`;
+      return item;
     });
     this.#canvas.setAttribute(
       'aria-label',
