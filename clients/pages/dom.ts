@@ -86,6 +86,12 @@ export function suggested(names: readonly string[], onChoose: (name: string) => 
   return ['Did you mean ', ...names.map((name) => pushButton(name, () => onChoose(name)))];
 }
 
+/** The head of a table. */
+export function tableHead(titles: readonly string[]): HTMLElement {
+  const cells = titles.map((title) => element('th', { scope: 'col' }, title));
+  return element('thead', {}, element('tr', {}, ...cells));
+}
+
 /** Terms and their descriptions, for a list of them. */
 export function terms(descriptions: Readonly<Record<string, string>>): HTMLElement[] {
   return Object.entries(descriptions).flatMap(([term, text]) => [

@@ -120,10 +120,6 @@ export class Live {
     this.#listen();
   }
 
-  get isOn(): boolean {
-    return this.#isOn;
-  }
-
   /** Begins a stimulus, and makes the fly live. */
   hold(stimulus: string): void {
     this.begin();
@@ -349,12 +345,11 @@ export class Live {
     const { atlas } = this.parts.view();
     const known = new Set(atlas?.types.map(({ name }) => name));
     const unknown = names.find((name) => !known.has(name));
-    if (unknown !== undefined && atlas === undefined) {
-      this.#note.textContent = 'The names of cell types have not arrived yet.';
-      return;
-    }
     if (unknown !== undefined) {
-      this.#note.textContent = `This brain has no cell type called ${unknown}.`;
+      this.#note.textContent =
+        atlas === undefined
+          ? 'The names of cell types have not arrived yet.'
+          : `This brain has no cell type called ${unknown}.`;
       return;
     }
     const wasSilent = this.#silence.length > 0;

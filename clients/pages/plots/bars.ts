@@ -27,13 +27,8 @@ export interface BarGroup {
 export function fillBars(table: HTMLTableElement, groups: readonly BarGroup[]): void {
   const rows = groups.flatMap((group) => group.rows);
   const shown = () => [...table.querySelectorAll<HTMLTableRowElement>('tr[data-of]')];
-  if (
-    shown()
-      .map(({ dataset }) => dataset['of'])
-      .join() !== rows.map(({ id }) => id).join()
-  ) {
-    table.replaceChildren(...groups.map(bodyOf));
-  }
+  const ids = shown().map(({ dataset }) => dataset['of']);
+  if (ids.join() !== rows.map(({ id }) => id).join()) table.replaceChildren(...groups.map(bodyOf));
   shown().forEach((row, at) => write(row, rows[at]!));
   const silent = table.querySelectorAll('tr.silent').length;
   const unfold = table.nextElementSibling as HTMLButtonElement;

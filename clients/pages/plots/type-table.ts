@@ -1,5 +1,5 @@
 /** Shows the most active cell types of the visible runs. Pressing one marks its neurons in the brain. */
-import { element, grouped, pushButton, refill } from '../dom.js';
+import { element, grouped, pushButton, refill, tableHead } from '../dom.js';
 import { spoken } from '../selection.js';
 
 export interface TypeActivity {
@@ -59,19 +59,8 @@ export function fillTypeTable(
     const button = pushButton(row.type, () => onPress(row, !isPressed), {
       'aria-pressed': String(isPressed),
     });
-    body.append(
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'row' }, button),
-        ...columns.map(({ of: read }) => {
-          const content = read(row);
-          return element('td', {}, ...(typeof content === 'string' ? [content] : content));
-        }),
-      ),
-    );
+    const cells = columns.map(({ of: read }) => element('td', {}, ...[read(row)].flat()));
+    body.append(element('tr', {}, element('th', { scope: 'row' }, button), ...cells));
   }
-  const titles = ['Type', ...columns.map(({ title }) => title)];
-  const head = element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)));
-  refill(table, [element('thead', {}, head), body]);
+  refill(table, [tableHead(['Type', ...columns.map(({ title }) => title)]), body]);
 }
