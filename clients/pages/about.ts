@@ -1,7 +1,6 @@
 /** Texts of the page on the model: measured parts, limitations and credits. */
-import type { Model } from './service/client.js';
+import type { Citation, Model } from './service/client.js';
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
-import { citationLink } from './citation.js';
 import { hasPositions } from './brain/display-positions.js';
 import { byId, element, grouped } from './dom.js';
 
@@ -74,6 +73,11 @@ export function describePositions(atlas: CompactAtlas, { wiring }: Model): void 
         : ` ${grouped(measured)} cell bodies have measured positions; ${grouped(neuronCount - measured)} ` +
           'positions are estimated and drawn fainter.',
   );
+}
+
+/** A publication as a link to its DOI. */
+export function citationLink({ text, doi }: Pick<Citation, 'text' | 'doi'>): HTMLElement {
+  return element('a', { href: `https://doi.org/${doi}`, rel: 'noreferrer' }, text);
 }
 
 function networkOf({ dataset, release }: Model): string {

@@ -4,7 +4,7 @@ import type { CardPartners, CellCard } from '../../src/engine/connectome/cell-ca
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { SIDES } from '../../src/engine/connectome/connectome.js';
 import { isFlyWire } from '../../src/engine/connectome/model-id.js';
-import { byId, element, grouped, refill } from './dom.js';
+import { byId, counted, element, grouped, pushButton, refill, sidesInWords } from './dom.js';
 import { labelOfType, neuronsOf, type Selection, spoken, typeOf } from './selection.js';
 import { asFailure, fetchCard } from './service/client.js';
 import type { Run } from './service/run-result.js';
@@ -18,7 +18,7 @@ interface Listeners {
 
 export class CardPanel {
   readonly #panel = byId('card');
-  readonly #filter = element('button', { type: 'button', class: 'quiet', 'aria-pressed': 'false' });
+  readonly #filter: HTMLButtonElement;
   #selection: Selection | undefined;
   #runs: readonly [Run | undefined, Run | undefined] = [undefined, undefined];
   #card: CellCard | undefined;
@@ -28,12 +28,12 @@ export class CardPanel {
     private readonly atlas: CompactAtlas,
     private readonly listeners: Listeners,
   ) {
-    this.#filter.textContent = 'Only these in the raster';
-    this.#filter.addEventListener('click', () => {
-      const pressed = this.#filter.getAttribute('aria-pressed') !== 'true';
-      this.#filter.setAttribute('aria-pressed', String(pressed));
+    const filter = (): void => {
+      const pressed = this.#filter.ariaPressed !== 'true';
+      this.#filter.ariaPressed = String(pressed);
       listeners.onFilter(pressed);
-    });
+    };
+    this.#filter = pushButton('Only these in the raster', filter, { 'aria-pressed': 'false' });
   }
 
   show(run: Run | undefined, kept: Run | undefined): void {
@@ -47,7 +47,7 @@ export class CardPanel {
     // A hidden panel would lose it, and the next Tab would begin at the top of the page.
     if (selection === undefined && this.#panel.contains(document.activeElement)) byId('brain').focus();
     this.#panel.hidden = selection === undefined;
-    if (this.#filter.getAttribute('aria-pressed') === 'true') this.#filter.click();
+    if (this.#filter.ariaPressed === 'true') this.#filter.click();
     if (selection === undefined) return;
     this.#fill();
     this.#panel.scrollTop = 0;
@@ -73,8 +73,9 @@ export class CardPanel {
     if (selection === undefined) return;
     const typeIndex = typeOf(selection, this.atlas);
     const type = this.atlas.types[typeIndex]!;
-    const close = element('button', { type: 'button', class: 'quiet', 'aria-label': 'Close the card' }, '✕');
-    close.addEventListener('click', () => this.listeners.onSelect(undefined));
+    const close = pushButton('✕', () => this.listeners.onSelect(undefined), {
+      'aria-label': 'Close the card',
+    });
     const children: HTMLElement[] = [
       element('div', { class: 'card-head' }, element('h2', {}, labelOfType(type)), close),
       element('p', {}, this.#identity(selection)),
@@ -92,13 +93,8 @@ export class CardPanel {
         ),
       );
       if (this.model.wiring === 'synthetic') {
-        children.push(
-          element(
-            'p',
-            { class: 'hint' },
-            'Which neurons connect was sampled; synapses between types are measured.',
-          ),
-        );
+        const sampled = 'Which neurons connect was sampled; synapses between types are measured.';
+        children.push(element('p', { class: 'hint' }, sampled));
       }
     } else children.push(element('p', { class: 'hint' }, problem || 'Loading partners …'));
     refill(this.#panel, children);
@@ -110,21 +106,16 @@ export class CardPanel {
     const facts = [
       selection.kind === 'neuron'
         ? `One neuron, ${this.#card?.id ?? 'id loading'}`
-        : `${grouped(neurons.length)} ${neurons.length === 1 ? 'neuron' : 'neurons'}`,
+        : counted(neurons.length, 'neuron'),
       spoken(type.superClass),
     ];
     const card = this.#card;
     if (card !== undefined) {
       facts.push(...[card.class, card.sub_class].filter(Boolean).map((label) => `class ${spoken(label)}`));
     }
-    const sides = SIDES.flatMap((side, index) => {
-      const count = neurons.filter((neuron) => this.atlas.sides[neuron] === index).length;
-      if (count === 0) return [];
-      return [
-        neurons.length === 1 ? side || 'side unknown' : `${grouped(count)} ${side || 'of unknown side'}`,
-      ];
-    });
-    facts.push(sides.join(', '));
+    const onSide = (index: number) => neurons.filter((neuron) => this.atlas.sides[neuron] === index).length;
+    const sides = SIDES.map((side, index) => [side, onSide(index)] as const).filter(([, count]) => count > 0);
+    facts.push(neurons.length === 1 ? sides[0]![0] || 'side unknown' : sidesInWords(sides));
     if (card !== undefined) {
       const signs = [
         ['excitatory (+)', card.excitatory],
@@ -163,9 +154,8 @@ export class CardPanel {
     const link = (text: string, href: string): HTMLElement =>
       element('a', { href, target: '_blank', rel: 'noreferrer' }, text);
     if (selection.kind === 'neuron') {
-      const whole = element('button', { type: 'button', class: 'quiet' }, 'The whole type');
-      whole.addEventListener('click', () => this.listeners.onSelect({ kind: 'type', type: typeIndex }));
-      links.push(whole);
+      const select = () => this.listeners.onSelect({ kind: 'type', type: typeIndex });
+      links.push(pushButton('The whole type', select));
       if (isFlyWire(this.model) && this.model.wiring !== 'synthetic' && this.#card?.id !== undefined) {
         const query = new URLSearchParams({
           data_version: String(this.model.release),
@@ -185,15 +175,12 @@ export class CardPanel {
     const list = element('ul');
     for (const partner of strongest) {
       const type = { name: partner.name, superClass: partner.super_class };
-      const button = element('button', { type: 'button', class: 'quiet' }, labelOfType(type));
-      button.addEventListener('click', () => this.listeners.onSelect({ kind: 'type', type: partner.type }));
+      const select = () => this.listeners.onSelect({ kind: 'type', type: partner.type });
       const share = synapses === 0 ? 0 : Math.round((100 * partner.synapses) / synapses);
-      list.append(element('li', {}, button, ` ${grouped(partner.synapses)} (${share} %)`));
+      const strength = ` ${grouped(partner.synapses)} (${share} %)`;
+      list.append(element('li', {}, pushButton(labelOfType(type), select), strength));
     }
-    const total =
-      types === 0
-        ? 'no neuron'
-        : `${grouped(types)} ${types === 1 ? 'type' : 'types'}, ${grouped(synapses)} synapses`;
+    const total = types === 0 ? 'no neuron' : `${counted(types, 'type')}, ${grouped(synapses)} synapses`;
     return element('div', {}, element('h3', {}, `${heading} `, element('small', {}, total)), list);
   }
 }

@@ -21,6 +21,32 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
+/** A new button that submits no form. It is a quiet one unless the attributes say otherwise. */
+export function pushButton(
+  text: string,
+  onClick: () => void,
+  attributes: Attributes = {},
+): HTMLButtonElement {
+  const created = element('button', { type: 'button', class: 'quiet', ...attributes }, text);
+  created.addEventListener('click', onClick);
+  return created;
+}
+
+/** A new choice. @param labels of the values */
+export function choiceOf(
+  labels: Iterable<readonly [value: string, label: string]>,
+  chosen: string,
+  onChange: (value: string) => void,
+  attributes: Attributes = {},
+): HTMLSelectElement {
+  const options = Array.from(labels, ([value, label]) =>
+    element('option', { value, selected: value === chosen }, label),
+  );
+  const created = element('select', attributes, ...options);
+  created.addEventListener('change', () => onChange(created.value));
+  return created;
+}
+
 /** Replaces the content of an element. If the focus was in it, its control of the same name has it then, or its first. */
 export function refill(container: HTMLElement, children: readonly HTMLElement[]): void {
   const focused = document.activeElement;
@@ -43,6 +69,35 @@ export function swatch(colour: string): HTMLElement {
 /** Integers with narrow no-break spaces between groups of three digits, in every locale. */
 export function grouped(integer: number): string {
   return String(integer).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+}
+
+/** Such as `1 neuron` or `1 234 neurons`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Numbers of neurons on each side, in words. */
+export function sidesInWords(counts: Iterable<readonly [side: string, neurons: number]>): string {
+  return Array.from(counts, ([side, count]) => `${grouped(count)} ${side || 'of unknown side'}`).join(', ');
+}
+
+/** Suggested names, each a button. */
+export function suggested(names: readonly string[], onChoose: (name: string) => void): (Node | string)[] {
+  return ['Did you mean ', ...names.map((name) => pushButton(name, () => onChoose(name)))];
+}
+
+/** The head of a table. */
+export function tableHead(titles: readonly string[]): HTMLElement {
+  const cells = titles.map((title) => element('th', { scope: 'col' }, title));
+  return element('thead', {}, element('tr', {}, ...cells));
+}
+
+/** Terms and their descriptions, for a list of them. */
+export function terms(descriptions: Readonly<Record<string, string>>): HTMLElement[] {
+  return Object.entries(descriptions).flatMap(([term, text]) => [
+    element('dt', {}, term),
+    element('dd', {}, text),
+  ]);
 }
 
 /** Downloads a file. */

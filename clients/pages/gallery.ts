@@ -1,7 +1,7 @@
 /** Experiments from the literature: the behaviour of flies, and the response of the served model. */
 import type { Citation, FullRun, Model } from './service/client.js';
 import { byId, element, grouped } from './dom.js';
-import { citationLink } from './citation.js';
+import { citationLink } from './about.js';
 import { LITERATURE, type LiteratureEntry } from './literature.js';
 import { DEFAULT_EXPERIMENT, describe, toHash } from './service/experiment.js';
 import type { StoredRuns } from './service/stored-runs.js';

@@ -15,7 +15,7 @@ import { Results } from './results.js';
 import { listenForHolds } from './live/hold-buttons.js';
 import type { Live } from './live/live.js';
 import type { Selection } from './selection.js';
-import { asFailure, fetchAtlas, fetchAtlasStart, postRun, service } from './service/client.js';
+import { asFailure, fetchAtlas, fetchPart, postRun, service } from './service/client.js';
 import { DEFAULT_EXPERIMENT, equal, type Experiment, fromHash, toHash } from './service/experiment.js';
 import type { FullRun, Model } from './service/client.js';
 import { type Run, runOf } from './service/run-result.js';
@@ -194,7 +194,7 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
   byId('brain-progress').hidden = false;
   brainNotices.status('The brain arrives …');
   // If this fails, loading the whole atlas fails too and shows the failure.
-  const start = await fetchAtlasStart(model.atlas_url).catch(() => undefined);
+  const start = await fetchPart(model.atlas_url, '-start').catch(() => undefined);
   const body = import('./body/fly-view.js');
   if (start !== undefined) showBrain(start);
   const patience = body.then(() => pause(MAX_WAIT_MS)).catch(() => undefined);
@@ -232,17 +232,13 @@ function pause(ms: number): Promise<void> {
 async function loadAtlas(model: Model): Promise<void> {
   let loaded: CompactAtlas;
   const progress = byId<HTMLProgressElement>('brain-progress');
+  const bytes = model.neuron_count * ATLAS_BYTES_PER_NEURON;
+  const onBytes = (received: number): number => (progress.value = Math.min(1, received / bytes));
   progress.hidden = false;
   brainNotices.status('The brain arrives …');
   try {
-    const bytes = model.neuron_count * ATLAS_BYTES_PER_NEURON;
-    loaded = await fetchAtlas(
-      model.atlas_url,
-      (received) => (progress.value = Math.min(1, received / bytes)),
-    );
-    progress.hidden = true;
+    loaded = await fetchAtlas(model.atlas_url, onBytes).finally(() => (progress.hidden = true));
   } catch (error) {
-    progress.hidden = true;
     brainNotices.failure(asFailure(error), () => void loadAtlasAgain(model), true);
     return;
   }

@@ -1,5 +1,5 @@
 /** Messages of the page during waits and after failures. */
-import { byId, element } from './dom.js';
+import { byId, element, pushButton } from './dom.js';
 import type { FailureKind, ServiceFailure } from './service/client.js';
 
 /** Failures for which trying again does not help. */
@@ -90,26 +90,23 @@ export class Notices {
     ];
     if (!FINAL.includes(failure.kind)) {
       const wait = element('span', { 'aria-hidden': 'true' });
-      const button = element('button', { type: 'button' }, 'Try again', wait);
-      button.addEventListener('click', () => {
+      const again = (): void => {
         this.clear();
         retry();
-      });
+      };
+      const button = pushButton('Try again', again, { class: false });
+      button.append(wait);
       children.push(button);
       if (failure.kind === 'limited' || automatic) {
         button.disabled = !automatic;
         this.#countDown(button, wait, failure.retryAfterS, () => {
           onOver();
-          if (!automatic) return;
-          this.clear();
-          retry();
+          if (automatic) again();
         });
       }
     }
     if (failure.kind === 'offline' && !automatic) {
-      const close = element('button', { type: 'button', class: 'quiet' }, 'Close');
-      close.addEventListener('click', () => this.clear());
-      children.push(close);
+      children.push(pushButton('Close', () => this.clear()));
     }
     this.#alert.replaceChildren(...children);
     this.#alert.hidden = false;

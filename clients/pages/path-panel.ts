@@ -4,7 +4,7 @@
  */
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { STEPS_PER_MS } from '../../src/engine/simulation/network.js';
-import { byId, element, grouped } from './dom.js';
+import { byId, element, grouped, pushButton } from './dom.js';
 import { asRuns, lesionOf } from './lesion.js';
 import { asFailure, type Channel, type FullRun, type Model, service } from './service/client.js';
 import type { Run } from './service/run-result.js';
@@ -151,26 +151,25 @@ export class PathPanel {
 
   #fill(run: Run, verdict: Verdict, stations: readonly Station[]): void {
     const outcome = element('p', { id: 'silenced', role: 'status' });
-    const buttons = stations.map(({ role, types }) =>
-      element('button', { type: 'button', 'aria-pressed': 'false' }, `${role}: ${named(types)}`),
-    );
+    const buttons = stations.map(({ role, types }, at) => {
+      const toggle = (): void => {
+        this.#stop();
+        light(buttons[at]!.ariaPressed === 'true' ? undefined : at);
+      };
+      return pushButton(`${role}: ${named(types)}`, toggle, { class: false, 'aria-pressed': 'false' });
+    });
     const light = (lit: number | undefined): void => {
       buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(at === lit)));
       this.onLight(lit === undefined ? [] : stations[lit]!.neurons);
     };
     const items = stations.map(({ role, types, neurons, rateHz, firstMs }, at) => {
-      const button = buttons[at]!;
-      button.addEventListener('click', () => {
-        this.#stop();
-        light(button.ariaPressed === 'true' ? undefined : at);
-      });
       const began =
         firstMs === undefined ? 'silent' : `${rateHz.toFixed(0)} Hz, first spike at ${firstMs} ms`;
-      const item = element('li', {}, button, ` ${grouped(neurons.length)} neurons, ${began}. `);
+      const item = element('li', {}, buttons[at]!, ` ${grouped(neurons.length)} neurons, ${began}. `);
       if (role === 'Sense' || role === 'Relay') {
-        const silence = element('button', { type: 'button', class: 'quiet' }, 'Silence it and see');
-        silence.ariaLabel = `Silence it and see: ${named(types)}`;
-        silence.addEventListener('click', () => void this.#silence(run, verdict, types, silence, outcome));
+        const label = { 'aria-label': `Silence it and see: ${named(types)}` };
+        const act = () => void this.#silence(run, verdict, types, silence, outcome);
+        const silence = pushButton('Silence it and see', act, label);
         item.append(silence);
       }
       return item;

@@ -2,10 +2,17 @@
 import { drivesOf, readDrives } from '../../src/experiments/presets/drives.js';
 import type { Frame } from './service/client.js';
 import { byId } from './dom.js';
-import { DEFAULT_SPEED, Player, SPEEDS } from './player.js';
 import { drawTimeline } from './plots/timeline.js';
 import type { Run } from './service/run-result.js';
 import { withLessMotion } from './window.js';
+
+/** Model milliseconds for each millisecond that passes. */
+const SPEEDS = [0.005, 0.01, 0.02, 0.05, 0.1];
+const DEFAULT_SPEED = 0.02;
+/** Time after the end in which the light of the last spikes fades. */
+const TAIL_MS = 10;
+/** Longest time step, so that a tab from the background continues where it was. */
+const MAX_FRAME_MS = 100;
 
 /** The visible moment of a run. */
 export interface Moment {
@@ -24,22 +31,24 @@ export interface Moment {
 export class Playback {
   readonly #time = byId<HTMLInputElement>('time');
   readonly #play = byId<HTMLButtonElement>('play');
-  readonly #player = new Player();
   readonly #listeners: ((moment: Moment) => void)[] = [];
   readonly #painters = new Set<() => void>();
   #run: Run | undefined;
   /** Drives of each frame, computed when the frame is first visible. */
   #drives = new Map<Frame, Moment['drives']>();
+  /** Model time, 0 to #durationMs + TAIL_MS. At the end the whole run is visible. */
+  #timeMs = 0;
+  #durationMs = 0;
+  #isPlaying = false;
+  #speed = DEFAULT_SPEED;
   #lastFrame = performance.now();
   #changed = false;
 
   constructor() {
     const speed = byId<HTMLSelectElement>('speed');
-    for (const each of SPEEDS) {
-      speed.append(new Option(`1/${Math.round(1 / each)} speed`, String(each), each === DEFAULT_SPEED));
-    }
+    speed.append(...SPEEDS.map((each) => new Option(`1/${Math.round(1 / each)} speed`, String(each))));
     speed.value = String(DEFAULT_SPEED);
-    speed.addEventListener('change', () => (this.#player.speed = Number(speed.value)));
+    speed.addEventListener('change', () => (this.#speed = Number(speed.value)));
     this.#play.addEventListener('click', () => this.toggle());
     this.#time.addEventListener('input', () => this.seek(Number(this.#time.value)));
     requestAnimationFrame((now) => this.#frame(now));
@@ -65,28 +74,32 @@ export class Playback {
     this.#run = run;
     this.#drives = new Map();
     const durationMs = Math.max(run.response.duration_ms, kept?.response.duration_ms ?? 0);
-    this.#player.load(durationMs);
+    this.#durationMs = durationMs;
+    this.#timeMs = durationMs + TAIL_MS;
+    this.#isPlaying = false;
     this.#time.max = String(durationMs);
     this.#time.disabled = false;
     this.#play.disabled = false;
     const svg = document.getElementById('timeline-spikes') as unknown as SVGSVGElement;
     drawTimeline(svg, durationMs, run.response.frames, kept?.response.frames ?? []);
-    if (!withLessMotion.matches) this.#player.toggle();
     this.#changed = true;
+    if (!withLessMotion.matches) this.toggle();
   }
 
   get playing(): boolean {
-    return this.#player.playing;
+    return this.#isPlaying;
   }
 
   toggle(): void {
-    this.#player.toggle();
+    this.#isPlaying = !this.#isPlaying && this.#durationMs > 0;
+    if (this.#isPlaying && this.#isAtEnd) this.#timeMs = 0;
     this.#changed = true;
   }
 
-  /** Pauses at a time of the model. */
+  /** Pauses at a time of the model. The very end shows the whole run. */
   seek(timeMs: number): void {
-    this.#player.seek(timeMs);
+    this.#isPlaying = false;
+    this.#timeMs = timeMs >= this.#durationMs ? this.#durationMs + TAIL_MS : Math.max(0, timeMs);
     this.#changed = true;
   }
 
@@ -97,7 +110,7 @@ export class Playback {
 
   #frame(now: number): void {
     requestAnimationFrame((next) => this.#frame(next));
-    if (this.#player.advance(now - this.#lastFrame)) this.#changed = true;
+    this.#advance(now - this.#lastFrame);
     this.#lastFrame = now;
     if (this.#changed && this.#run !== undefined) {
       this.#changed = false;
@@ -108,16 +121,28 @@ export class Playback {
     for (const paint of this.#painters) paint();
   }
 
+  #advance(elapsedMs: number): void {
+    if (!this.#isPlaying) return;
+    const timeMs = this.#timeMs + Math.min(elapsedMs, MAX_FRAME_MS) * this.#speed;
+    this.#timeMs = Math.min(timeMs, this.#durationMs + TAIL_MS);
+    this.#isPlaying = !this.#isAtEnd;
+    this.#changed = true;
+  }
+
+  get #isAtEnd(): boolean {
+    return this.#timeMs >= this.#durationMs + TAIL_MS;
+  }
+
   #momentOf({ response }: Run): Moment {
-    const { atEnd: isWhole, playing, durationMs } = this.#player;
-    const timeMs = Math.min(this.#player.timeMs, durationMs);
+    const [isWhole, durationMs] = [this.#isAtEnd, this.#durationMs];
+    const timeMs = Math.min(this.#timeMs, durationMs);
     const { frames } = response;
     const frame = isWhole ? undefined : frames[frames.findLastIndex(({ t }) => t <= timeMs)];
     return {
       timeMs,
       durationMs,
       isWhole,
-      playing,
+      playing: this.#isPlaying,
       rates: frame?.channels ?? response.channels,
       drives: frame === undefined ? response.drive : this.#drivesOf(frame),
     };

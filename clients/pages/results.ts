@@ -1,7 +1,7 @@
 /** Shows the results of a run, and of the run with which it is compared. */
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../src/engine/connectome/populations.js';
-import { byId, element, grouped, swatch } from './dom.js';
+import { byId, element, grouped, swatch, terms } from './dom.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
 import { channelPanel, type Trials } from './plots/channel-rows.js';
 import type { RasterOrder, SpikeRaster } from './plots/spike-raster-plot.js';
@@ -271,13 +271,7 @@ export class Results {
     link.href = toHash(response, kept?.response);
     link.textContent = link.href;
     byId('curl').textContent = curlOf(response, SERVICE_URL);
-    const identity = [
-      ['Run', response.id],
-      ['Model', response.model],
-    ] as const;
     byId('place').textContent = placeOf(response);
-    byId('identity').replaceChildren(
-      ...identity.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
-    );
+    byId('identity').replaceChildren(...terms({ Run: response.id, Model: response.model }));
   }
 }

@@ -33,7 +33,11 @@ const darkness = matchMedia('(prefers-color-scheme: dark)');
 
 export function readTheme(): Theme {
   const style = getComputedStyle(document.documentElement);
-  const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  // The build resolves light-dark(); otherwise both colours are in the value.
+  const colour = (name: string): string => {
+    const [light, dark = light] = style.getPropertyValue(`--${name}`).match(/#\w+/g)!;
+    return darkness.matches ? dark! : light!;
+  };
   return {
     dark: darkness.matches,
     panel: colour('panel'),

@@ -13,8 +13,7 @@ import {
   WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
-import type { Model } from '../service/client.js';
-import type { FullRun } from '../service/client.js';
+import type { FullRun, Model } from '../service/client.js';
 import { createFly, type Drives, type Fly, type Stimuli, StimulusScene } from '../../fly/src/fly.js';
 import type { Moment, Playback } from '../playback.js';
 import { onThemeChange, readTheme } from '../theme.js';

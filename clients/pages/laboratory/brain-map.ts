@@ -7,7 +7,7 @@ import type { DryRun } from '../../../src/experiments/document/result.js';
 import type { NodeSetList } from '#client';
 import { displayPositions } from '../brain/display-positions.js';
 import { byId, element, grouped } from '../dom.js';
-import { fetchMap, service } from '../service/client.js';
+import { fetchPart, service } from '../service/client.js';
 import { onThemeChange, readTheme, type Theme } from '../theme.js';
 import { own } from '../../../src/engine/own.js';
 import { isList, isMembers, type Json, type Members } from './json.js';
@@ -56,7 +56,7 @@ export class BrainMap {
   async #load(): Promise<void> {
     try {
       const { atlas_url: url } = await service.model();
-      const [atlas, { node_sets: sets }] = await Promise.all([fetchMap(url), service.nodeSets()]);
+      const [atlas, { node_sets: sets }] = await Promise.all([fetchPart(url, '-map'), service.nodeSets()]);
       this.#brain = {
         atlas,
         positions: displayPositions(atlas),
@@ -98,7 +98,9 @@ export class BrainMap {
       for (const neuron of marked)
         dot(neuron, marked.size > MANY ? MARK_PIXELS / 2 : MARK_PIXELS * SCALE * 0.7);
       const ofMarked = count < marked.size ? ` of the ${grouped(marked.size)} marked` : '';
-      return element('li', { class: colour }, `${use}: ${grouped(count)}${ofMarked}`);
+      const item = element('li', {}, `${use}: ${grouped(count)}${ofMarked}`);
+      item.style.color = `var(--${colour})`;
+      return item;
     });
     this.#canvas.setAttribute(
       'aria-label',

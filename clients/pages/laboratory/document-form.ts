@@ -11,7 +11,7 @@ import type { DryRun, ResolvedSet } from '../../../src/experiments/document/resu
 import { type Controls, formsOf } from '../../../src/experiments/kinds/controls.js';
 import { parameterLabel } from '../../../src/experiments/figures/condition-labels.js';
 import { nameOfRef, type Schema } from '../../../src/engine/schema/json-schema.js';
-import { byId, element, grouped } from '../dom.js';
+import { byId, choiceOf, counted, element, grouped, pushButton, sidesInWords, suggested } from '../dom.js';
 import { svgElement } from '../plots/figure-box.js';
 import type { Fault } from '../service/client.js';
 import {
@@ -44,6 +44,9 @@ const SELECTED = ['node_set', ...ENDS];
 
 /** A change of the document: `dragged` while a slider moves, `settled` when it is released. */
 export type Change = 'typed' | 'dragged' | 'settled' | 'chosen';
+
+/** Members whose own members have names of the user's choice. */
+type NamedRows = 'inputs' | 'reports' | 'connection_overrides' | 'node_sets';
 
 /** A member's path, and a key that stays the same if its row is renamed. */
 interface Place {
@@ -172,9 +175,9 @@ export class DocumentForm {
 
   #change(changed: Json, change: Change = 'chosen'): void {
     // Members keep the order of the complete document, whatever the order of changes.
-    const order = Object.keys(MEMBERS);
+    const inOrder = [...Object.keys(MEMBERS), ...Object.keys(changed as Members)];
     const entries = Object.entries(changed as Members);
-    entries.sort(([a], [b]) => placeIn(order, a) - placeIn(order, b));
+    entries.sort(([a], [b]) => inOrder.indexOf(a) - inOrder.indexOf(b));
     this.#document = Object.fromEntries(entries);
     if (change === 'chosen') this.#render();
     this.onChange(this.#document, change);
@@ -188,11 +191,7 @@ export class DocumentForm {
     this.#put(pointer(member), [...listAt(this.#document, member), item]);
   }
 
-  #addTo(
-    member: 'inputs' | 'reports' | 'connection_overrides' | 'node_sets',
-    name: string,
-    value: Json,
-  ): void {
+  #addTo(member: NamedRows, name: string, value: Json): void {
     this.#put(pointer(member, freeName(name, membersAt(this.#document, member))), value);
   }
 
@@ -236,31 +235,43 @@ export class DocumentForm {
   }
 
   #inputs(): HTMLElement {
-    const rows = this.#rowsOf('inputs', 'Input', 'add-input', ({ path, key }, input) => {
+    const rows = this.#rowsOf('inputs', 'Input', 'add-input', (place, input) => {
       const kind = kindOf(input);
       const kinds = Object.fromEntries(Object.keys(INPUT_KINDS).map((name) => [name, valueText(name)]));
       const chosen =
         Object.entries(INPUT_KINDS).find(([, each]) => each === kind)?.[0] ?? String(input['module']);
-      const schema = kind?.schema.properties ?? {};
-      return [
-        ...this.#controls(path, pick(schema, SELECTED), key, input),
-        this.#choice(
-          labelOf('inputs', 'module'),
-          { path: `${path}/module`, key: `${key}/module` },
-          kinds,
-          chosen,
-          (name) => this.#put(path, withSchema(input, INPUT_KINDS[name as keyof typeof INPUT_KINDS].schema)),
-        ),
-        ...this.#controls(path, without(schema, [...SELECTED, 'module']), key, input),
-        ...this.#others(path, input, { ...schema, module: {} }),
-      ];
+      return this.#ofKind('module', place, input, kinds, chosen, kind?.schema, (name) =>
+        withSchema(input, INPUT_KINDS[name as keyof typeof INPUT_KINDS].schema),
+      );
     });
-    return this.#group('Stimulate', '/inputs', '', [
-      ...rows,
-      this.#actions(
-        this.#button('Add an input', 'add-input', () => this.#addTo('inputs', 'input', newInput([]))),
-      ),
-    ]);
+    const add = this.#button('Add an input', 'add-input', () => this.#addTo('inputs', 'input', newInput([])));
+    return this.#group('Stimulate', '/inputs', '', [...rows, this.#actions(add)]);
+  }
+
+  /**
+   * Controls of an input or a report: its neurons, its kind, then the members of that kind.
+   * @param kindMember names the kind
+   * @param schema of the kind; undefined for an unknown one
+   * @param toKind converts the input or report to another kind
+   */
+  #ofKind(
+    kindMember: 'module' | 'type',
+    { path, key }: Place,
+    value: Members,
+    kinds: Readonly<Record<string, string>>,
+    chosen: string,
+    schema: Schema | undefined,
+    toKind: (name: string) => Json,
+  ): HTMLElement[] {
+    const properties = schema?.properties ?? {};
+    const place = { path: `${path}/${kindMember}`, key: `${key}/${kindMember}` };
+    const label = labelOf(keysOf(path)[0]!, kindMember);
+    return [
+      ...this.#controls(path, pick(properties, SELECTED), key, value),
+      this.#choice(label, place, kinds, chosen, (name) => this.#put(path, toKind(name))),
+      ...this.#controls(path, without(properties, [...SELECTED, kindMember]), key, value),
+      ...this.#others(path, value, { ...properties, [kindMember]: {} }),
+    ];
   }
 
   /** One list for neurons that are silenced throughout, and one row for each item with a window. */
@@ -272,9 +283,8 @@ export class DocumentForm {
       if (!isTimed(item)) return [];
       const place = pointer('silence', at);
       const remove = () => this.#put(place, undefined);
-      return [
-        this.#row(`Timed silence ${at + 1}`, place, 'add-window', remove, this.#controls(place, timedSchema)),
-      ];
+      const controls = this.#controls(place, timedSchema);
+      return [this.#row(`Timed silence ${at + 1}`, place, 'add-window', remove, controls)];
     });
     const places = [...items.keys()].filter((at) => !isTimed(items[at]!));
     const list = neuronList({
@@ -289,12 +299,10 @@ export class DocumentForm {
         this.#put('/silence', changed.length > 0 ? changed : undefined);
       },
     });
-    const add = () => this.#append('silence', { node_set: [], start_ms: 0 });
-    return this.#group('Silence', '', '', [
-      list,
-      ...rows,
-      this.#actions(this.#button('Add a timed silence', 'add-window', add)),
-    ]);
+    const add = this.#button('Add a timed silence', 'add-window', () =>
+      this.#append('silence', { node_set: [], start_ms: 0 }),
+    );
+    return this.#group('Silence', '', '', [list, ...rows, this.#actions(add)]);
   }
 
   #overrides(): HTMLElement {
@@ -303,19 +311,11 @@ export class DocumentForm {
       ...this.#controls(path, schema, key, value),
       ...this.#others(path, value, schema),
     ]);
-    return this.#group(
-      'Connections',
-      '/connection_overrides',
-      MEMBERS['connection_overrides']!.description!,
-      [
-        ...rows,
-        this.#actions(
-          this.#button('Add an override', 'add-override', () =>
-            this.#addTo('connection_overrides', 'override', { source: [], target: [], weight: 0 }),
-          ),
-        ),
-      ],
+    const add = this.#button('Add an override', 'add-override', () =>
+      this.#addTo('connection_overrides', 'override', { source: [], target: [], weight: 0 }),
     );
+    const hint = MEMBERS['connection_overrides']!.description!;
+    return this.#group('Connections', '/connection_overrides', hint, [...rows, this.#actions(add)]);
   }
 
   #object(title: string, member: string): HTMLElement {
@@ -327,47 +327,27 @@ export class DocumentForm {
   }
 
   #reports(): HTMLElement {
-    const rows = this.#rowsOf('reports', 'Report', 'add-report', ({ path, key }, report) => {
+    const schemaOf = (type: string) => REPORT_KINDS[type as keyof typeof REPORT_KINDS]?.schema;
+    const rows = this.#rowsOf('reports', 'Report', 'add-report', (place, report) => {
       const type = String(report['type'] ?? 'rate');
-      const schema = REPORT_KINDS[type as keyof typeof REPORT_KINDS]?.schema.properties ?? {};
-      return [
-        ...this.#controls(path, pick(schema, SELECTED), key, report),
-        this.#choice(
-          labelOf('reports', 'type'),
-          { path: `${path}/type`, key: `${key}/type` },
-          REPORT_LABELS,
-          type,
-          (name) =>
-            this.#put(
-              path,
-              withSchema(report, REPORT_KINDS[name as keyof typeof REPORT_KINDS].schema, { type: name }),
-            ),
-        ),
-        ...this.#controls(path, without(schema, [...SELECTED, 'type']), key, report),
-        ...this.#others(path, report, { ...schema, type: {} }),
-      ];
+      return this.#ofKind('type', place, report, REPORT_LABELS, type, schemaOf(type), (name) =>
+        withSchema(report, schemaOf(name), { type: name }),
+      );
     });
-    return this.#group(
-      'Read',
-      '/reports',
-      rows.length === 0 ? 'Nothing chosen: the channels of the model, by side.' : '',
-      [
-        ...rows,
-        this.#actions(
-          this.#button('Add a report', 'add-report', () => this.#addTo('reports', 'report', newReport([]))),
-        ),
-      ],
+    const hint = rows.length === 0 ? 'Nothing chosen: the channels of the model, by side.' : '';
+    const add = this.#button('Add a report', 'add-report', () =>
+      this.#addTo('reports', 'report', newReport([])),
     );
+    return this.#group('Read', '/reports', hint, [...rows, this.#actions(add)]);
   }
 
   #nodeSets(): HTMLElement {
     const rows = this.#rowsOf('node_sets', 'Set', 'add-set', ({ path, key }, _, name) => [
       this.#neurons(`set ${name}`, { path, key: `${key}/neurons` }, name),
     ]);
-    return this.#group('Sets', '/node_sets', MEMBERS['node_sets']!.description!, [
-      ...rows,
-      this.#actions(this.#button('Add a set', 'add-set', () => this.#addTo('node_sets', 'set', []))),
-    ]);
+    const add = this.#button('Add a set', 'add-set', () => this.#addTo('node_sets', 'set', []));
+    const hint = MEMBERS['node_sets']!.description!;
+    return this.#group('Sets', '/node_sets', hint, [...rows, this.#actions(add)]);
   }
 
   #sweep(): HTMLElement {
@@ -385,18 +365,14 @@ export class DocumentForm {
           : this.#screen(axis, path, title);
       return this.#row(title, path, add, () => this.#put(path, undefined), controls);
     });
-    const add = (axis: Json) => this.#append('sweep', axis);
+    const dose =
+      inputs[0] === undefined
+        ? { set: 'duration_ms', values: [100, 500, 1000] }
+        : { set: `inputs.${inputs[0]}.rate_hz`, values: [10, 50, 100, 150, 200] };
+    const screen = { each: { responders_of: 'baseline' }, group_by: ['type'], as: 'silence' };
     const buttons = [
-      this.#button('Add a dose', 'add-dose', () =>
-        add(
-          inputs[0] === undefined
-            ? { set: 'duration_ms', values: [100, 500, 1000] }
-            : { set: `inputs.${inputs[0]}.rate_hz`, values: [10, 50, 100, 150, 200] },
-        ),
-      ),
-      this.#button('Add a screen', 'add-screen', () =>
-        add({ each: { responders_of: 'baseline' }, group_by: ['type'], as: 'silence' }),
-      ),
+      this.#button('Add a dose', 'add-dose', () => this.#append('sweep', dose)),
+      this.#button('Add a screen', 'add-screen', () => this.#append('sweep', screen)),
     ];
     for (const button of buttons) button.disabled = axes.length >= MAX_AXES;
     const hint =
@@ -417,9 +393,7 @@ export class DocumentForm {
     const text = axisText(axis);
     const { set, ...rest } = axis;
     return [
-      this.#choice('Parameter', placeOf(`${path}/set`), labels, String(set ?? ''), (parameter) =>
-        this.#put(`${path}/set`, parameter),
-      ),
+      this.#choice('Parameter', placeOf(`${path}/set`), labels, String(set ?? '')),
       text === undefined
         ? note(rest)
         : this.#text('Values', placeOf(`${path}/values`), text, '10, 50, 100 or from:to:step', (values) =>
@@ -439,6 +413,7 @@ export class DocumentForm {
       name,
       name === 'silence' ? 'silence them' : `take them as ${name.replace('connection_overrides.', '')}`,
     ]);
+    const uses = Object.fromEntries([...edits, ...inputs]) as Readonly<Record<string, string>>;
     return [
       this.#choice(
         'Neurons',
@@ -457,13 +432,7 @@ export class DocumentForm {
           )
         : this.#neurons(title.toLowerCase(), placeOf(`${path}/each`), path.slice(1).replace('/', '.')),
       this.#groupings(placeOf(`${path}/group_by`), 'neuron', axis['group_by']),
-      this.#choice(
-        'In turn',
-        placeOf(`${path}/as`),
-        Object.fromEntries([...edits, ...inputs]),
-        String(axis['as'] ?? ''),
-        (as) => this.#put(`${path}/as`, as),
-      ),
+      this.#choice('In turn', placeOf(`${path}/as`), uses, String(axis['as'] ?? '')),
       ...this.#others(path, axis, { each: {}, group_by: {}, as: {} }),
     ];
   }
@@ -489,32 +458,17 @@ export class DocumentForm {
       ['sampled', 'signs'],
       ['matched', screened!],
     ]);
-    return this.#group(
-      'Controls',
-      '/controls',
-      sentenceOf(form === 'shuffle' ? { description } : properties[form]),
-      [
-        this.#grid([
-          this.#choice(
-            'Compare with',
-            { path: `/controls/${form}`, key: '/controls/shuffle' },
-            labels,
-            String(controls[form] ?? ''),
-            (chosen) =>
-              this.#put(
-                '/controls',
-                chosen === ''
-                  ? undefined
-                  : {
-                      [forms.get(chosen) ?? 'shuffle']: chosen,
-                      count: controls['count'] ?? properties.count.default,
-                    },
-              ),
-          ),
-          ...(has ? this.#controls('/controls', { count: properties.count }) : []),
-        ]),
-      ],
-    );
+    const count = controls['count'] ?? properties.count.default;
+    const choose = (chosen: string): void =>
+      this.#put('/controls', chosen === '' ? undefined : { [forms.get(chosen) ?? 'shuffle']: chosen, count });
+    const place = { path: `/controls/${form}`, key: '/controls/shuffle' };
+    const hint = sentenceOf(form === 'shuffle' ? { description } : properties[form]);
+    return this.#group('Controls', '/controls', hint, [
+      this.#grid([
+        this.#choice('Compare with', place, labels, String(controls[form] ?? ''), choose),
+        ...(has ? this.#controls('/controls', { count: properties.count }) : []),
+      ]),
+    ]);
   }
 
   /** A control for each member of a schema; members without a control show their value as text. */
@@ -540,19 +494,12 @@ export class DocumentForm {
     }
     if (name === 'group_by') return schema.maxItems === 0 ? [] : [this.#groupings(place, '', value)];
     if (schema.enum !== undefined) {
-      const byDefault = schema['default'] === undefined ? 'none' : valueText(String(schema['default']));
       const offered = Object.fromEntries(schema.enum.map((each) => [String(each), valueText(String(each))]));
-      return [
-        this.#choice(
-          label,
-          place,
-          schema['default'] === undefined ? { '': byDefault, ...offered } : offered,
-          String(value ?? schema['default'] ?? ''),
-          (chosen) =>
-            this.#put(place.path, chosen === '' || chosen === schema['default'] ? undefined : chosen),
-          sentenceOf(schema),
-        ),
-      ];
+      const labels = schema['default'] === undefined ? { '': 'none', ...offered } : offered;
+      const shown = String(value ?? schema['default'] ?? '');
+      const choose = (chosen: string): void =>
+        this.#put(place.path, chosen === '' || chosen === schema['default'] ? undefined : chosen);
+      return [this.#choice(label, place, labels, shown, choose, sentenceOf(schema))];
     }
     if (isRows(schema)) return this.#listedRows(name, schema, place, value);
     const writing = writingOf(schema);
@@ -569,13 +516,11 @@ export class DocumentForm {
       writing === NUMBER ? 'number' : writing === COURSE ? 'course' : 'wide',
     );
     if (writing === COURSE && isMembers(value)) control.append(courseFigure(value));
-    const slider =
-      writing === NUMBER || (writing === COURSE && !isMembers(value))
-        ? this.#slider(label, schema, place, text, control, usual)
-        : undefined;
-    if (slider !== undefined) control.append(slider);
-    if (slider !== undefined && usual !== undefined)
-      control.append(this.#reset(label, place, usual, control));
+    if (writing !== NUMBER && (writing !== COURSE || isMembers(value))) return [control];
+    const slider = this.#slider(label, schema, place, text, control, usual);
+    if (slider === undefined) return [control];
+    control.append(slider);
+    if (usual !== undefined) control.append(this.#reset(label, place, usual, control));
     return [control];
   }
 
@@ -584,22 +529,16 @@ export class DocumentForm {
     const rows = isList(value) ? value : [];
     if (rows.length > MAX_ROWS || !rows.every(isMembers)) return [];
     const add = `add-${key}`;
-    return [
-      ...rows.map((_, at) =>
-        this.#row(
-          `Row ${at + 1} of ${name}`,
-          path + pointer(at),
-          add,
-          () => this.#put(path + pointer(at), undefined),
-          this.#controls(path + pointer(at), schema.items!.properties!, key + pointer(at)),
-        ),
-      ),
-      this.#actions(
-        this.#button('Add neurons with a rate', add, () =>
-          this.#put(path + pointer(rows.length), { node_set: [], rate_hz: 100 }),
-        ),
-      ),
-    ];
+    const shown = rows.map((_, at) => {
+      const place = path + pointer(at);
+      const controls = this.#controls(place, schema.items!.properties!, key + pointer(at));
+      const remove = (): void => this.#put(place, undefined);
+      return this.#row(`Row ${at + 1} of ${name}`, place, add, remove, controls);
+    });
+    const append = this.#button('Add neurons with a rate', add, () =>
+      this.#put(path + pointer(rows.length), { node_set: [], rate_hz: 100 }),
+    );
+    return [...shown, this.#actions(append)];
   }
 
   /** Members at a path that have no control. */
@@ -611,18 +550,16 @@ export class DocumentForm {
         return false;
       if (schema.enum !== undefined || schema['const'] !== undefined) return false;
       if (isRows(schema)) return !isList(value) || value.length > MAX_ROWS || !value.every(isMembers);
-      if (path === '')
-        return writingOf(schema) === undefined
-          ? !isList(value) && !isMembers(value)
-          : writingOf(schema)!.textOf(value) === undefined;
-      return writingOf(schema)?.textOf(value) === undefined;
+      const writing = writingOf(schema);
+      if (path === '' && writing === undefined) return !isList(value) && !isMembers(value);
+      return writing?.textOf(value) === undefined;
     });
     return others.length === 0 ? [] : [note(Object.fromEntries(others))];
   }
 
   /** The rows of a member whose own members have names. */
   #rowsOf(
-    member: 'inputs' | 'reports' | 'connection_overrides' | 'node_sets',
+    member: NamedRows,
     title: string,
     add: string,
     controlsOf: (place: Place, value: Members, name: string) => readonly HTMLElement[],
@@ -630,20 +567,12 @@ export class DocumentForm {
     const all = membersAt(this.#document, member);
     return Object.entries(all).map(([name, value], at) => {
       const place = { path: pointer(member, name), key: `${member}/${at}` };
-      const rename = this.#text(
-        'Name',
-        { path: '', key: `${place.key}/name` },
-        name,
-        '',
-        undefined,
-        '',
-        'name',
-      );
+      const nameAt = { path: '', key: `${place.key}/name` };
+      const rename = this.#text('Name', nameAt, name, '', undefined, '', 'name');
       const input = rename.querySelector('input')!;
       // Wait for the complete name, because each change renames the member.
       input.addEventListener('change', () => {
-        const others = without(all, [name]);
-        const free = freeName(input.value, others);
+        const free = freeName(input.value, without(all, [name]));
         this.#change(
           member === 'node_sets'
             ? withSetRenamed(this.#document, name, free)
@@ -654,10 +583,8 @@ export class DocumentForm {
         isMembers(value) || member === 'node_sets'
           ? controlsOf(place, isMembers(value) ? value : {}, name)
           : [note({ [name]: value })];
-      return this.#row(`${title} ${name}`, place.path, add, () => this.#put(place.path, undefined), [
-        rename,
-        ...controls,
-      ]);
+      const remove = (): void => this.#put(place.path, undefined);
+      return this.#row(`${title} ${name}`, place.path, add, remove, [rename, ...controls]);
     });
   }
 
@@ -699,17 +626,12 @@ export class DocumentForm {
     onRemove: () => void,
     controls: readonly HTMLElement[],
   ): HTMLElement {
-    const remove = element(
-      'button',
-      { type: 'button', class: 'quiet', 'aria-label': `Remove ${label}`, [KEY]: `${addKey}:remove` },
-      '✕',
-    );
-    remove.addEventListener('click', onRemove);
+    const remove = { 'aria-label': `Remove ${label}`, [KEY]: `${addKey}:remove` };
     return element(
       'div',
       { class: 'row', role: 'group', 'aria-label': label, 'data-path': path },
       this.#grid(controls),
-      remove,
+      pushButton('✕', onRemove, remove),
     );
   }
 
@@ -800,16 +722,13 @@ export class DocumentForm {
     { path, key }: Place,
     labels: Readonly<Record<string, string>>,
     value: string,
-    onChange: (value: string) => void,
+    onChange: (value: string) => void = (chosen) => this.#put(path, chosen),
     sentence = '',
   ): HTMLElement {
     // A document may have a value that the form does not offer.
     const offered = Object.hasOwn(labels, value) ? labels : { ...labels, [value]: value };
-    const options = Object.entries(offered).map(([option, text]) =>
-      element('option', { value: option, selected: option === value }, text),
-    );
-    const select = element('select', { [KEY]: key, 'data-path': path }, ...options);
-    select.addEventListener('change', () => onChange(select.value));
+    const attributes = { [KEY]: key, 'data-path': path };
+    const select = choiceOf(Object.entries(offered), value, onChange, attributes);
     return labelled(label, select, sentence, 'control');
   }
 
@@ -836,9 +755,7 @@ export class DocumentForm {
   }
 
   #button(text: string, key: string, onClick: () => void): HTMLButtonElement {
-    const button = element('button', { type: 'button', class: 'quiet', [KEY]: key }, text);
-    button.addEventListener('click', onClick);
-    return button;
+    return pushButton(text, onClick, { [KEY]: key });
   }
 }
 
@@ -868,13 +785,8 @@ export function faultElement(
   onSuggestion: (suggestion: string) => void,
 ): HTMLElement {
   const fault = element('div', { class: 'fault', role: 'alert' }, element('p', {}, message));
-  if (suggestions.length === 0) return fault;
-  const buttons = suggestions.map((suggestion) => {
-    const button = element('button', { type: 'button', class: 'quiet' }, suggestion);
-    button.addEventListener('click', () => onSuggestion(suggestion));
-    return button;
-  });
-  fault.append(element('p', { class: 'suggestions' }, 'Did you mean ', ...buttons));
+  if (suggestions.length > 0)
+    fault.append(element('p', { class: 'suggestions' }, ...suggested(suggestions, onSuggestion)));
   return fault;
 }
 
@@ -897,12 +809,9 @@ function inWordsOf(target: HTMLElement, message: string, path: string): string {
 function describeResolved(resolved: ResolvedSet | undefined): string {
   if (resolved === undefined) return '';
   const { neurons, sides, types, missing } = resolved;
-  const bySide = Object.entries(sides).map(
-    ([side, count]) => `${grouped(count)} ${side || 'of unknown side'}`,
-  );
   const names = Object.keys(types).length;
   return (
-    `${grouped(neurons)} ${neurons === 1 ? 'neuron' : 'neurons'}: ${bySide.join(', ')}` +
+    `${counted(neurons, 'neuron')}: ${sidesInWords(Object.entries(sides))}` +
     (names > 1 ? `; ${grouped(names)} types` : '') +
     (missing.length > 0 ? `; ${grouped(missing.length)} missing` : '')
   );
@@ -1035,18 +944,12 @@ function placeOf(path: string): Place {
 }
 
 function pick(schemas: Readonly<Record<string, Schema>>, names: readonly string[]): Record<string, Schema> {
-  return Object.fromEntries(
-    names.flatMap((name) => (Object.hasOwn(schemas, name) ? [[name, schemas[name]!]] : [])),
-  );
+  const found = names.filter((name) => Object.hasOwn(schemas, name));
+  return Object.fromEntries(found.map((name) => [name, schemas[name]!]));
 }
 
 function without<T>(members: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)));
-}
-
-function placeIn(order: readonly string[], name: string): number {
-  const at = order.indexOf(name);
-  return at < 0 ? order.length : at;
 }
 
 function nameFrom(selector: string): string {

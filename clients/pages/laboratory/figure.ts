@@ -1,4 +1,6 @@
 /** Writes figures as files. */
+import regular from '@expo-google-fonts/arimo/400Regular/Arimo_400Regular.ttf?url';
+import bold from '@expo-google-fonts/arimo/600SemiBold/Arimo_600SemiBold.ttf?url';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
 import {
   type FigureFile,
@@ -16,7 +18,16 @@ export async function figureBlob(format: 'svg' | 'png' | 'pdf', figure: Figure, 
   if (format === 'svg') {
     return new Blob([`<?xml version="1.0" encoding="UTF-8"?>\n${svg}\n`], { type: 'image/svg+xml' });
   }
-  if (format === 'pdf') return (await import('./figure-pdf.js')).pdfBlob(file, figure);
+  if (format === 'pdf') {
+    const [{ pdfOf }, regularFont, boldFont] = await Promise.all([
+      import('../../../src/experiments/figures/figure-pdf.js'),
+      bytesOf(regular),
+      bytesOf(bold),
+    ]);
+    // The font is that of the command line.
+    const pdf = await pdfOf(file, figure, { regular: regularFont, bold: boldFont });
+    return new Blob([pdf], { type: 'application/pdf' });
+  }
   const png = new Uint8Array(await (await pictureOf(file)).arrayBuffer());
   return new Blob([pngWith(png, figure.metadata!, USUAL_DPI)], { type: 'image/png' });
 }
@@ -33,4 +44,10 @@ async function pictureOf({ svg, widthMm }: FigureFile): Promise<Blob> {
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob === null ? reject(new Error('The browser made no PNG.')) : resolve(blob))),
   );
+}
+
+async function bytesOf(url: string): Promise<Uint8Array> {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`The font could not be loaded: status ${answer.status}.`);
+  return new Uint8Array(await answer.arrayBuffer());
 }

@@ -1,8 +1,8 @@
 /** Starts the laboratory: connects the address, the form, the text of the document and the results. */
 import { describeModelLine } from '../about.js';
-import { byId, element, grouped } from '../dom.js';
+import { byId, counted, element, grouped, pushButton } from '../dom.js';
 import { Notices } from '../notices.js';
-import type { DryRun, ExperimentHead } from '../../../src/experiments/document/result.js';
+import type { DryRun } from '../../../src/experiments/document/result.js';
 import { isResponders } from '../../../src/experiments/kinds/axes/each.js';
 import { preregistration } from '../../../src/experiments/figures/provenance.js';
 import { randomKey, type ExperimentDocument } from '#client';
@@ -142,12 +142,8 @@ async function describeExamples(): Promise<void> {
 function offerCommands(): void {
   byId('command-options').append(
     ...Object.entries(COMMAND_KINDS).map(([kind, label]) => {
-      const radio = element('input', {
-        type: 'radio',
-        name: 'command-kind',
-        value: kind,
-        checked: kind === commandKind,
-      });
+      const attributes = { type: 'radio', name: 'command-kind', value: kind, checked: kind === commandKind };
+      const radio = element('input', attributes);
       radio.addEventListener('change', () => {
         commandKind = kind as CommandKind;
         showCommand();
@@ -434,14 +430,13 @@ function forgetCheck(): void {
 }
 
 function describeCost({ conditions, cost, experiment }: DryRun): string {
-  const trials = `${grouped(experiment.trials)} ${experiment.trials === 1 ? 'trial' : 'trials'}`;
   // The number of responders is known only after the baseline, so this cost is an upper bound.
   const isBound = experiment.sweep?.some((axis) => 'each' in axis && isResponders(axis.each));
   const many = isBound
     ? 'As many conditions as there are responders'
-    : `${grouped(conditions.length)} ${conditions.length === 1 ? 'condition' : 'conditions'}`;
+    : counted(conditions.length, 'condition');
   return (
-    `${many} of ${trials}: ${isBound ? 'at most ' : ''}${Number(cost.brain_seconds.toPrecision(6))} brain seconds, ` +
+    `${many} of ${counted(experiment.trials, 'trial')}: ${isBound ? 'at most ' : ''}${Number(cost.brain_seconds.toPrecision(6))} brain seconds, ` +
     `about ${grouped(Math.round(cost.input_events))} input events.` +
     (cost.spike_rows_at_most === undefined
       ? ''
@@ -462,17 +457,15 @@ function showFault(failure: ServiceFailure, mayWait = false): void {
     showDocument(mended(shown, place.path ?? '', message, suggestion) as Members, 'suggestion');
   };
   const isAtField = byId('by-hand').hidden && form.showFault(message, place, mend);
-  byId('other-fault').replaceChildren(isAtField ? jumpToFault() : faultElement(message, place, mend));
+  byId('other-fault').replaceChildren(
+    isAtField
+      ? pushButton('Show what is refused', () => form.focusFault())
+      : faultElement(message, place, mend),
+  );
 }
 
 function showHeldFault(): void {
   if (held !== undefined) showFault(held);
-}
-
-function jumpToFault(): HTMLElement {
-  const button = element('button', { type: 'button', class: 'quiet' }, 'Show what is refused');
-  button.addEventListener('click', () => form.focusFault());
-  return button;
 }
 
 /** Replaces the value or member name in the message by the suggestion. */
@@ -571,9 +564,8 @@ async function end(): Promise<void> {
 }
 
 /** A job that was opened from a link brings its document. */
-function onHead({ experiment }: ExperimentHead): void {
-  outcome.asked ??= experiment as unknown as Members;
-  if (shown === undefined) showDocument(outcome.asked, 'address');
+function onHead(asked: Members): void {
+  if (shown === undefined) showDocument(asked, 'address');
   else compareOutcome(priced?.id);
 }
 

@@ -1,6 +1,6 @@
 /** A control for selectors: a list of names, each with its side, and a field that adds names. */
 import { nameOnSide, NAMED_SIDES } from '../../../src/engine/connectome/set-selector.js';
-import { element } from '../dom.js';
+import { choiceOf, element, pushButton } from '../dom.js';
 import { isList, type Members } from './json.js';
 import { NAMES } from './names.js';
 
@@ -9,16 +9,10 @@ import { NAMES } from './names.js';
  */
 type Selector = string | Members | readonly (string | Members)[];
 
-const BOTH_SIDES = 'both sides';
+/** Sides and their labels; empty stands for any. */
+export const SIDE_CHOICES = ['', ...NAMED_SIDES].map((side) => [side, side || 'both sides'] as const);
 /** Attribute that identifies a control after the form is redrawn. */
 export const KEY = 'data-key';
-
-/** A choice of side; empty stands for any. */
-export function sideOptions(chosen: string): HTMLElement[] {
-  return ['', ...NAMED_SIDES].map((side) =>
-    element('option', { value: side, selected: side === chosen }, side || BOTH_SIDES),
-  );
-}
 
 export interface NeuronListOptions {
   /** Completes "Add neurons to ...". */
@@ -51,25 +45,14 @@ export function neuronList({
     const place = pathOf(at);
     const parts = typeof selector === 'string' ? nameOnSide(selector) : undefined;
     const name = parts?.name ?? (typeof selector === 'string' ? selector : JSON.stringify(selector));
-    const remove = element(
-      'button',
-      { type: 'button', 'aria-label': `Remove ${name}`, [KEY]: `${key}:remove` },
-      '✕',
-    );
-    remove.addEventListener('click', () => replaceAt(at));
+    const attributes = { class: false, 'aria-label': `Remove ${name}`, [KEY]: `${key}:remove` };
     const item = element('li', { 'data-path': place }, element('span', {}, name));
     if (parts !== undefined) {
-      const side = element(
-        'select',
-        { 'aria-label': `Side of ${name}`, [KEY]: `${key}:side-${at}` },
-        ...sideOptions(parts.side ?? ''),
-      );
-      side.addEventListener('change', () =>
-        replaceAt(at, side.value === '' ? parts.name : `${parts.name}:${side.value}`),
-      );
-      item.append(side);
+      const choose = (side: string) => replaceAt(at, side === '' ? parts.name : `${parts.name}:${side}`);
+      const side = { 'aria-label': `Side of ${name}`, [KEY]: `${key}:side-${at}` };
+      item.append(choiceOf(SIDE_CHOICES, parts.side ?? '', choose, side));
     }
-    item.append(remove);
+    item.append(pushButton('✕', () => replaceAt(at), attributes));
     return item;
   });
   const add = element('input', {

@@ -2,9 +2,9 @@
  * Searches cell types by the beginning of their name and published sets by any part, and adds them to the experiment.
  */
 import type { NeuronSearch as NeuronSearchResult, NodeSetList } from '#client';
-import { byId, element, grouped } from '../dom.js';
+import { byId, counted, element, grouped, pushButton, sidesInWords, suggested } from '../dom.js';
 import { asFailure, service } from '../service/client.js';
-import { sideOptions } from './neuron-list.js';
+import { SIDE_CHOICES } from './neuron-list.js';
 
 export type Place = 'stimulate' | 'silence' | 'read';
 
@@ -32,7 +32,7 @@ export class NeuronSearch {
   #pause: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly onChoice: (place: Place, selector: string) => void) {
-    this.#side.append(...sideOptions(''));
+    this.#side.append(...SIDE_CHOICES.map(([side, label]) => new Option(label, side)));
     byId('search').addEventListener('submit', (event) => {
       event.preventDefault();
       void this.#search();
@@ -82,33 +82,22 @@ export class NeuronSearch {
     this.#show([...sets.slice(0, MAX_RESULTS), ...types.slice(0, MAX_RESULTS)]);
     const near = Object.values(found?.suggestions ?? {}).flat();
     if (sets.length + types.length === 0) {
-      this.#status.replaceChildren(`Nothing begins with ${wanted}.`, ...this.#near(near));
+      const search = (name: string): void => {
+        this.#text.value = name;
+        void this.#search();
+      };
+      const offered = near.length === 0 ? [] : [' ', ...suggested(near, search)];
+      this.#status.replaceChildren(`Nothing begins with ${wanted}.`, ...offered);
       return;
     }
     const parts = [];
-    if (sets.length > 0) parts.push(`${sets.length} published ${sets.length === 1 ? 'set' : 'sets'}`);
+    if (sets.length > 0) parts.push(counted(sets.length, 'published set'));
     if (found !== undefined) {
-      const sides = Object.entries(found.sides).map(
-        ([side, count]) => `${grouped(count)} ${side || 'of unknown side'}`,
-      );
-      const all = `${grouped(found.count)} neurons of ${grouped(types.length)} ${types.length === 1 ? 'type' : 'types'}`;
-      parts.push(found.count === 0 ? 'no type' : `${all}: ${sides.join(', ')}`);
+      const all = `${grouped(found.count)} neurons of ${counted(types.length, 'type')}`;
+      parts.push(found.count === 0 ? 'no type' : `${all}: ${sidesInWords(Object.entries(found.sides))}`);
     }
     const hidden = Math.max(0, types.length - MAX_RESULTS);
     this.#status.textContent = `${parts.join('; ')}.${hidden > 0 ? ` The first ${MAX_RESULTS} types are listed.` : ''}`;
-  }
-
-  #near(names: readonly string[]): (Node | string)[] {
-    if (names.length === 0) return [];
-    const buttons = names.map((name) => {
-      const button = element('button', { type: 'button', class: 'quiet' }, name);
-      button.addEventListener('click', () => {
-        this.#text.value = name;
-        void this.#search();
-      });
-      return button;
-    });
-    return [' Did you mean ', ...buttons];
   }
 
   #show(rows: readonly Found[]): void {
@@ -117,17 +106,12 @@ export class NeuronSearch {
 
   #row({ name, detail, hint }: Found): HTMLElement {
     const buttons = Object.entries(PLACES).map(([place, text]) => {
-      const button = element(
-        'button',
-        { type: 'button', class: 'quiet', 'aria-label': `${text} ${name}` },
-        text,
-      );
-      button.addEventListener('click', () => {
+      const add = (): void => {
         const side = this.#side.value;
         this.onChoice(place as Place, side === '' ? name : `${name}:${side}`);
         this.#status.textContent = `${name} is in the experiment: ${text.toLowerCase()}.`;
-      });
-      return button;
+      };
+      return pushButton(text, add, { 'aria-label': `${text} ${name}` });
     });
     const row = element('li', {}, element('b', {}, name), ' ', element('span', { class: 'hint' }, detail));
     if (hint !== undefined) row.append(element('p', { class: 'hint' }, hint));
@@ -155,14 +139,10 @@ function typesOf({ types, neurons, count }: NeuronSearchResult): Found[] {
     const ofType = sides.get(type) ?? new Map<string, number>();
     sides.set(type, ofType.set(side, (ofType.get(side) ?? 0) + 1));
   }
-  const bySide = (type: string): string =>
-    [...(sides.get(type) ?? [])]
-      .map(([side, number]) => `${grouped(number)} ${side || 'of unknown side'}`)
-      .join(', ');
   return Object.entries(types)
     .filter(([name]) => name !== '')
     .map(([name, number]) => ({
       name,
-      detail: count <= LISTED_NEURONS ? bySide(name) : `${grouped(number)} neurons`,
+      detail: count <= LISTED_NEURONS ? sidesInWords(sides.get(name) ?? []) : `${grouped(number)} neurons`,
     }));
 }

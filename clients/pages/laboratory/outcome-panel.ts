@@ -8,11 +8,10 @@ import type { Look } from '../../../src/experiments/figures/figure-file.js';
 import { haveSameNeurons } from '../../../src/engine/connectome/model-id.js';
 import { eventReports, measuredReports } from '../../../src/experiments/figures/report-figures.js';
 import { eventKindOf } from '../../../src/experiments/kinds/report-kinds.js';
-import { byId, element, grouped, save } from '../dom.js';
+import { byId, choiceOf, counted, element, grouped, pushButton, save, terms } from '../dom.js';
 import { drawnIn } from '../plots/figure-box.js';
-import { asFailure, type ServiceFailure } from '../service/client.js';
-import type { NeuronIndex } from '../service/neuron-index.js';
-import { fetchNeuronIndex } from '../service/neuron-labels.js';
+import { asFailure, service, ServiceFailure } from '../service/client.js';
+import { type NeuronIndex, neuronIndexOfBrain } from '../service/neuron-index.js';
 import type { AnswerLine, AnswerSource, ConditionLine, Progress } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
 import { onWidth } from '../window.js';
@@ -31,14 +30,19 @@ const FIRST_ROWS = 300;
 type State = 'running' | 'stopped' | 'broken' | 'done';
 
 /** The part of the panel that a live run replaces at once, before its first condition. */
-interface Earlier {
+interface Followed {
   readonly source: AnswerSource | undefined;
+  /** Upper bound of the number of conditions. */
   readonly expected: number;
+  /** The document of the form that the results answer; undefined if only the id of a job is known. */
   readonly asked: Members | undefined;
+  /** True while the panel shows live runs of the form. */
   readonly isLive: boolean;
+  /** Stands beside the results of a live run. */
   readonly note: string;
-  readonly state: State;
 }
+
+const NOTHING: Followed = { source: undefined, expected: 0, asked: undefined, isLive: false, note: '' };
 
 export class OutcomePanel {
   readonly #panel = byId('outcome');
@@ -48,7 +52,7 @@ export class OutcomePanel {
   /** The user's choices, by name. */
   readonly #choices = new Map<string, string>();
   #neurons: NeuronIndex | undefined;
-  #source: AnswerSource | undefined;
+  #followed = NOTHING;
   #stop = new AbortController();
   #state: State = 'done';
   #head: ExperimentHead | undefined;
@@ -58,26 +62,20 @@ export class OutcomePanel {
   #placeText = '';
   #findings: Findings | undefined;
   #latest: Progress | undefined;
-  #expected = 0;
   #redraw: ReturnType<typeof setTimeout> | undefined;
   /** Head of an experiment without a condition yet. The previous results stay visible until the first condition. */
   #pending: ExperimentHead | undefined;
-  /** True while the panel shows live runs of the form. */
-  #isLive = false;
-  #liveNote = '';
   #preferred: string | undefined;
   #rowsShown = FIRST_ROWS;
-  /** The document of the form that the results answer; undefined if only the id of a job is known. */
-  asked: Members | undefined;
   /** Belongs to the visible results while a live run has no condition. It returns if the run is refused. */
-  #earlier: Earlier | undefined;
+  #earlier: { readonly followed: Followed; readonly state: State } | undefined;
 
   /**
-   * @param onHead called with the head of the experiment
+   * @param onHead called with the document of an experiment that is no live run, when its head has come
    * @param onEnd called at the end of an experiment, with the failure if there was one
    */
   constructor(
-    private readonly onHead: (head: ExperimentHead) => void,
+    private readonly onHead: (asked: Members) => void,
     private readonly onEnd: (failure: ServiceFailure | undefined) => void,
   ) {
     document.querySelectorAll<HTMLButtonElement>('[data-save]').forEach((button) => {
@@ -92,6 +90,11 @@ export class OutcomePanel {
     return this.#head?.id;
   }
 
+  /** The document of the form that the results answer; undefined if only the id of a job is known. */
+  get asked(): Members | undefined {
+    return this.#followed.asked;
+  }
+
   /** Says whether the results are of another document than that of the form. */
   setOther(isOther: boolean): void {
     this.#panel.classList.toggle('of-other', isOther);
@@ -101,14 +104,15 @@ export class OutcomePanel {
   clear(): void {
     this.stop();
     this.#state = 'done';
-    this.#head = this.#pending = this.#earlier = this.asked = undefined;
+    this.#head = this.#pending = this.#earlier = undefined;
+    this.#followed = { ...this.#followed, asked: undefined };
     this.#conditions = [];
     this.#panel.hidden = true;
     this.#draw();
   }
 
   get isRunning(): boolean {
-    return this.#state === 'running' && !this.#isLive;
+    return this.#state === 'running' && !this.#followed.isLive;
   }
 
   /**
@@ -123,19 +127,9 @@ export class OutcomePanel {
     note: string,
   ): Promise<ServiceFailure | undefined> {
     this.stop();
-    this.#earlier ??= {
-      source: this.#source,
-      expected: this.#expected,
-      asked: this.asked,
-      isLive: this.#isLive,
-      note: this.#liveNote,
-      state: this.#state === 'running' ? 'stopped' : this.#state,
-    };
-    this.#source = source;
-    this.asked = asked;
-    this.#expected = expected;
-    this.#isLive = true;
-    this.#liveNote = note;
+    const state = this.#state === 'running' ? 'stopped' : this.#state;
+    this.#earlier ??= { followed: this.#followed, state };
+    this.#followed = { source, expected, asked, isLive: true, note };
     return this.#read(0);
   }
 
@@ -146,10 +140,8 @@ export class OutcomePanel {
    */
   async follow(source: AnswerSource, expected: number, asked: Members | undefined): Promise<void> {
     this.stop();
-    this.#source = source;
-    this.asked = asked;
+    this.#followed = { ...NOTHING, source, expected, asked };
     this.setOther(false);
-    this.#expected = expected;
     this.#head = this.#earlier = undefined;
     this.#conditions = [];
     this.#choices.clear();
@@ -161,8 +153,7 @@ export class OutcomePanel {
 
   /** Continues with the missing conditions of the same source. */
   async goOn(): Promise<void> {
-    this.#isLive = false;
-    this.#liveNote = '';
+    this.#followed = { ...this.#followed, isLive: false, note: '' };
     const reading = this.#read((this.#conditions.at(-1)?.index ?? -1) + 1);
     const { signal } = this.#stop;
     const failure = await reading;
@@ -176,15 +167,16 @@ export class OutcomePanel {
     this.#state = 'running';
     this.#latest = undefined;
     this.#pending = undefined;
-    this.#panel.hidden = this.#isLive && this.#head === undefined;
-    if (!this.#isLive) {
+    const { source, isLive } = this.#followed;
+    this.#panel.hidden = isLive && this.#head === undefined;
+    if (!isLive) {
       this.#totals = undefined;
       this.#draw();
     }
     let failure: ServiceFailure | undefined;
     let state: State;
     try {
-      for await (const line of this.#source!(from, signal)) {
+      for await (const line of source!(from, signal)) {
         if (signal.aborted) break;
         this.#take(line);
         this.#drawSoon();
@@ -196,30 +188,20 @@ export class OutcomePanel {
     }
     if (this.#stop.signal !== signal) return undefined;
     this.#state = state;
-    if (failure !== undefined) this.#restoreEarlier();
+    if (failure !== undefined && this.#earlier !== undefined) {
+      ({ followed: this.#followed, state: this.#state } = this.#earlier);
+      this.#earlier = undefined;
+    }
     this.#panel.hidden = this.#head === undefined;
     this.#draw();
     return failure;
-  }
-
-  #restoreEarlier(): void {
-    if (this.#earlier === undefined) return;
-    ({
-      source: this.#source,
-      expected: this.#expected,
-      asked: this.asked,
-      isLive: this.#isLive,
-      note: this.#liveNote,
-      state: this.#state,
-    } = this.#earlier);
-    this.#earlier = undefined;
   }
 
   #take(line: AnswerLine): void {
     switch (line.kind) {
       case 'head':
         this.#pending = line.head;
-        if (!this.#isLive) this.#begin();
+        if (!this.#followed.isLive) this.#begin();
         break;
       case 'condition':
         this.#begin();
@@ -241,10 +223,14 @@ export class OutcomePanel {
     this.#pending = undefined;
     this.#head = head;
     this.#panel.hidden = false;
-    if (this.#isLive) {
+    if (this.#followed.isLive) {
       this.#conditions = [];
       this.#totals = undefined;
-    } else this.onHead(head);
+    } else {
+      const asked = this.asked ?? (head.experiment as unknown as Members);
+      this.#followed = { ...this.#followed, asked };
+      this.onHead(asked);
+    }
     this.#earlier = undefined;
     if (eventReports(head.experiment).length > 0 || namesOnlyIds(head.experiment))
       void this.#showTypes(head.model);
@@ -291,19 +277,19 @@ export class OutcomePanel {
   #drawProgress(): void {
     const progress = this.#latest;
     const done = this.#conditions.length;
-    const expected = Math.max(done, progress?.conditions ?? this.#expected);
-    this.#progress.hidden = this.#state === 'done' || this.#isLive;
+    const expected = Math.max(done, progress?.conditions ?? this.#followed.expected);
+    const { isLive } = this.#followed;
+    this.#progress.hidden = this.#state === 'done' || isLive;
     this.#progress.max = Math.max(1, expected);
     // Between conditions, the bar shows the progress of trials.
     this.#progress.value = Math.max(done, progress === undefined ? 0 : progress.share * progress.conditions);
-    this.#goOn.hidden = this.#isLive || (this.#state !== 'stopped' && this.#state !== 'broken');
+    this.#goOn.hidden = isLive || (this.#state !== 'stopped' && this.#state !== 'broken');
     const conditions = `${grouped(done)} of ${grouped(expected)} conditions`;
+    const { trials, secondsLeft } = progress ?? {};
     const details = [
-      ...(progress?.trials === undefined
-        ? []
-        : [`${grouped(progress.trials.done)} of ${grouped(progress.trials.all)} trials`]),
-      ...(progress?.secondsLeft === undefined ? [] : [`about ${grouped(progress.secondsLeft)} s left`]),
-    ];
+      trials && `${grouped(trials.done)} of ${grouped(trials.all)} trials`,
+      secondsLeft !== undefined && `about ${grouped(secondsLeft)} s left`,
+    ].filter(Boolean);
     byId('progress-text').textContent = {
       running: `Running: ${[conditions, ...details].join(', ')} …`,
       stopped: `Stopped after ${conditions}.`,
@@ -315,12 +301,11 @@ export class OutcomePanel {
   #describeDone(): string {
     if (this.#head === undefined || this.#totals === undefined) return '';
     const { brain_seconds, synaptic_events } = this.#totals.cost;
-    const conditions = this.#conditions.length;
     const { trials } = this.#head.experiment;
     return (
-      `${grouped(conditions)} ${conditions === 1 ? 'condition' : 'conditions'} of ${trials} ${trials === 1 ? 'trial' : 'trials'}: ` +
+      `${counted(this.#conditions.length, 'condition')} of ${trials} ${trials === 1 ? 'trial' : 'trials'}: ` +
       `${brain_seconds} brain seconds, ${grouped(synaptic_events)} synaptic events. ` +
-      [this.#liveNote, this.#placeText].filter(Boolean).join(' ')
+      [this.#followed.note, this.#placeText].filter(Boolean).join(' ')
     );
   }
 
@@ -328,11 +313,10 @@ export class OutcomePanel {
   #drawTools(): void {
     const tools = byId('figure-tools');
     const findings = this.#findings;
-    const offered: Choice[] = [];
-    if (findings !== undefined) {
-      const kinds = kindsOf(findings);
-      offered.push(kinds, ...(this.#kind(findings)?.choices?.(findings, this.#chosen) ?? []));
-    }
+    const offered =
+      findings === undefined
+        ? []
+        : [kindsOf(findings), ...(this.#kind(findings)?.choices?.(findings, this.#chosen) ?? [])];
     const shown = offered.filter(({ values }) => values.length > 1);
     const key = JSON.stringify(shown);
     if (tools.dataset['key'] === key) return;
@@ -340,15 +324,12 @@ export class OutcomePanel {
     tools.replaceChildren(
       ...shown.map((choice) => {
         const { name, label, values } = choice;
-        const chosen = this.#chosen(choice);
-        const options = values.map((value) =>
-          element('option', { value, selected: value === chosen }, value),
-        );
-        const select = element('select', { 'data-choice': name }, ...options);
-        select.addEventListener('change', () => {
-          this.#choices.set(name, select.value);
+        const choose = (value: string): void => {
+          this.#choices.set(name, value);
           this.#draw();
-        });
+        };
+        const labels = values.map((value) => [value, value] as const);
+        const select = choiceOf(labels, this.#chosen(choice), choose, { 'data-choice': name });
         return element('label', {}, `${label} `, select);
       }),
     );
@@ -416,9 +397,12 @@ export class OutcomePanel {
     }
   }
 
+  /** @throws ServiceFailure, also if the service now has another model */
   async #identify(model: string): Promise<void> {
     if (this.#neurons && haveSameNeurons(this.#neurons.model, model)) return;
-    this.#neurons = await fetchNeuronIndex(model);
+    this.#neurons = await neuronIndexOfBrain(service);
+    if (haveSameNeurons(this.#neurons.model, model)) return;
+    throw new ServiceFailure('failed', 'The service has another model now; run the experiment again.');
   }
 
   #drawTable(): void {
@@ -430,8 +414,7 @@ export class OutcomePanel {
     const { experiment } = this.#head;
     const rows = fillRatesTable(table, experiment, this.#findings, this.#rowsShown);
     const order = experiment.sweep === undefined ? ', sorted by activity' : '';
-    const all = element('button', { type: 'button', class: 'quiet' }, `Show all ${grouped(rows)} rows`);
-    all.addEventListener('click', () => {
+    const all = pushButton(`Show all ${grouped(rows)} rows`, () => {
       this.#rowsShown = Infinity;
       this.#draw();
     });
@@ -444,21 +427,15 @@ export class OutcomePanel {
   }
 
   #drawCredit(): void {
-    byId('warnings').replaceChildren(
-      ...(this.#totals?.warnings ?? []).map(({ code, message }) =>
-        element('li', {}, element('b', {}, spokenCode(code)), `: ${message}`),
-      ),
+    const warnings = (this.#totals?.warnings ?? []).map(({ code, message }) =>
+      element('li', {}, element('b', {}, spokenCode(code)), `: ${message}`),
     );
+    byId('warnings').replaceChildren(...warnings);
     const name = this.#head?.experiment.name;
     byId('outcome-of').textContent =
       this.#head === undefined ? '' : `${name ?? 'Experiment'} ${this.#head.id.slice(0, 8)}`;
     const { id, model, side_convention: sides } = this.#head ?? { id: '', model: '', side_convention: '' };
-    byId('identity').replaceChildren(
-      ...Object.entries({ Experiment: id, Model: model, Sides: sides }).flatMap(([term, value]) => [
-        element('dt', {}, term),
-        element('dd', {}, value),
-      ]),
-    );
+    byId('identity').replaceChildren(...terms({ Experiment: id, Model: model, Sides: sides }));
     byId('cite').replaceChildren(...(this.#totals?.cite ?? []).map((text) => element('li', {}, text)));
   }
 

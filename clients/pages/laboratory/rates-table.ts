@@ -2,7 +2,7 @@
 import { parameterOf } from '../../../src/experiments/kinds/axis-kinds.js';
 import type { GroupResult } from '../../../src/experiments/kinds/result-rows.js';
 import type { ExperimentDocument } from '../../../src/experiments/document/document.js';
-import { element, grouped } from '../dom.js';
+import { element, grouped, tableHead } from '../dom.js';
 import type { Findings, FirstRows, FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
 import { rounded } from '../../../src/experiments/figures/figure.js';
 import { activityOf, groupsIn, highestFirst } from '../../../src/experiments/figures/measured-entries.js';
@@ -45,28 +45,19 @@ export function fillRatesTable(
   };
   const typeOf = findings?.typeOf ?? (() => undefined);
   const { shown, all } = findings === undefined ? { shown: [], all: 0 } : firstRows(findings, most);
-  table.replaceChildren(
-    element('thead', {}, element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)))),
-    element(
-      'tbody',
-      {},
-      ...shown.map(({ condition, report, group }) =>
-        element(
-          'tr',
-          {},
-          ...parameters.map((name) =>
-            element('td', {}, conditionLabel(name, namedValue(condition.parameters[name]!, typeOf))),
-          ),
-          element('td', {}, report),
-          element('td', {}, groupLabel(withType(group, typeOf))),
-          element('td', {}, valueText(condition, report, group)),
-          ...ofControls.map(() => element('td', {}, controlText(group) || '–')),
-          element('td', {}, measureOf(experiment, report).respondingOf(group).replace(/\.0$/, '') || '–'),
-          element('td', {}, grouped(group.neurons)),
-        ),
-      ),
-    ),
-  );
+  const rows = shown.map(({ condition, report, group }) => {
+    const texts = [
+      ...parameters.map((name) => conditionLabel(name, namedValue(condition.parameters[name]!, typeOf))),
+      report,
+      groupLabel(withType(group, typeOf)),
+      valueText(condition, report, group),
+      ...ofControls.map(() => controlText(group) || '–'),
+      measureOf(experiment, report).respondingOf(group).replace(/\.0$/, '') || '–',
+      grouped(group.neurons),
+    ];
+    return element('tr', {}, ...texts.map((text) => element('td', {}, text)));
+  });
+  table.replaceChildren(tableHead(titles), element('tbody', {}, ...rows));
   return all;
 }
 

@@ -4,7 +4,7 @@ import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.j
 import type { Twins } from '../body/twins.js';
 import { completeNames } from '../completion.js';
 import { documentHash } from '../document-link.js';
-import { byId, element, save } from '../dom.js';
+import { byId, choiceOf, element, pushButton, save } from '../dom.js';
 import { isSessionHere, pageUrl, transport } from '../service/transport.js';
 import { asFailure, type Model, service } from '../service/client.js';
 import { idsOfBrain } from '../service/neuron-index.js';
@@ -21,9 +21,9 @@ import './live.css';
 
 const START = 'Try a live fly';
 const SPEEDS = [
-  [1, 'Real time'],
-  [1 / 5, '1/5 speed'],
-  [1 / 20, '1/20 speed'],
+  ['1', 'Real time'],
+  ['0.2', '1/5 speed'],
+  ['0.05', '1/20 speed'],
 ] as const;
 /** Each connection then leads from its neuron to a random other one. Counts of connections and synapses stay. */
 const CUT = { shuffle: 'targets', seed: 1 } as const;
@@ -56,11 +56,10 @@ export class Live {
   readonly #start = byId<HTMLButtonElement>('live-start');
   readonly #note = byId('live-note');
   readonly #pace = element('span', { class: 'hint' });
-  readonly #experiment = element(
-    'button',
-    { type: 'button', disabled: true },
-    'This is the experiment you did',
-  );
+  readonly #experiment = pushButton('This is the experiment you did', () => void this.#openExperiment(), {
+    class: false,
+    disabled: true,
+  });
   readonly #seam = element('figure', { id: 'seam' });
   readonly #cut = element('input', { type: 'checkbox', role: 'switch', id: 'cut' });
   readonly #silenceField = element('input', {
@@ -119,10 +118,6 @@ export class Live {
     this.#brain = new LiveBrain(client, this.#document, listener, isSessionHere);
     byId('live-panel').append(this.#seam, this.#controls());
     this.#listen();
-  }
-
-  get isOn(): boolean {
-    return this.#isOn;
   }
 
   /** Begins a stimulus, and makes the fly live. */
@@ -268,9 +263,8 @@ export class Live {
   }
 
   #controls(): HTMLElement {
-    const speed = element('select', { 'aria-label': 'Speed of the live brain' });
-    for (const [value, text] of SPEEDS) speed.append(new Option(text, String(value)));
-    speed.addEventListener('change', () => (this.#brain.speed = Number(speed.value)));
+    const setSpeed = (speed: string): number => (this.#brain.speed = Number(speed));
+    const speed = choiceOf(SPEEDS, '1', setSpeed, { 'aria-label': 'Speed of the live brain' });
     const types = element('datalist', { id: 'live-types' });
     const silence = this.#silenceField;
     silence.addEventListener('input', () => silence.value === '' && this.#silenceTypes(''));
@@ -280,7 +274,6 @@ export class Live {
       areSeveral: true,
     });
     silence.addEventListener('change', () => this.#silenceTypes(silence.value));
-    this.#experiment.addEventListener('click', () => void this.#openExperiment());
     this.#cut.addEventListener('change', () => void this.#cutWires(this.#cut.checked));
     this.#beside.addEventListener('change', () =>
       this.#beside.checked ? this.#showTwins() : this.showOne(),
@@ -352,12 +345,11 @@ export class Live {
     const { atlas } = this.parts.view();
     const known = new Set(atlas?.types.map(({ name }) => name));
     const unknown = names.find((name) => !known.has(name));
-    if (unknown !== undefined && atlas === undefined) {
-      this.#note.textContent = 'The names of cell types have not arrived yet.';
-      return;
-    }
     if (unknown !== undefined) {
-      this.#note.textContent = `This brain has no cell type called ${unknown}.`;
+      this.#note.textContent =
+        atlas === undefined
+          ? 'The names of cell types have not arrived yet.'
+          : `This brain has no cell type called ${unknown}.`;
       return;
     }
     const wasSilent = this.#silence.length > 0;

@@ -1,7 +1,7 @@
 /**
  * Shows channels and drives as numbers with bars, the kept run below the current one. A label opens its explanation.
  */
-import { element } from '../dom.js';
+import { element, pushButton } from '../dom.js';
 
 export interface BarRow {
   readonly id: string;
@@ -27,13 +27,8 @@ export interface BarGroup {
 export function fillBars(table: HTMLTableElement, groups: readonly BarGroup[]): void {
   const rows = groups.flatMap((group) => group.rows);
   const shown = () => [...table.querySelectorAll<HTMLTableRowElement>('tr[data-of]')];
-  if (
-    shown()
-      .map(({ dataset }) => dataset['of'])
-      .join() !== rows.map(({ id }) => id).join()
-  ) {
-    table.replaceChildren(...groups.map(bodyOf));
-  }
+  const ids = shown().map(({ dataset }) => dataset['of']);
+  if (ids.join() !== rows.map(({ id }) => id).join()) table.replaceChildren(...groups.map(bodyOf));
   shown().forEach((row, at) => write(row, rows[at]!));
   const silent = table.querySelectorAll('tr.silent').length;
   const unfold = table.nextElementSibling as HTMLButtonElement;
@@ -50,16 +45,13 @@ function bodyOf({ heading, rows }: BarGroup): HTMLElement {
     body.append(element('tr', {}, element('th', { scope: 'rowgroup', colspan: '3' }, heading)));
   }
   for (const { id, label } of rows) {
-    const explanation = element(
-      'tr',
-      { class: 'explanation', hidden: true },
-      element('td', { colspan: '3' }),
-    );
-    const button = element('button', { type: 'button', class: 'label', 'aria-expanded': 'false' }, label);
-    button.addEventListener('click', () => {
+    const text = element('td', { colspan: '3' });
+    const explanation = element('tr', { class: 'explanation', hidden: true }, text);
+    const unfold = (): void => {
       explanation.hidden = !explanation.hidden;
-      button.setAttribute('aria-expanded', String(!explanation.hidden));
-    });
+      button.ariaExpanded = String(!explanation.hidden);
+    };
+    const button = pushButton(label, unfold, { class: 'label', 'aria-expanded': 'false' });
     body.append(
       element('tr', { 'data-of': id }, element('th', { scope: 'row' }, button), element('td'), element('td')),
       explanation,

@@ -60,10 +60,10 @@ export class SpikeRaster {
   }
 
   show(content: RasterContent, atlas: CompactAtlas): void {
-    const { run, kept, order, only } = content;
+    const { run, kept } = content;
     const runs = kept === undefined ? [run] : [run, kept];
     this.#content = content;
-    this.#rows = order === 'type' ? rowsByType(runs, atlas, only) : rowsBySuperClass(runs, atlas, only);
+    this.#rows = rowsOf(runs, content, atlas);
     const durationMs = Math.max(...runs.map(({ response }) => response.duration_ms));
     this.#whole = { ms: [0, durationMs], rows: [0, this.#rows.of.size] };
     this.reset();
@@ -145,56 +145,32 @@ function shortened(name: string): string {
   return name.length > LABEL_CHARACTERS ? `${name.slice(0, LABEL_CHARACTERS - 1)}…` : name;
 }
 
-function spikingIn(runs: readonly Run[], only: ReadonlySet<number> | undefined): number[] {
-  const spiking = new Set(runs.flatMap(({ counts }) => [...counts.keys()]));
-  return [...spiking].filter((neuron) => only?.has(neuron) ?? true);
-}
-
-function rowsBySuperClass(
-  runs: readonly Run[],
-  { types, typeIndices }: CompactAtlas,
-  only: ReadonlySet<number> | undefined,
-): Rows {
-  const classOf = (neuron: number): number => superClassIndex(types[typeIndices[neuron]!]!.superClass);
-  const spiking = spikingIn(runs, only).sort((a, b) => classOf(a) - classOf(b) || a - b);
-  return rowsOf(spiking, classOf, (index) => spoken(SUPER_CLASSES[index] ?? 'other'));
-}
-
-/** The type with the most spikes in all runs is at the top. */
-function rowsByType(
-  runs: readonly Run[],
-  { types, typeIndices }: CompactAtlas,
-  only: ReadonlySet<number> | undefined,
-): Rows {
-  const spikes = new Map<number, number>();
-  for (const { counts } of runs) {
-    for (const [neuron, count] of counts) {
-      const type = typeIndices[neuron]!;
-      spikes.set(type, (spikes.get(type) ?? 0) + count);
-    }
-  }
-  const typeOf = (neuron: number): number => typeIndices[neuron]!;
-  const spiking = spikingIn(runs, only).sort((a, b) => {
-    const [one, other] = [typeOf(a), typeOf(b)];
-    return spikes.get(other)! - spikes.get(one)! || one - other || a - b;
-  });
-  return rowsOf(spiking, typeOf, (type) => labelOfType(types[type]!));
-}
-
+/** Rows grouped by super class, or by type with the one that has most spikes in all runs at the top. */
 function rowsOf(
-  neurons: readonly number[],
-  groupOf: (neuron: number) => number,
-  nameOf: (group: number) => string,
+  runs: readonly Run[],
+  { order, only }: RasterContent,
+  { types, typeIndices }: CompactAtlas,
 ): Rows {
+  const isByType = order === 'type';
+  const groupOf = (neuron: number): number =>
+    isByType ? typeIndices[neuron]! : superClassIndex(types[typeIndices[neuron]!]!.superClass);
+  const nameOf = (group: number): string =>
+    isByType ? labelOfType(types[group]!) : spoken(SUPER_CLASSES[group] ?? 'other');
+  const spikes = new Map<number, number>();
+  for (const [neuron, count] of runs.flatMap(({ counts }) => [...counts])) {
+    spikes.set(groupOf(neuron), (spikes.get(groupOf(neuron)) ?? 0) + count);
+  }
+  const rankOf = (group: number): number => (isByType ? -spikes.get(group)! : group);
+  const spiking = new Set(runs.flatMap(({ counts }) => [...counts.keys()]));
+  const neurons = [...spiking]
+    .filter((neuron) => only?.has(neuron) ?? true)
+    .map((neuron) => ({ neuron, group: groupOf(neuron) }))
+    .sort((a, b) => rankOf(a.group) - rankOf(b.group) || a.group - b.group || a.neuron - b.neuron);
   const bands: Band[] = [];
-  let group = NaN;
-  neurons.forEach((neuron, row) => {
-    if (groupOf(neuron) === group) {
-      bands[bands.length - 1] = { ...bands.at(-1)!, to: row + 1 };
-      return;
-    }
-    group = groupOf(neuron);
-    bands.push({ name: nameOf(group), from: row, to: row + 1 });
+  neurons.forEach(({ group }, row) => {
+    const isNew = group !== neurons[row - 1]?.group;
+    const from = isNew ? row : bands.pop()!.from;
+    bands.push({ name: nameOf(group), from, to: row + 1 });
   });
-  return { of: new Map(neurons.map((neuron, row) => [neuron, row])), bands };
+  return { of: new Map(neurons.map(({ neuron }, row) => [neuron, row])), bands };
 }

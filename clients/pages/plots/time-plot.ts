@@ -41,10 +41,7 @@ export class TimePlot {
     // A hidden element has no width. It is drawn again when it is shown.
     if (this.container.clientWidth === 0) return;
     const bands = 'bands' in panel.y ? panel.y.bands : [];
-    const rows = Math.max(
-      1,
-      bands.reduce((sum, { size = 1 }) => sum + size, 0),
-    );
+    const rows = bands.reduce((sum, { size = 1 }) => sum + size, 0) || 1;
     this.#domain = panel.x.domain;
     const cover: Rect = { mark: 'rect', name: 'cover', x: this.#domain, y: [0, rows], paint: 'none' };
     const panels = [{ ...panel, marks: [cover, ...panel.marks] }];

@@ -1,5 +1,5 @@
 /** Shows the most active cell types of the visible runs. Pressing one marks its neurons in the brain. */
-import { element, grouped, refill } from '../dom.js';
+import { element, grouped, pushButton, refill, tableHead } from '../dom.js';
 import { spoken } from '../selection.js';
 
 export interface TypeActivity {
@@ -55,25 +55,12 @@ export function fillTypeTable(
   ];
   const body = element('tbody');
   for (const row of rows) {
-    const button = element(
-      'button',
-      { type: 'button', class: 'quiet', 'aria-pressed': String(isMarked(row)) },
-      row.type,
-    );
-    button.addEventListener('click', () => onPress(row, button.getAttribute('aria-pressed') !== 'true'));
-    body.append(
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'row' }, button),
-        ...columns.map(({ of: read }) => {
-          const content = read(row);
-          return element('td', {}, ...(typeof content === 'string' ? [content] : content));
-        }),
-      ),
-    );
+    const isPressed = isMarked(row);
+    const button = pushButton(row.type, () => onPress(row, !isPressed), {
+      'aria-pressed': String(isPressed),
+    });
+    const cells = columns.map(({ of: read }) => element('td', {}, ...[read(row)].flat()));
+    body.append(element('tr', {}, element('th', { scope: 'row' }, button), ...cells));
   }
-  const titles = ['Type', ...columns.map(({ title }) => title)];
-  const head = element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)));
-  refill(table, [element('thead', {}, head), body]);
+  refill(table, [tableHead(['Type', ...columns.map(({ title }) => title)]), body]);
 }

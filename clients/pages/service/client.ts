@@ -52,26 +52,29 @@ export class ServiceFailure extends Error {
   }
 }
 
-/** @param onBytes called with the number of bytes so far, uncompressed */
-export async function fetchAtlas(url: string, onBytes?: (received: number) => void): Promise<CompactAtlas> {
+/** The whole atlas. @param onBytes called with the number of bytes so far, uncompressed */
+export function fetchAtlas(url: string, onBytes: (received: number) => void): Promise<CompactAtlas> {
   const client = new NeuralExperimentClient('', {
     fetch: async (...request) => {
       const response = await transport(...request);
-      if (onBytes === undefined || !response.ok) return response;
+      if (!response.ok) return response;
       return new Response(response.body?.pipeThrough(counted(onBytes)) ?? null, response);
     },
   });
-  return decodeAtlas((await client.bytes(url.replace(/\.json$/, '.bin'))).buffer);
+  return fetchPart(url, '', client);
 }
 
-/** The first part of the atlas, which is drawn until all of it is loaded. */
-export async function fetchAtlasStart(url: string): Promise<CompactAtlas> {
-  return decodeAtlas((await service.bytes(url.replace(/\.json$/, '-start.bin'))).buffer);
-}
-
-/** A map of the brain: names of types, and the positions of some neurons of each. */
-export async function fetchMap(url: string): Promise<CompactAtlas> {
-  return decodeAtlas((await service.bytes(url.replace(/\.json$/, '-map.bin'))).buffer);
+/**
+ * A part of the atlas.
+ * @param part the first part, which is drawn until all of it is loaded, or the map: names of types, and the positions
+ *   of some neurons of each
+ */
+export async function fetchPart(
+  url: string,
+  part: '' | '-start' | '-map',
+  client = service,
+): Promise<CompactAtlas> {
+  return decodeAtlas((await client.bytes(url.replace(/\.json$/, `${part}.bin`))).buffer);
 }
 
 function counted(onBytes: (received: number) => void): TransformStream<Uint8Array, Uint8Array> {
@@ -134,11 +137,8 @@ export function asFailure(error: unknown): ServiceFailure {
   if (error instanceof TypeError) {
     return new ServiceFailure('offline', 'The service cannot be reached.', DEFAULT_RETRY_S);
   }
-  return new ServiceFailure(
-    'failed',
-    error instanceof Error ? error.message : String(error),
-    DEFAULT_RETRY_S,
-  );
+  const message = error instanceof Error ? error.message : String(error);
+  return new ServiceFailure('failed', message, DEFAULT_RETRY_S);
 }
 
 /** Most failures allow another try, because a proxy may have answered, and replicas may differ for a while. */

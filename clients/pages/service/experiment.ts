@@ -46,25 +46,17 @@ export function fromHash(hash: string): SharedExperiments {
   // Without an equals sign it is an anchor on the page.
   const parameters = new URLSearchParams(hash.includes('=') ? hash.replace(/^#/, '') : '');
   const names = [...parameters.keys()];
-  const read = (given: readonly string[], prefix: string): Experiment | undefined => {
+  const read = (prefix: string, given: readonly string[]): Experiment | undefined => {
     if (given.length === 0) return undefined;
     const text = (field: string): string | undefined => parameters.get(prefix + field)?.trim() || undefined;
     const known = experimentFrom((field) => text(field) ?? FIELDS[field].default);
-    const unknown = given
-      .map((name) => name.slice(prefix.length))
-      .filter((name) => !Object.hasOwn(FIELDS, name));
+    const fields = given.map((name) => name.slice(prefix.length));
+    const unknown = fields.filter((name) => !Object.hasOwn(FIELDS, name));
     return { ...known, ...Object.fromEntries(unknown.map((name) => [name, text(name) ?? ''])) };
   };
-  return {
-    current: read(
-      names.filter((name) => !name.startsWith(KEPT_PREFIX)),
-      '',
-    ),
-    kept: read(
-      names.filter((name) => name.startsWith(KEPT_PREFIX)),
-      KEPT_PREFIX,
-    ),
-  };
+  const ofKept = names.filter((name) => name.startsWith(KEPT_PREFIX));
+  const ofCurrent = names.filter((name) => !ofKept.includes(name));
+  return { current: read('', ofCurrent), kept: read(KEPT_PREFIX, ofKept) };
 }
 
 export function equal(a: Experiment, b: Experiment): boolean {

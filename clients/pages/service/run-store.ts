@@ -2,8 +2,7 @@
  * Stores the last answers in the browser. A reload and Back show them without a request. If
  * the browser has no IndexedDB, as in some private windows, they last as long as the page.
  */
-import type { Model } from './client.js';
-import type { FullRun } from './client.js';
+import type { FullRun, Model } from './client.js';
 import { equal, type Experiment } from './experiment.js';
 
 export const MAX_STORED_RUNS = 10;
