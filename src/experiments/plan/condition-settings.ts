@@ -36,33 +36,24 @@ export function plannedInputs(
   }));
 }
 
-export interface Settings {
-  /** One for each axis of the grid. */
-  readonly coordinates: readonly number[];
-  readonly durationMs: number;
-  readonly seed: number;
-  /** In the order of the document. */
-  readonly inputs: readonly InputSettings[];
-  /** @returns undefined if no axis sets the parameter */
-  valueOf(parameter: string): number | undefined;
-}
-
 /** The settings of a cell. Called for every cell before a trial runs, so it must be cheap. */
 export function settingsAt(
   cell: number,
   document: ExperimentDocument,
   inputs: readonly PlannedInput[],
   grid: Grid,
-): Settings {
+) {
   const coordinates = grid.coordinatesOf(cell);
   const valueOf = grid.valuesAt(cell);
   const durationMs = valueOf('duration_ms') ?? document.duration_ms;
   return {
+    /** One for each axis of the grid. */
     coordinates,
     valueOf,
     durationMs,
     seed: valueOf('seed') ?? document.seed,
-    inputs: inputs.map(({ name, input: given, swept }) => {
+    /** In the order of the document. */
+    inputs: inputs.map(({ name, input: given, swept }): InputSettings => {
       const values = swept.map(([member]) => [member, valueOf(`inputs.${name}.${member}`)]);
       const input = { ...given, ...(Object.fromEntries(values) as Partial<InputDocument>) };
       const { delay_ms: delayMs, duration_ms: windowMs } = input;

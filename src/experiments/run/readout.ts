@@ -54,12 +54,6 @@ export interface DrawnEvents {
   readonly ofInputs: readonly InputEvents[];
 }
 
-/** A segment of a trial in steps: from startStep up to, not including, endStep. */
-export interface TrialSegment {
-  readonly startStep: number;
-  readonly endStep: number;
-}
-
 /**
  * Simulates a trial that is too long for one go, segment by segment, until its time is up.
  * @param isTimeUp called after each segment
@@ -197,7 +191,7 @@ export class TrialReader {
   /** Simulates and reads the next segment of the trial that the engine has loaded. */
   segment(
     task: TrialTask,
-    { startStep, endStep }: TrialSegment,
+    { startStep, endStep }: ReportWindow,
     engine: SegmentEngine,
     cursors: TrainCursors,
   ): readonly [trialResult: TrialResult, raster: EventsInTime] {
@@ -220,7 +214,7 @@ export class TrialReader {
     task: TrialTask,
     { all: events, ofInputs }: DrawnEvents,
     trial: Omit<Trial, 'steps'> & EventsInTime,
-    segment: TrialSegment,
+    segment: ReportWindow,
   ): TrialResult {
     // Most reports read the same window, the whole trial, so counts of a window are remembered.
     const windows = new Map<string, SpikeCounts>();
