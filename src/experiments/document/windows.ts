@@ -74,6 +74,6 @@ export function withWindows<D extends Pick<ExperimentDocument, 'inputs' | 'repor
   return { ...edited, inputs, reports };
 }
 
-export function mapped<T>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => T) {
+export function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => U) {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
 }

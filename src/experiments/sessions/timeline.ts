@@ -5,13 +5,14 @@
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { CodedError } from '../../engine/errors.js';
 import { equalsPacked, packed } from '../document/packed.js';
+import { mapped } from '../document/windows.js';
+import { isTimed } from '../kinds/edits/silence.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
 import { expectedEvents } from '../plan/prices.js';
 import type { SessionPlan } from '../plan/session-plan.js';
 import type { ConditionProtocol } from '../plan/trial.js';
 import { refused } from '../../engine/schema/json-path.js';
-import { isObject } from '../../engine/schema/forms.js';
 import {
   MAX_TRIAL_STEPS,
   MAX_RATE_HZ,
@@ -278,25 +279,17 @@ export class Timeline {
    */
   document(): object {
     const { document, endless } = this.plan;
-    const inputs = Object.entries(document.inputs).map(([name, input]) => {
-      const { duration_ms: windowMs, ...rest } = input;
-      const rated = {
-        ...rest,
-        ...(this.#courses.has(name) && { rate_hz: this.#courses.get(name)!.until(this.#tMs) }),
-      };
-      return [name, endless.inputs.includes(name) ? rated : { ...rated, duration_ms: windowMs }];
-    });
-    const reports = Object.entries(document.reports).map(([name, report]) => {
-      const { start_ms: _start, end_ms: _end, ...rest } = report;
-      return [name, rest];
-    });
     const { duration_ms: _, ...rest } = document;
     return {
       ...rest,
-      inputs: Object.fromEntries(inputs) as object,
+      inputs: mapped(document.inputs, ({ duration_ms: windowMs, ...input }, name) => {
+        const course = this.#courses.get(name);
+        const rated = { ...input, ...(course && { rate_hz: course.until(this.#tMs) }) };
+        return endless.inputs.includes(name) ? rated : { ...rated, duration_ms: windowMs };
+      }),
       silence: this.#itemsOf(this.#silences.filter(({ startMs }) => startMs === 0 || startMs < this.#tMs)),
       ...(this.#tMs > 0 && { duration_ms: this.#tMs }),
-      reports: Object.fromEntries(reports) as object,
+      reports: mapped(document.reports, ({ start_ms: _start, end_ms: _end, ...report }) => report),
     };
   }
 
@@ -437,15 +430,13 @@ function courseOf(input: InputDocument): RateCourse | undefined {
 }
 
 function silencesOf({ document: { silence }, protocol, endless }: SessionPlan): Silence[] {
-  const isTimed = (item: unknown): item is { node_set: SetSelector; start_ms: number; end_ms: number } =>
-    isObject(item) && 'node_set' in item;
-  const items = silence.filter((item) => !isTimed(item)) as SetSelector[];
+  const items = silence.filter((item): item is SetSelector => !isTimed(item));
   const { silenced: neurons, silencedWindows = [] } = protocol;
   const windows = silence.filter(isTimed).map((item, at): Silence => ({
     items: [item.node_set],
     neurons: silencedWindows[at]!.neurons,
     startMs: item.start_ms,
-    endMs: endless.silences[at]! ? undefined : item.end_ms,
+    endMs: endless.silences[at]! ? undefined : item.end_ms!,
   }));
   return items.length === 0 ? windows : [{ items, neurons, startMs: 0, endMs: undefined }, ...windows];
 }
