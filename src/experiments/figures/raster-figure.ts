@@ -145,7 +145,7 @@ function rasterPanel(
   });
   return {
     panel: {
-      title: `${report}: ${countOf(events, what, table, trials)} of ${countOfNeurons(responding)}`,
+      title: `${report}: ${countOf(events, what, table, trials)} of ${grouped(responding.length)} neuron${responding.length === 1 ? '' : 's'}`,
       height: Math.min(560, Math.max(40, 14 * trials.length * responding.length)),
       x: { label: 'Time (ms)', domain: [0, durationMs] },
       y: { label: '', bands },
@@ -166,10 +166,6 @@ function countOf(
   // The last trial in the table may lack rows, and later ones have none.
   const isCut = truncated && trials.at(-1)! >= (trialOf.at(-1) ?? 0);
   return `${isCut ? 'the first ' : ''}${grouped(length)} ${what}`;
-}
-
-function countOfNeurons({ length }: Uint32Array): string {
-  return `${grouped(length)} ${length === 1 ? 'neuron' : 'neurons'}`;
 }
 
 /** If neurons have several rows, one for each trial, each neuron is a band. Otherwise rows could be mistaken for neurons. */

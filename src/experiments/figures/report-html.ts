@@ -94,14 +94,12 @@ export function reportHtml({ findings, totals, program, date }: ReportedAnswer):
 
 function factsOf({ head: { experiment, wiring }, conditions, unchanged }: Findings): string {
   const stopped = conditions.filter(({ complete }) => !complete).length;
-  return [
+  return sentences(
     `${trialsText(experiment)}${conditions.length === 1 ? '' : ` in each of ${conditions.length} conditions`}, seed ${experiment.seed}, ${wiring} wiring.`,
     `Numbers are means over the trials and population standard deviations (sd, ddof 0); n is the number of trials.`,
     unchanged > 0 && `Conditions that were not run, as they change nothing: ${unchanged}.`,
     stopped > 0 && `Conditions that were stopped at the limit on synaptic events: ${stopped}.`,
-  ]
-    .filter(Boolean)
-    .join(' ');
+  );
 }
 
 function section(title: string, ...content: readonly Html[]): Html {
