@@ -35,11 +35,8 @@ import {
 export type SegmentEngine = Pick<KernelEngine, 'newState' | 'loaded' | 'load' | 'advance' | 'save'>;
 
 /** Draws, simulates (unless `simulated` is given) and reads a whole trial. One trial at a time. */
-export function trialOf(
-  reader: TrialReader,
-  engine: SimulationEngine,
-): (task: TrialTask, simulated?: Trial) => TrialResult {
-  return (task, simulated) => {
+export function trialOf(reader: TrialReader, engine: SimulationEngine) {
+  return (task: TrialTask, simulated?: Trial): TrialResult => {
     const events = reader.draw(task, task.protocol);
     const trial = simulated ?? engine.simulate(events.all, optionsOf(task));
     const endStep = (trial.stoppedAtStep ?? task.protocol.durationSteps - 1) + 1;
@@ -62,12 +59,12 @@ export interface DrawnEvents {
 export function trialInSegments(
   reader: TrialReader,
   engineFor: (wiring: Rewiring | undefined) => SegmentEngine,
-): (
-  task: TrialTask,
-  progress: TrialProgress | undefined,
-  isTimeUp: () => boolean,
-) => TrialResult | TrialProgress {
-  return (task, progress, isTimeUp) => {
+) {
+  return (
+    task: TrialTask,
+    progress: TrialProgress | undefined,
+    isTimeUp: () => boolean,
+  ): TrialResult | TrialProgress => {
     const { durationSteps, constants, wiring, inputs } = task.protocol;
     const engine = engineFor(wiring);
     const cursors = cursorsBehind(progress?.state, progress?.spare, inputs);
@@ -104,9 +101,9 @@ export function sessionSteps(
     has(wiring: Rewiring | undefined): boolean;
     engineFor(wiring: Rewiring | undefined): SegmentEngine;
   },
-): (task: TrialTask, step: SessionStep, onRaster: (raster: EventsInTime) => void) => StepResult {
+) {
   let last: { readonly number: number; readonly loaded: KernelEngine['loaded'] } | undefined;
-  return (task, step, onRaster) => {
+  return (task: TrialTask, step: SessionStep, onRaster: (raster: EventsInTime) => void): StepResult => {
     const { constants, wiring, inputs } = task.protocol;
     const hadToPrepare = !networks.has(wiring);
     const engine = networks.engineFor(wiring);
