@@ -11,6 +11,7 @@ import {
   type Findings,
   type FoundCondition,
   sentences,
+  trialChoice,
 } from './figure-kind.js';
 import type { Band, Mark, Paint, Panel } from './figure.js';
 import { withStimulus } from './stimulus-panel.js';
@@ -30,12 +31,11 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
       const table = own(tables, report);
       return table === undefined ? [] : [{ report, table, what: nounOf(report) }];
     });
-  const trialChoice = (condition: FoundCondition): Choice => {
+  const trialsOf = (condition: FoundCondition): Choice => {
     const { trials } = experiment;
     const neurons = tablesOf(condition).map(({ table }) => new Set(table.neurons).size);
     const isFew = trials > 1 && Math.max(...neurons) * trials <= MAX_ROWS_OF_TRIALS;
-    const values = Array.from({ length: trials }, (_, trial) => String(trial));
-    return { name: 'trial', label: 'Trial', values: isFew ? [ALL_TRIALS, ...values] : values, inFile: 1 };
+    return trialChoice(trials, isFew ? [ALL_TRIALS] : []);
   };
   const last = reports.at(-1)!;
   return {
@@ -44,11 +44,11 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
     table: experiment.reports[last]!.type,
     choices: (findings, chosen) => [
       { ...otherSettingsChoice(findings, []), inFile: 2 },
-      trialChoice(conditionOf(findings, chosen)),
+      trialsOf(conditionOf(findings, chosen)),
     ],
     draw(findings, chosen) {
       const condition = conditionOf(findings, chosen);
-      const trial = chosen(trialChoice(condition));
+      const trial = chosen(trialsOf(condition));
       const isAll = trial === ALL_TRIALS;
       const trials = isAll ? Array.from({ length: experiment.trials }, (_, at) => at) : [Number(trial)];
       const durationMs =

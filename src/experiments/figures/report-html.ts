@@ -129,7 +129,9 @@ function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
       `${what}, behind Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
     if (kind.bins !== undefined) {
       const name = `${kind.name.charAt(0).toUpperCase()}${kind.name.slice(1)}`;
-      return [binsTable(behind(name), kind.bins.rows(findings), kind.bins.unit, findings)];
+      const heads = ['From (ms)', 'To (ms)', `Mean (${kind.bins.unit})`];
+      const valuesOf = ({ fromMs, toMs, mean }: BinRow) => [fromMs, toMs, mean];
+      return [groupsTable(behind(name), heads, kind.bins.rows(findings), valuesOf, findings)];
     }
     if (shown.length === 0) return [];
     const title = behind(measureOf(findings.head.experiment, shown[0]!.report).label);
@@ -185,11 +187,6 @@ function lineValues(
 ): string[] {
   if (driverLines === undefined) return [];
   return [driverLines.textFor(typesOfRow(parameters, group, typeOf)) || '–'];
-}
-
-function binsTable(title: string, rows: FirstRows<BinRow>, unit: string, findings: Findings): Html {
-  const heads = ['From (ms)', 'To (ms)', `Mean (${unit})`];
-  return groupsTable(title, heads, rows, ({ fromMs, toMs, mean }) => [fromMs, toMs, mean], findings);
 }
 
 /** @param heads headings of the value columns, after the columns that identify a row */
