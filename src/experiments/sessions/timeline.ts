@@ -8,6 +8,7 @@ import { equalsPacked, packed } from '../document/packed.js';
 import { mapped } from '../document/windows.js';
 import { isTimed } from '../kinds/edits/silence.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
+import { stepsOf } from '../kinds/fields.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
 import { expectedEvents } from '../plan/prices.js';
 import type { SessionPlan } from '../plan/session-plan.js';
@@ -111,9 +112,9 @@ export class Timeline {
     this.#inputEvents = eventsBetween(0, startMs, protocol);
     this.#drawnTo = Object.keys(document.inputs).map((name, at) => {
       const { train } = protocol.inputs[at]!;
-      const hasBegun = train.kind === 'poisson' && train.startStep < stepAt(startMs);
+      const hasBegun = train.kind === 'poisson' && train.startStep < stepsOf(startMs);
       const course = hasBegun ? this.#courses.get(name) : undefined;
-      return LAYERS.map(({ fromHz }) => stepAt(course?.lastAbove(fromHz, startMs) ?? 0));
+      return LAYERS.map(({ fromHz }) => stepsOf(course?.lastAbove(fromHz, startMs) ?? 0));
     });
     this.#bytes = documentBytes;
   }
@@ -197,7 +198,7 @@ export class Timeline {
   }
 
   #raisedEvents({ inputs }: ConditionProtocol): number {
-    const startStep = stepAt(this.#tMs);
+    const startStep = stepsOf(this.#tMs);
     const [{ startStep: drawnFrom } = { startStep }] = epochsIn(startStep, startStep + 1);
     let raised = 0;
     inputs.forEach(({ neurons, train }, at) => {
@@ -209,7 +210,7 @@ export class Timeline {
         raised += neurons.length * (toHz - fromHz) * Math.max(0, steps);
       });
     });
-    return raised / stepAt(MS_PER_SECOND);
+    return raised / stepsOf(MS_PER_SECOND);
   }
 
   #protocol(
@@ -232,7 +233,7 @@ export class Timeline {
     const windows = silences.flatMap(({ neurons, startMs, endMs = Infinity }): SilencedWindow[] =>
       endMs + MAX_DELAY_MS <= this.#tMs || startMs >= endMs
         ? []
-        : [{ neurons, startStep: stepAt(startMs), endStep: Math.min(stepAt(endMs), MAX_TRIAL_STEPS) }],
+        : [{ neurons, startStep: stepsOf(startMs), endStep: Math.min(stepsOf(endMs), MAX_TRIAL_STEPS) }],
     );
     const { silencedWindows: _, ...rest } = protocol;
     return {
@@ -240,13 +241,13 @@ export class Timeline {
       inputs,
       silenced: new Uint32Array(0),
       ...(windows.length > 0 && { silencedWindows: windows }),
-      durationSteps: stepAt(toMs),
+      durationSteps: stepsOf(toMs),
     };
   }
 
   /** Moves the current time to the end of a step. */
   advance(toMs: number, { inputEvents, protocol }: NextStep): void {
-    const toStep = stepAt(toMs);
+    const toStep = stepsOf(toMs);
     this.#drawnTo = protocol.inputs.map(({ train }, at) =>
       LAYERS.map(({ fromHz }, layer) =>
         isSteady(train) && train.rateHz > fromHz && train.startStep < toStep
@@ -327,27 +328,21 @@ interface Rates {
   readonly values: readonly number[] | Float64Array;
 }
 
-const NO_RATES = new Float64Array(0);
+const NO_RATES = { timesMs: new Float64Array(0), values: new Float64Array(0) };
 
 class RateCourse {
   /** @param given rates of the document. There may be many, so they are never copied. */
   constructor(
     readonly scale: number,
     private readonly given: { readonly timesMs: Float64Array; readonly values: Float64Array },
-    private readonly timesMs: number[],
-    private readonly values: number[],
+    private readonly timesMs: number[] = [],
+    private readonly values: number[] = [],
   ) {}
 
   static of({ times_ms: timesMs, values }: Rates, scale: number): RateCourse {
-    if (!ArrayBuffer.isView(timesMs)) {
-      return new RateCourse(
-        scale,
-        { timesMs: NO_RATES, values: NO_RATES },
-        Array.from(timesMs),
-        Array.from(values),
-      );
-    }
-    return new RateCourse(scale, { timesMs, values: values as Float64Array }, [], []);
+    if (ArrayBuffer.isView(timesMs))
+      return new RateCourse(scale, { timesMs, values: values as Float64Array });
+    return new RateCourse(scale, NO_RATES, Array.from(timesMs), Array.from(values));
   }
 
   copy(): RateCourse {
@@ -411,7 +406,7 @@ function isSteady(train: ConditionTrain): train is ConditionTrain & { kind: 'poi
 
 /** Expected number of input events, without those at given times, which are few. */
 function eventsBetween(fromMs: number, toMs: number, { inputs }: ConditionProtocol): number {
-  const [startStep, endStep] = [stepAt(fromMs), stepAt(toMs)];
+  const [startStep, endStep] = [stepsOf(fromMs), stepsOf(toMs)];
   return inputs.reduce((sum, { neurons, train }) => {
     if (train.kind === 'spikes') return sum;
     return sum + expectedEvents({ neurons, train }, endStep, startStep);
@@ -444,10 +439,6 @@ function silencesOf({ document: { silence }, protocol, endless }: SessionPlan): 
 /** Bytes of rates, with their start time, in a document. */
 function bytesOf(rates: Readonly<Record<string, number>>, tMs: number): number {
   return Object.values(rates).reduce((sum, rateHz) => sum + `${tMs},${rateHz},`.length, 0);
-}
-
-function stepAt(ms: number): number {
-  return Math.round(ms * STEPS_PER_MS);
 }
 
 function full(what: string): CodedError {
