@@ -142,14 +142,14 @@ function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   if (neuronCount === 0 || neuronCount > MAX_NEURONS) {
     throw invalid(`expected 1 to ${MAX_NEURONS} neurons, found ${describeValue(neuronCount)}`);
   }
-  const rules = sectionNames(sections).map((name) => [name, SECTIONS[name], sections[name]!] as const);
-  for (const [name, { length }, { length: found }] of rules as readonly Rule[]) {
+  const rules = sectionNames(sections).map((name): Rule => [name, SECTIONS[name], sections[name]!]);
+  for (const [name, { length }, { length: found }] of rules) {
     const expected = length?.(metadata);
     if (expected !== undefined && found !== expected) {
       throw invalid(`section ${name} should have ${expected} elements, found ${found}`);
     }
   }
-  for (const [name, { from, below, startsIn }, values] of rules as readonly Rule[]) {
+  for (const [name, { from, below, startsIn }, values] of rules) {
     if (startsIn !== undefined) checkStarts(name, values, sections[startsIn as SectionName].length);
     if (below !== undefined) checkRange(name, values, from, below(metadata));
   }

@@ -1,6 +1,5 @@
 /** An index of the neurons of a connectome by the values of their labels and by their ids. */
 import { getOrInsert } from '../get-or-insert.js';
-import type { InParts } from '../parts.js';
 import { SIDES, type Connectome, type ConnectomeMetadata } from './connectome.js';
 import { NeuronSet } from './neuron-set.js';
 import { wildcard } from './wildcard.js';
@@ -77,12 +76,9 @@ export class NeuronIndex {
     return this.#idIndex().get(id);
   }
 
-  /** Indexes all labels, one at a time, so that no later question takes long. */
-  *indexing(): InParts<void> {
-    for (const label of LABELS) {
-      this.#index(label);
-      yield;
-    }
+  /** Indexes all labels and ids, so that no later question takes long. */
+  indexAll(): void {
+    for (const label of LABELS) this.#index(label);
     this.#idIndex();
   }
 

@@ -50,13 +50,15 @@ export type StimulusPopulation = ConnectomeMetadata['stimuli'][number];
 export type ChannelPopulation = ConnectomeMetadata['channels'][number];
 export type Population = Omit<StimulusPopulation, 'nominalRateHz'>;
 
-/** @returns the kind and the id of a repeated population; undefined if there is none */
-export function repeatedPopulation(
-  populations: Readonly<Record<'stimuli' | 'channels', readonly { readonly id: string }[]>>,
-): string | undefined {
-  const names = [
-    ...populations.stimuli.map(({ id }) => `stimulus ${id}`),
-    ...populations.channels.map(({ id }) => `channel ${id}`),
-  ];
-  return names.find((name, at) => names.indexOf(name) < at);
+type Populations = Readonly<Record<'stimuli' | 'channels', readonly { readonly id: string }[]>>;
+
+/** The kind and the id of each population, in the order of a connectome file. */
+export function populationKeys({ stimuli, channels }: Populations): string[] {
+  return [...stimuli.map(({ id }) => `stimulus ${id}`), ...channels.map(({ id }) => `channel ${id}`)];
+}
+
+/** @returns the key of a repeated population; undefined if there is none */
+export function repeatedPopulation(populations: Populations): string | undefined {
+  const keys = populationKeys(populations);
+  return keys.find((key, at) => keys.indexOf(key) < at);
 }

@@ -22,6 +22,7 @@ import {
   MAX_SYNAPSES_PER_CONNECTION,
   SIDES,
 } from './connectome.js';
+import { populationKeys } from './populations.js';
 
 export const MAGIC = 'NESCONN\n';
 export const FORMAT_VERSION = 2;
@@ -190,10 +191,7 @@ export function connectomeOf(
   const { idStart, idText, populationStart, populationNeurons } = sections;
   /** All ids in one string, because callers read a hundred thousand ids. */
   let ids: string | undefined;
-  const keys = [
-    ...metadata.stimuli.map(({ id }) => `stimulus ${id}`),
-    ...metadata.channels.map(({ id }) => `channel ${id}`),
-  ];
+  const keys = populationKeys(metadata);
   const neuronsOf = new Map(
     keys.map((key, i) => [key, populationNeurons.subarray(populationStart[i]!, populationStart[i + 1]!)]),
   );

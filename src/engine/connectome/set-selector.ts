@@ -1,6 +1,7 @@
 /** The grammar of selectors of neurons in documents and populations. NodeSetResolver finds them in a connectome. */
 
 import { isList } from '../schema/forms.js';
+import type { LabelPatterns } from './neuron-index.js';
 
 /**
  * Selects neurons by the name of a node set or cell type, by labels and ids, or by a list: the union of its selectors.
@@ -8,12 +9,7 @@ import { isList } from '../schema/forms.js';
 export type SetSelector = string | LabelSelector | readonly SetSelector[];
 
 /** A neuron must match all members; a list matches if any of its values does. In strings `*` stands for any text. */
-export interface LabelSelector {
-  readonly type?: string | readonly string[];
-  readonly class?: string | readonly string[];
-  readonly sub_class?: string | readonly string[];
-  readonly super_class?: string | readonly string[];
-  readonly side?: string | readonly string[];
+export interface LabelSelector extends LabelPatterns {
   /** A string of decimal digits, because ids exceed 2^53. */
   readonly root_id?: string | readonly string[];
   /** Neurons that the named neurons reach along connections, or that reach them; see neighbours.ts. */
@@ -71,9 +67,9 @@ export function selectorWords(selector: SetSelector): string {
   } = selector;
   const within = hops === 1 ? '' : ` within ${hops} connections`;
   const parts = [
-    side === undefined ? '' : listed(textsOf(side)),
-    ...Object.values(labels).map((values) => listed(textsOf(values))),
-    ids === undefined ? '' : `${typeof ids === 'string' ? 'neuron' : 'neurons'} ${listed(textsOf(ids))}`,
+    side === undefined ? '' : listed([side].flat()),
+    ...Object.values(labels).map((values) => listed([values].flat())),
+    ids === undefined ? '' : `${typeof ids === 'string' ? 'neuron' : 'neurons'} ${listed([ids].flat())}`,
     downstream_of === undefined ? '' : `neurons downstream of ${selectorWords(downstream_of)}${within}`,
     upstream_of === undefined ? '' : `neurons upstream of ${selectorWords(upstream_of)}${within}`,
     minimum_synapses === undefined ? '' : `by ${minimum_synapses} synapses or more`,
@@ -90,8 +86,4 @@ export function listed(parts: readonly string[], most = NAMED_PARTS): string {
   if (parts.length > most)
     return `${parts.slice(0, most - 1).join(', ')} and ${parts.length - most + 1} more`;
   return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)!}`;
-}
-
-function textsOf(values: string | readonly string[]): readonly string[] {
-  return typeof values === 'string' ? [values] : values;
 }

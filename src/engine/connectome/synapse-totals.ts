@@ -1,13 +1,11 @@
 import { getOrInsert } from '../get-or-insert.js';
-import type { Connectome } from './connectome.js';
+import type { Connections } from './neighbours.js';
 
 /** The number of synapses at which each neuron receives, and at which it sends. */
 export interface SynapseTotals {
   readonly inputs: Uint32Array;
   readonly outputs: Uint32Array;
 }
-
-type Connections = Pick<Connectome, 'neuronCount' | 'rowStart' | 'targets' | 'synapseCounts'>;
 
 /** @returns the totals of a connectome. They are counted once */
 export function synapseTotalsOf(connectome: Connections): SynapseTotals {

@@ -10,7 +10,7 @@ import { describeValue } from '../errors.js';
 import { getOrInsert } from '../get-or-insert.js';
 import { allowedBy } from './allowed-values.js';
 import { multipleMeant } from './completed.js';
-import { type Meant, meantForm } from './forms.js';
+import { type Meant, meantForm, sortedMembers } from './forms.js';
 import { invalid, type JsonPath, nameOf } from './json-path.js';
 import { type Definitions, refusalOf, type Schema } from './json-schema.js';
 import { nearestNames } from './nearest-names.js';
@@ -242,10 +242,4 @@ function allDifferent(isWanted: boolean, items: readonly unknown[]): boolean {
     seen.set(key, i);
   }
   return true;
-}
-
-/** A replacer for JSON.stringify that sorts the members of objects. */
-function sortedMembers(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,6 +1,6 @@
 import { hasMember, isObject, meantForm } from './forms.js';
 import type { JsonPath } from './json-path.js';
-import { type Definitions, nameOfRef, type Schema } from './json-schema.js';
+import { nameOfRef, type Schema } from './json-schema.js';
 
 /**
  * Called for each value that a named schema describes, before the value is completed.
@@ -14,25 +14,17 @@ export type Visit = (name: string, value: unknown, path: JsonPath, depth: number
  * @param visit may throw to stop, for example if a value is nested too deeply
  */
 export function completed(schema: Schema, value: unknown, visit: Visit = () => {}): unknown {
-  return new Completion(schema.$defs ?? {}, visit).of(schema, value, [], 0);
-}
-
-class Completion {
-  constructor(
-    private readonly definitions: Definitions,
-    private readonly visit: Visit,
-  ) {}
-
-  of(schema: Schema, value: unknown, path: JsonPath, depth: number): unknown {
+  const definitions = schema.$defs ?? {};
+  const complete = (schema: Schema, value: unknown, path: JsonPath, depth: number): unknown => {
     const name = nameOfRef(schema);
     if (name !== undefined) {
-      this.visit(name, value, path, depth + 1);
-      return this.of(this.definitions[name]!, value, path, depth + 1);
+      visit(name, value, path, depth + 1);
+      return complete(definitions[name]!, value, path, depth + 1);
     }
     const { anyOf: forms, items, properties = {}, additionalProperties: others } = schema;
     if (forms !== undefined) {
-      const { form } = meantForm(forms, value, this.definitions);
-      return form === undefined ? value : this.of(form, value, path, depth);
+      const { form } = meantForm(forms, value, definitions);
+      return form === undefined ? value : complete(form, value, path, depth);
     }
     // Adding 0 turns -0 into 0.
     if (typeof value === 'number') {
@@ -40,21 +32,22 @@ class Completion {
       return (multipleOf === undefined ? value : (multipleMeant(value, multipleOf) ?? value)) + 0;
     }
     if (Array.isArray(value) && items !== undefined) {
-      return value.map((item, i) => this.of(items, item, [...path, i], depth));
+      return value.map((item, i) => complete(items, item, [...path, i], depth));
     }
     if (!isObject(value)) return value;
-    const complete: [string, unknown][] = [];
+    const members: [string, unknown][] = [];
     for (const [member, own] of Object.entries(properties)) {
       if (hasMember(value, member)) {
-        complete.push([member, this.of(own, value[member], [...path, member], depth)]);
-      } else if ('default' in own) complete.push([member, structuredClone(own['default'])]);
+        members.push([member, complete(own, value[member], [...path, member], depth)]);
+      } else if ('default' in own) members.push([member, structuredClone(own['default'])]);
     }
     for (const [member, each] of Object.entries(value)) {
       if (each === undefined || Object.hasOwn(properties, member)) continue;
-      complete.push([member, isObject(others) ? this.of(others, each, [...path, member], depth) : each]);
+      members.push([member, isObject(others) ? complete(others, each, [...path, member], depth) : each]);
     }
-    return Object.fromEntries(complete);
-  }
+    return Object.fromEntries(members);
+  };
+  return complete(schema, value, [], 0);
 }
 
 /**

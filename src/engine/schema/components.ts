@@ -2,7 +2,7 @@
  * Published forms of schemas. A schema with a `component` becomes a component of OpenAPI, to which others refer, so it
  * has a name in generated clients.
  */
-import { isObject } from './forms.js';
+import { isObject, sortedMembers } from './forms.js';
 import { type Definitions, ref, type Schema } from './json-schema.js';
 
 const WITH_LISTS = ['anyOf', 'oneOf'];
@@ -95,7 +95,5 @@ function mapped<T>(schemas: Definitions, change: (schema: Schema) => T): Readonl
 
 /** A text that is the same for equal schemas, whatever the order of their keywords. */
 function textOf(schema: Schema | undefined): string {
-  return JSON.stringify(schema, (_, value: unknown) =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
-  );
+  return JSON.stringify(schema, sortedMembers);
 }

@@ -18,6 +18,12 @@ export function hasMember(value: object, member: string): boolean {
   return Object.hasOwn(value, member) && (value as Schema)[member] !== undefined;
 }
 
+/** A replacer for JSON.stringify that sorts the members of objects, so that equal values have equal texts. */
+export function sortedMembers(_: string, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** The form of `anyOf` that the author of a value meant. */
 export interface Meant {
   /** The forms with the JSON type of the value. */

@@ -1,11 +1,11 @@
 /**
  * Finds at most `limit` names that may have been meant, nearest first. A name is near if it differs by at most
- * `maxEdits` insertions, deletions and replacements. After these come names that begin with the wanted one. Case
+ * MAX_EDITS insertions, deletions and replacements. After these come names that begin with the wanted one. Case
  * and any `*` in the wanted name are ignored.
  */
-export function nearestNames(wanted: string, names: Iterable<string>, limit = 5, maxEdits = 3): string[] {
+export function nearestNames(wanted: string, names: Iterable<string>, limit = 5): string[] {
   const plain = wanted.replaceAll('*', '').toLowerCase();
-  const allowed = Math.min(maxEdits, Math.max(1, Math.floor(plain.length / 2)));
+  const allowed = Math.min(MAX_EDITS, Math.max(1, Math.floor(plain.length / 2)));
   const editsTo = (name: string): number => {
     const difference = name.length - plain.length;
     if (difference < -allowed) return Infinity;
@@ -24,6 +24,7 @@ export function nearestNames(wanted: string, names: Iterable<string>, limit = 5,
     .map(({ name }) => name);
 }
 
+const MAX_EDITS = 3;
 /** Too many names begin with fewer characters. */
 const SHORTEST_BEGINNING = 3;
 

@@ -4,6 +4,7 @@
  * The head of trains.ts explains the terms. This file writes tables and layers into the kernel's memory and calls the
  * kernel. Tables of intervals and the ids of neurons stay there; all else is released when the next trial begins.
  */
+import { instantiated } from '../instantiated.js';
 import { firstNotBelow } from '../connectome/sorted-array.js';
 import {
   CURSOR_WORDS,
@@ -65,9 +66,7 @@ type NeuronId = (neuron: number) => string;
  * @param module the compiled dist/engine/stimulus/kernel/kernel.wasm; threads can share it
  */
 export function compiledDrawing(module: WebAssembly.Module): DrawInputEvents {
-  const drawing = new Drawing(
-    new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as unknown as Kernel,
-  );
+  const drawing = new Drawing(instantiated<Kernel>(module, 'the drawing of trains'));
   return ({ inputs: all, durationSteps, startStep = 0 }, neuronId, cursors) => {
     const { inputs, background } = splitInputs(all);
     const segment = { startStep, endStep: startStep + durationSteps };
@@ -151,22 +150,8 @@ class Drawing {
     cursors: number,
     cursorBytes: number,
   ): void {
-    const { kernel } = this;
-    const { layers, layerCount } = this.#writeTrain(train, courseOf(train.rateHz, 0), segment);
-    const { counter, key } = train.streamOf(0, NO_ID);
-    const address = this.#write(neurons, kernel.lend(neurons.byteLength));
-    kernel.addTrains(
-      address,
-      neurons.length,
-      this.#idWords,
-      layers,
-      layerCount,
-      cursors,
-      cursorBytes,
-      counter[2],
-      key[0],
-      key[1],
-    );
+    const [trains, stream] = this.#writeTrains(neurons, train, segment);
+    this.kernel.addTrains(...trains, cursors, cursorBytes, ...stream);
   }
 
   /** Draws a background input, whose trains have few events, in one call. */
@@ -179,23 +164,23 @@ class Drawing {
     this.#knowIds(neurons, neuronId);
     const layered = layeredTrain(train);
     this.#begin([layered], segment);
-    const { layers, layerCount } = this.#writeTrain(layered, courseOf(train.rateHz, 0), segment);
-    const { counter, key } = layered.streamOf(0, NO_ID);
-    // The kernel reads four at a time.
+    const [trains, stream] = this.#writeTrains(neurons, layered, segment);
+    this.kernel.addSparseTrains(...trains, ...stream);
+    return this.#end();
+  }
+
+  /** @returns the arguments that describe trains of one course, and those of their random numbers */
+  #writeTrains(neurons: Uint32Array, train: LayeredTrain, segment: Segment) {
+    const { layers, layerCount } = this.#writeTrain(train, courseOf(train.rateHz, 0), segment);
+    const { counter, key } = train.streamOf(0, NO_ID);
+    // The kernel may read four at a time.
     const list = new Uint32Array(4 * Math.ceil(neurons.length / 4));
     list.set(neurons);
     const address = this.#write(list, this.kernel.lend(list.byteLength));
-    this.kernel.addSparseTrains(
-      address,
-      neurons.length,
-      this.#idWords,
-      layers,
-      layerCount,
-      counter[2],
-      key[0],
-      key[1],
-    );
-    return this.#end();
+    return [
+      [address, neurons.length, this.#idWords, layers, layerCount],
+      [counter[2], ...key],
+    ] as const;
   }
 
   /** Writes the tables that are missing and begins a trial. Tables first: the memory after them belongs to the trial. */
@@ -229,10 +214,7 @@ class Drawing {
   #adderOf(train: LayeredTrain, segment: Segment, wordsOf: (neuron: number) => IdWords) {
     const { kernel } = this;
     const { rateHz, streamOf } = train;
-    const trains =
-      typeof rateHz === 'number'
-        ? [this.#writeTrain(train, courseOf(rateHz, 0), segment)]
-        : coursesOf(rateHz).map((course) => this.#writeTrain(train, course, segment));
+    const trains = coursesOf(rateHz).map((course) => this.#writeTrain(train, course, segment));
     const courses = typeof rateHz === 'number' ? undefined : rateHz.courses;
     return (neuron: number, index: number, cursors: number) => {
       const { layers, layerCount } = trains[courses === undefined ? 0 : courses[index]!]!;
@@ -372,8 +354,4 @@ const NEURON_STRIDE = INPUT_STRIDE * 2 ** 16;
 function isAscending(neurons: Uint32Array): boolean {
   for (let i = 1; i < neurons.length; i++) if (neurons[i]! < neurons[i - 1]!) return false;
   return true;
-}
-
-function brokenInvariant(): never {
-  throw new Error('the drawing of trains failed an internal check');
 }

@@ -57,7 +57,10 @@ export interface NetworkConstants {
   readonly inputEventMv: number;
 }
 
-/** Properties of connections that a rewiring can shuffle; simulation/rewiring/rewired.ts explains how. */
+/**
+ * Properties of connections that a rewiring can shuffle; simulation/rewiring/rewired.ts explains how. Their order is
+ * part of the key of random numbers.
+ */
 export const SHUFFLES = ['weights', 'targets', 'targets_within_super_class'] as const;
 
 /** Turns the network into another network of the same neurons. */

@@ -12,8 +12,10 @@ export function courseOf(rateHz: number | RateTable, position: number): RateCour
   return courseAt(rateHz, rateHz.courses?.[position] ?? 0);
 }
 
-export function coursesOf(table: RateTable): RateCourse[] {
-  return Array.from({ length: table.starts.length - 1 }, (_, course) => courseAt(table, course));
+/** @returns the different courses; a fixed rate has one */
+export function coursesOf(rateHz: number | RateTable): RateCourse[] {
+  if (typeof rateHz === 'number') return [courseOf(rateHz, 0)];
+  return Array.from({ length: rateHz.starts.length - 1 }, (_, course) => courseAt(rateHz, course));
 }
 
 function courseAt({ starts, steps, ratesHz, scale = 1 }: RateTable, course: number): RateCourse {

@@ -38,6 +38,7 @@
  * again, because it may have events in both segments. A lost cursor costs time and changes no event.
  */
 import { sha256 } from '#platform';
+import { getOrInsert } from '../get-or-insert.js';
 import { type IntervalTable, intervalTable } from './intervals.js';
 import { PHILOX_STREAM } from './philox.js';
 import {
@@ -158,20 +159,14 @@ const knownLayers = new Map<readonly number[], readonly Layer[]>();
  * probability (R2 - R1) dt / (1 - R1 dt), so the union of all has exactly R2 dt.
  */
 function layersUpTo(ratesHz: readonly number[], guideBits?: number): readonly Layer[] {
-  const layers =
-    knownLayers.get(ratesHz) ??
+  return getOrInsert(knownLayers, ratesHz, () =>
     ratesHz.map((toHz, layer): Layer => {
       const fromHz = ratesHz[layer - 1] ?? 0;
       const chance = chanceInStep(toHz - fromHz) / (1 - chanceInStep(fromHz));
-      return {
-        intervals: intervalTable(chance, guideBits),
-        fromHz,
-        toHz,
-        firstBlock: layer * 2 ** LAYER_SHIFT,
-      };
-    });
-  knownLayers.set(ratesHz, layers);
-  return layers;
+      const intervals = intervalTable(chance, guideBits);
+      return { intervals, fromHz, toHz, firstBlock: layer * 2 ** LAYER_SHIFT };
+    }),
+  );
 }
 
 export function poissonTrain({ name, seed, trial, ...train }: Omit<PoissonTrain, 'kind'>): LayeredTrain {

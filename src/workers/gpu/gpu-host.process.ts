@@ -108,7 +108,7 @@ async function check(connectome: Connectome, adapter: string): Promise<void> {
     if (trial === undefined) continue;
     const events = draw(protocol, (i) => connectome.neuronId(i));
     const expected = cpu.simulate(events, protocol);
-    if (areEqual(trial, expected)) return;
+    if (isDeepStrictEqual(trial, expected)) return;
     throw new CodedError(
       'GPU_UNAVAILABLE',
       `${adapter} computes ${trial.steps.length} spikes where the CPU computes ${expected.steps.length}; it is not used.`,
@@ -118,14 +118,6 @@ async function check(connectome: Connectome, adapter: string): Promise<void> {
     'GPU_UNAVAILABLE',
     `None of ${CHECK_SEEDS.length} runs on ${adapter} was certified; it is not used.`,
   );
-}
-
-/** Compares spikes, synaptic events and the step at which the event budget stopped the trial. */
-function areEqual(...trials: readonly [Trial, Trial]): boolean {
-  const [one, other] = trials.map(({ steps, neurons, deliveredEvents, stoppedAtStep }) => {
-    return [steps, neurons, deliveredEvents, stoppedAtStep];
-  });
-  return isDeepStrictEqual(one, other);
 }
 
 type Task<Name extends keyof typeof GpuThread> = Parameters<(typeof GpuThread)[Name]>[0];

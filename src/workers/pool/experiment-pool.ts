@@ -1,28 +1,14 @@
 import { CodedError } from '../../engine/errors.js';
 import { withTimeout } from './with-timeout.js';
-import { PoolWorker } from './pool-worker.js';
+import { PoolWorker, type PoolWorkerOptions } from './pool-worker.js';
 import { MAX_TRIES_OF_PROBE } from './retries.js';
-import {
-  isUnderWay,
-  newCancellationFlag,
-  type AtlasTask,
-  type ResultOf,
-  type V1RunTask,
-  type WorkerData,
-} from './task.js';
+import { isUnderWay, newCancellationFlag, type AtlasTask, type ResultOf, type V1RunTask } from './task.js';
 
 /** Time for all workers to open the connectome, many times the usual one. */
 const START_TIMEOUT_MS = 120_000;
 
-interface PoolOptions {
+interface PoolOptions extends Omit<PoolWorkerOptions, 'onAnswered' | 'onLost'> {
   readonly workers: number;
-  readonly workerData: WorkerData;
-  /** Path or URL of the built worker module. */
-  readonly workerFile: string | URL;
-  /** Receives errors that belong to no task; the pool continues. */
-  readonly onStrayError: (error: Error) => void;
-  /** Called after a worker ended or started. */
-  readonly onChange: () => void;
 }
 
 /** The workers of the service. Callers see no crash: each task is answered or fails with a coded error. */

@@ -92,7 +92,7 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
       }
       case 'atlas': {
         const result = writeAtlas(connectome);
-        return transfer(result, Object.values(result) as Uint8Array[]);
+        return transfer(result, Object.values(result));
       }
       case 'probe':
         return transfer(undefined, []);

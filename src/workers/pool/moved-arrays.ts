@@ -1,3 +1,5 @@
+import { getOrInsert } from '../../engine/get-or-insert.js';
+
 /** @returns a region of this many bytes */
 export type MakeRoom<Memory extends ArrayBufferLike> = (bytes: number) => Uint8Array<Memory>;
 
@@ -12,18 +14,15 @@ export function withMovedArrays<Data, Memory extends ArrayBufferLike>(
   room: MakeRoom<Memory>,
 ): Data {
   const moved = new Map<ArrayBufferLike, Uint8Array<Memory>>();
-  const pieceFor = (buffer: ArrayBufferLike): Uint8Array<Memory> => {
-    const known = moved.get(buffer);
-    if (known !== undefined) return known;
+  const copyOfBuffer = (buffer: ArrayBufferLike): Uint8Array<Memory> => {
     const piece = room(buffer.byteLength);
     piece.set(new Uint8Array(buffer));
-    moved.set(buffer, piece);
     return piece;
   };
   const copyOf = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
     if (ArrayBuffer.isView(value)) {
-      const { buffer, byteOffset } = pieceFor(value.buffer);
+      const { buffer, byteOffset } = getOrInsert(moved, value.buffer, copyOfBuffer);
       const { length } = value as Uint32Array;
       const TypedArray = value.constructor as new (buffer: Memory, at: number, length: number) => unknown;
       return new TypedArray(buffer, byteOffset + value.byteOffset, length);

@@ -26,9 +26,11 @@ export function areThreadsHung(): boolean {
  */
 export type WorkerState = 'ready' | 'starting' | 'closed';
 
-interface PoolWorkerOptions {
+export interface PoolWorkerOptions {
   readonly workerData: WorkerData;
+  /** Path or URL of the built worker module. */
   readonly workerFile: string | URL;
+  /** Receives errors that belong to no task; the worker continues. */
   readonly onStrayError: (error: Error) => void;
   /** Called after a run or trial was answered. */
   readonly onAnswered: () => void;

@@ -71,18 +71,13 @@ export interface V1RunResult {
   readonly timings: { readonly simulateMs: number; readonly serialiseMs: number };
 }
 
-export interface AtlasResult {
-  readonly json: Uint8Array<ArrayBuffer>;
-  readonly jsonGzip: Uint8Array<ArrayBuffer>;
-  readonly binary: Uint8Array<ArrayBuffer>;
-  readonly binaryGzip: Uint8Array<ArrayBuffer>;
-  /** The first part of `binary`, which is enough to draw the brain, compressed. */
-  readonly startGzip: Uint8Array<ArrayBuffer>;
-  /** A map of the brain (`mapOf`), compressed. */
-  readonly mapGzip: Uint8Array<ArrayBuffer>;
-  readonly ids: Uint8Array<ArrayBuffer>;
-  readonly idsGzip: Uint8Array<ArrayBuffer>;
-}
+/** The atlas in its forms. The first part of `binary` and the map (`mapOf`) are only compressed. */
+export type AtlasResult = Readonly<
+  Record<
+    'json' | 'jsonGzip' | 'binary' | 'binaryGzip' | 'startGzip' | 'mapGzip' | 'ids' | 'idsGzip',
+    Uint8Array<ArrayBuffer>
+  >
+>;
 
 export interface ResultOf {
   readonly 'v1-run': V1RunResult;

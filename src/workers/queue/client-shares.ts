@@ -51,10 +51,7 @@ export class ClientLines {
    */
   async afterOthers<T>(line: string, work: () => Promise<T>): Promise<T> {
     const done = (this.#lastOf.get(line) ?? Promise.resolve()).then(work);
-    const settled = done.then(
-      () => undefined,
-      () => undefined,
-    );
+    const settled = done.catch(() => undefined);
     this.#lastOf.set(line, settled);
     try {
       return await done;

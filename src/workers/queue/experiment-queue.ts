@@ -164,19 +164,11 @@ export class ExperimentQueue {
   /**
    * Computes a trial after all runs that need the worker. Callers must limit how many they submit; see
    * trialsInFlight.
+   * @param step present if the task is a step of a session; see runStep
    * @throws CodedError the failure of the trial; WORKER_LOST if two workers died during it; DEADLINE_PASSED if it
    *   hung; the reason of the signal
    */
-  runTrial(task: TrialTask, options: TrialOptions): Promise<TrialResult> {
-    return this.#runTrial(task, options);
-  }
-
-  /** Computes a step of a session, in the same order as trials; see runTrial. */
-  async runStep(task: TrialTask, step: SessionStep, options: TrialOptions): Promise<StepResult> {
-    return (await this.#runTrial(task, options, step)) as StepResult;
-  }
-
-  async #runTrial(task: TrialTask, options: TrialOptions, step?: SessionStep): Promise<TrialResult> {
+  async runTrial(task: TrialTask, options: TrialOptions, step?: SessionStep): Promise<TrialResult> {
     const { owner, signal, isBackground = false, onComputed, onAbandoned } = options;
     signal?.throwIfAborted();
     const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
@@ -201,6 +193,11 @@ export class ExperimentQueue {
     } finally {
       signal?.removeEventListener('abort', abort);
     }
+  }
+
+  /** Computes a step of a session, in the same order as trials. */
+  async runStep(task: TrialTask, step: SessionStep, options: TrialOptions): Promise<StepResult> {
+    return (await this.runTrial(task, options, step)) as StepResult;
   }
 
   /** Gives workers all tasks that they can take. Call it too if the GPU became available or was lost. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { getOrInsert } from '../../engine/get-or-insert.js';
 import { finite } from '../../engine/finite.js';
 import type { QueuedTask } from './queued-task.js';
 
@@ -135,13 +136,10 @@ export class FairQueue<T> {
   }
 
   #waitingOf(owner: string): Waiting<T> {
-    let waiting = this.#owners.get(owner);
-    if (waiting === undefined) {
+    return getOrInsert(this.#owners, owner, () => {
       this.charges.enter(owner);
-      waiting = { returned: new Set(), fresh: new Set() };
-      this.#owners.set(owner, waiting);
-    }
-    return waiting;
+      return { returned: new Set(), fresh: new Set() };
+    });
   }
 }
 

@@ -18,7 +18,8 @@
  * is never prefetched into a worker that computes a trial. If a run waits, prefetched trials are taken back, so the
  * run waits for one trial at most.
  */
-import type { QueuedKind } from '../pool/task.js';
+import type { QueuedTask } from './queued-task.js';
+import type { WorkerSlot } from './worker-slot.js';
 
 /** Least time that a worker needs to prepare a rewired network of a whole brain. */
 const PREPARATION_MS = 50;
@@ -26,32 +27,18 @@ const PREPARATION_MS = 50;
 const OUT_OF_TURN_MS = 250;
 
 /** The properties of a run or trial that the rules use. */
-export interface TaskView {
-  readonly kind: QueuedKind;
-  readonly owner: string;
-  /** The rewired network that the task needs, as text; undefined for the network of the model. */
-  readonly wiring: string | undefined;
-  /** Number of workers that died while they had it. After one death it is not prefetched again. */
-  readonly losses: number;
-  /** True if the reserved worker may compute it. */
-  readonly isLight: boolean;
-  readonly isStep: boolean;
-  /** True while it is in the reserved worker. */
-  readonly isOnReservedWorker: boolean;
-  readonly isBackground: boolean;
-}
+export type TaskView = Pick<
+  QueuedTask,
+  'kind' | 'owner' | 'wiring' | 'losses' | 'isLight' | 'isStep' | 'isOnReservedWorker' | 'isBackground'
+>;
 
 /** A worker with its current task and the prefetched one. */
-export interface SlotView<Task extends TaskView = TaskView> {
-  readonly isFree: boolean;
-  readonly kind: QueuedKind | undefined;
+export interface SlotView<Task extends TaskView = TaskView> extends Pick<
+  WorkerSlot,
+  'isFree' | 'kind' | 'network' | 'freeMs' | 'canPrefetch'
+> {
   readonly current: Task | undefined;
   readonly prefetched: Task | undefined;
-  /** The rewired network that the worker has prepared or will prepare, and the time since. */
-  readonly network: { readonly wiring: string; readonly owner: string; readonly ms: number } | undefined;
-  /** Time since it became idle. */
-  readonly freeMs: number;
-  canPrefetch(kind: QueuedKind): boolean;
 }
 
 /** Waiting tasks, in the order of their turns. */

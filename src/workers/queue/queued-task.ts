@@ -22,7 +22,6 @@ import {
 } from '../pool/task.js';
 import type { ClientShares } from './client-shares.js';
 import type { WaitingLine } from './fair-queue.js';
-import type { TaskView } from './queue-policy.js';
 
 /** A trial is light if its estimated CPU time is at most this … */
 const LIGHT_MS = 3;
@@ -47,7 +46,7 @@ export interface Loss {
 export abstract class QueuedTask<
   Task extends V1RunTask | V2TrialTask = V1RunTask | V2TrialTask,
   Result = unknown,
-> implements TaskView {
+> {
   /** Flag shared with the worker that has it; undefined while no worker has it. */
   flag: CancellationFlag | undefined;
   /** True if only a worker may take it: the GPU has tried it, or a worker died with it. */

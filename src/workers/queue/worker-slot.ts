@@ -1,6 +1,5 @@
 import { CodedError } from '../../engine/errors.js';
 import type { PoolWorker } from '../pool/pool-worker.js';
-import type { SlotView } from './queue-policy.js';
 import type { QueuedTask } from './queued-task.js';
 import { isUnderWay, newCancellationFlag, type CancellationFlag, type QueuedKind } from '../pool/task.js';
 
@@ -31,7 +30,7 @@ interface RewiredNetwork {
  * A worker with the task that it computes and the prefetched one. With a prefetched task, the worker need not wait
  * until this thread has read its first answer. Both tasks are of the same kind.
  */
-export class WorkerSlot implements SlotView<QueuedTask> {
+export class WorkerSlot {
   /** In the order of the worker's answers. Withdrawn tasks stay until the worker answers them. */
   readonly #entries: Entry[] = [];
   /** Timeout of the first entry. */
@@ -53,7 +52,11 @@ export class WorkerSlot implements SlotView<QueuedTask> {
     private readonly onSlow: (slot: WorkerSlot) => void,
   ) {
     worker.whenChanged(() => {
-      if (worker.state === 'ready') this.#timeSuccessor();
+      if (worker.state === 'ready') {
+        // A task that had not reached the old worker was not lost with it.
+        this.#wasRestarted = false;
+        this.#timeFirst();
+      }
       onChange();
     });
   }
@@ -103,21 +106,16 @@ export class WorkerSlot implements SlotView<QueuedTask> {
     }
     this.#entries.push(entry);
     this.#timeFirst();
+    const end = (tell: () => void) => {
+      if (isHeld(entry)) {
+        queued.flag = undefined;
+        tell();
+      }
+      this.#advance();
+    };
     this.worker.run({ ...queued.task, flag: entry.flag }).then(
-      (result) => {
-        if (isHeld(entry)) {
-          queued.flag = undefined;
-          queued.resolve(result);
-        }
-        this.#advance();
-      },
-      (error: unknown) => {
-        if (isHeld(entry)) {
-          queued.flag = undefined;
-          this.#fail(entry, error);
-        }
-        this.#advance();
-      },
+      (result) => end(() => queued.resolve(result)),
+      (error: unknown) => end(() => this.#fail(entry, error)),
     );
   }
 
@@ -147,12 +145,6 @@ export class WorkerSlot implements SlotView<QueuedTask> {
     }
     this.#timeFirst();
     this.onChange();
-  }
-
-  /** Called when a new worker is ready. A task that had not reached the old one was not lost with it. */
-  #timeSuccessor(): void {
-    this.#wasRestarted = false;
-    this.#timeFirst();
   }
 
   /** The first entry is being computed: mark it started and start its timeout. */

@@ -9,7 +9,7 @@ import { Partners } from '../../engine/connectome/partners.js';
 import { viewConnectome } from '../../engine/connectome/sections.js';
 import { neuronIndexOf } from '../../engine/connectome/neuron-index.js';
 import { synapseTotalsOf } from '../../engine/connectome/synapse-totals.js';
-import { withoutPauses } from '../../engine/parts.js';
+import { getOrInsert } from '../../engine/get-or-insert.js';
 import { exampleIds } from './example-ids.js';
 import { FairScheduler } from './fair-scheduler.js';
 import { HeapWatch } from './heap-watch.js';
@@ -31,7 +31,7 @@ const NICENESS = 5;
 
 const { connectome: buffer, watchdog } = workerData as ThreadData;
 const connectome = viewConnectome(buffer);
-withoutPauses(neuronIndexOf(connectome).indexing());
+neuronIndexOf(connectome).indexAll();
 synapseTotalsOf(connectome);
 
 const works = new Map<number, WorkHandler>();
@@ -53,12 +53,7 @@ lowerPriority();
 
 /** Returns the handler of a work and creates it for the first message. */
 function handlerOf(work: WorkId): WorkHandler {
-  let handler = works.get(work.id);
-  if (handler === undefined) {
-    handler = new WorkHandler(work, parts, () => works.delete(work.id));
-    works.set(work.id, handler);
-  }
-  return handler;
+  return getOrInsert(works, work.id, (id) => new WorkHandler(work, parts, () => works.delete(id)));
 }
 
 function lowerPriority(): void {

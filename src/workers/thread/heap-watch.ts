@@ -29,17 +29,15 @@ export class HeapWatch {
     // Collect first, because most of the heap may be garbage.
     if (nowMs - this.#collectedMs < COLLECT_EVERY_MS) return;
     this.#collectedMs = nowMs;
-    this.#collectGarbage();
+    this.#collect ??= garbageCollector();
+    this.#collect();
     if (isFull()) this.onFull();
   }
+}
 
-  #collectGarbage(): void {
-    if (this.#collect === undefined) {
-      setFlagsFromString('--expose-gc');
-      this.#collect = runInNewContext('gc') as () => void;
-    }
-    this.#collect();
-  }
+function garbageCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
 }
 
 function isFull(): boolean {

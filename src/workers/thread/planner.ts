@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Connectome } from '../../engine/connectome/connectome.js';
+import { getOrBegin } from '../../engine/get-or-insert.js';
 import { NodeSetResolver } from '../../engine/connectome/node-set-resolver.js';
 import type { ExperimentDocument } from '../../experiments/document/document.js';
 import { parseDocument } from '../../experiments/document/parse-document.js';
@@ -52,15 +53,11 @@ export class Planner {
     const known = this.#jobs.get(id);
     // The work that was planning may have been stopped; this one then plans itself.
     if (known !== undefined) return known.catch(() => this.planOfJob(work, job));
-    const planning = this.clientLines.afterOthers(work.client, async () => {
+    const planning = async () => {
       const plan = await inTurns(work.turn, this.#planning(document, limits));
       return { plan, conditions: new ChunkRunner(plan) };
-    });
-    this.#jobs.set(id, planning);
-    planning.catch(() => {
-      if (this.#jobs.peek(id) === planning) this.#jobs.delete(id);
-    });
-    return planning;
+    };
+    return getOrBegin(this.#jobs, id, () => this.clientLines.afterOthers(work.client, planning));
   }
 
   get #channels(): readonly string[] {

@@ -1,10 +1,6 @@
 /** The stored form of a condition result of a job. libuv's threads compress it, because tables may be large. */
 import { promisify } from 'node:util';
-import {
-  deflateRaw as deflateRawCallback,
-  inflateRaw as inflateRawCallback,
-  type ZlibOptions,
-} from 'node:zlib';
+import * as zlib from 'node:zlib';
 import {
   type ConditionResult,
   packedResult,
@@ -12,8 +8,8 @@ import {
 } from '../../experiments/run/condition-result.js';
 import { inOneGo } from '../../experiments/run/turn.js';
 
-const deflateRaw = promisify<Uint8Array, ZlibOptions, Buffer>(deflateRawCallback);
-const inflateRaw = promisify<Uint8Array, Buffer>(inflateRawCallback);
+const deflateRaw = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflateRaw);
+const inflateRaw = promisify<Uint8Array, Buffer>(zlib.inflateRaw);
 
 /** A fast one: further levels take much longer and save little. */
 const DEFLATE_LEVEL = 1;

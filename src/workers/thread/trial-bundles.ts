@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { getOrInsert } from '../../engine/get-or-insert.js';
 import { coreMs, expectedWork, foundWork, tableRowsOf, type Work } from '../../experiments/plan/prices.js';
 import type { ConditionTask, TrialResult } from '../../experiments/plan/trial.js';
 import { KNOWN_CONDITIONS, type TrialBundle } from './messages.js';
@@ -50,9 +51,7 @@ export class TrialBundles {
     const parts = new Map<ConditionTask | undefined, Asked[]>();
     for (const each of this.#asked) {
       const isRewired = each.task.protocol.wiring !== undefined;
-      const key = isRewired ? each.task : undefined;
-      if (!parts.has(key)) parts.set(key, []);
-      parts.get(key)!.push(each);
+      getOrInsert(parts, isRewired ? each.task : undefined, (): Asked[] => []).push(each);
     }
     this.#asked = [];
     for (const asked of parts.values()) {
@@ -73,11 +72,7 @@ export class TrialBundles {
   }
 
   #costMs(task: ConditionTask, result: TrialResult): number {
-    let expected = this.#expected.get(task);
-    if (expected === undefined) {
-      expected = expectedWork(task);
-      this.#expected.set(task, expected);
-    }
+    const expected = getOrInsert(this.#expected, task, expectedWork);
     const found = foundWork(result, expected);
     this.tableRows += tableRowsOf(result);
     return coreMs(expected) + coreMs(found);

@@ -164,15 +164,8 @@ export class WorkHandler {
     await this.turn(() => checkRequest(plan, wanted));
     this.#plan = plan;
     this.#begin = () => {
-      const { signal } = this.#stop;
       const onProgress = ({ trials }: { readonly trials: number }) => (this.#trials = trials);
-      const options = {
-        signal,
-        inFlight: this.#inFlight,
-        wiringsAtOnce: this.#wiringsAtOnce,
-        onProgress,
-      };
-      return answerOfRun(plan, this.#runTrial, wanted, options, { turn: this.turn, pieceBytes: PIECE_BYTES });
+      return answerOfRun(plan, this.#runTrial, wanted, { ...this.#limits, onProgress }, this.#making);
     };
     // A page of a table skips the trials before it. JSON needs all trials of its conditions.
     const isTable = (TABLE_FORMATS as readonly Format[]).includes(wanted.format);
@@ -188,8 +181,7 @@ export class WorkHandler {
    * @returns false if the stored answer does not have everything
    */
   async planDrawing(stored: Uint8Array, wanted: AnswerRequest): Promise<boolean> {
-    const making = { turn: this.turn, pieceBytes: PIECE_BYTES };
-    const answer = await answerOfStored(this.#plan!, stored, wanted, making);
+    const answer = await answerOfStored(this.#plan!, stored, wanted, this.#making);
     if (answer === undefined) return false;
     this.#begin = async () => answer;
     return true;
@@ -266,17 +258,15 @@ export class WorkHandler {
     this.#plan = plan;
     this.#begin = () => {
       const results = this.#readResults(neededCells(plan, wanted.from, writtenReports(plan, wanted)));
-      return answerOfResults(plan, results, wanted, wanted, { turn: this.turn, pieceBytes: PIECE_BYTES });
+      return answerOfResults(plan, results, wanted, wanted, this.#making);
     };
   }
 
   async planChunk(job: AcceptedJob, indices: readonly number[]): Promise<void> {
     const { plan, conditions } = await this.parts.planner.planOfJob(this, job);
     this.#plan = plan;
-    this.#begin = async () => ({
-      truncated: false,
-      pieces: this.#computeConditions(plan, conditions, indices),
-    });
+    const pieces = this.#computeConditions(plan, conditions, indices);
+    this.#begin = async () => ({ truncated: false, pieces });
   }
 
   /**
@@ -347,12 +337,20 @@ export class WorkHandler {
     return this.#bundles.run(task, trial);
   };
 
-  /** Number of trials to request at once. */
-  readonly #inFlight = (): number => this.#bundles.inFlight(this.#maxInFlight);
+  /** How an answer is written. */
+  get #making() {
+    return { turn: this.turn, pieceBytes: PIECE_BYTES };
+  }
 
-  /** Each worker has a current and a prefetched trial. */
-  readonly #wiringsAtOnce = (): number =>
-    Math.min(MAX_WIRINGS_AT_ONCE, Math.ceil(this.#maxInFlight / TRIALS_OF_WORKER));
+  /** The end of the work, and the limits of what it requests at once. */
+  get #limits() {
+    return {
+      signal: this.#stop.signal,
+      inFlight: () => this.#bundles.inFlight(this.#maxInFlight),
+      // Each worker has a current and a prefetched trial.
+      wiringsAtOnce: () => Math.min(MAX_WIRINGS_AT_ONCE, Math.ceil(this.#maxInFlight / TRIALS_OF_WORKER)),
+    };
+  }
 
   /** Reads stored results of a job from the service, a limited number at once. */
   async *#readResults(
@@ -378,12 +376,7 @@ export class WorkHandler {
       throw new CodedError('RUN_CANCELLED', 'The job has ended.');
     };
     const { turn } = this;
-    const options = {
-      signal: this.#stop.signal,
-      inFlight: this.#inFlight,
-      wiringsAtOnce: this.#wiringsAtOnce,
-      turn,
-    };
+    const options = { ...this.#limits, turn };
     for await (const [index, result] of conditions.run(indices, load, this.#runTrial, options)) {
       // Copied, because a slice of Node's buffer pool cannot be transferred.
       const bytes = Uint8Array.from(await encodeResult(result, turn));

@@ -1,5 +1,6 @@
 /** The CPU engine: writes a trial into the kernel's memory and reads its result; kernel.ts explains the computation. */
 import { MAX_NEURONS, MAX_SYNAPSES_PER_CONNECTION, type Wiring } from '../../connectome/connectome.js';
+import { instantiated } from '../../instantiated.js';
 import type { InputEvents } from '../../stimulus/input-events.js';
 import { MAX_SEGMENT_STEPS, MAX_WHOLE_TRIAL_STEPS, type NetworkConstants } from '../../stimulus/protocol.js';
 import {
@@ -48,21 +49,12 @@ interface RowChange {
   readonly apply: () => void;
 }
 
-/**
- * Silencing has two halves, which differ in time by the delay. When a neuron spikes, its connections are counted; when
- * the spike arrives, it is delivered.
- */
-interface Silencing {
-  readonly ofSpikes?: boolean;
-  readonly ofArrivals?: boolean;
-}
-const ALL: Silencing = { ofSpikes: true, ofArrivals: true };
+/** The constants that the kernel holds. */
+const HELD = ['thresholdMv', 'delaySteps', 'refractorySteps', 'synapseMv', 'inputEventMv'] as const;
 /** A kernel whose memory has grown by more bytes is dropped after its trial, because memory never shrinks. */
 const MAX_GROWTH_BYTES = 2 ** 28;
 /** Must equal STEPS_BETWEEN_REVIEWS in kernel/factors.ts. */
 const STEPS_BETWEEN_REVIEWS = 8;
-
-type Neurons = Muting['neurons'];
 
 export class KernelEngine implements SimulationEngine {
   /** Undefined if the next use needs a new kernel. Nothing else refers to it, so that its memory is freed. */
@@ -199,7 +191,8 @@ export class KernelEngine implements SimulationEngine {
     const mutings = mutingsOf(silencedWindows, silenced, this.wiring.neuronCount);
     const marks = this.#rows();
     for (const i of stimulated) marks[ROW_WORDS * i + ROW_MARKS]! |= STIMULATED;
-    this.#silence(silenced, ALL);
+    this.#countSpikes(silenced, false);
+    this.#deliver(silenced, false);
     if (firstStep === undefined) kernel.begin(durationSteps, steps.length, background.steps.length);
     else {
       writeHistory(kernel, loaded!.history, firstStep);
@@ -209,7 +202,10 @@ export class KernelEngine implements SimulationEngine {
     const isWithinBudget = this.#run(options, firstStep ?? 0, isVaried, changes, recorder);
     const rows = this.#rows();
     for (const i of stimulated) rows[ROW_WORDS * i + ROW_MARKS]! &= ~STIMULATED;
-    for (const each of [silenced, ...mutings.map((muting) => muting.neurons)]) this.#restore(each, ALL);
+    for (const each of [silenced, ...mutings.map((muting) => muting.neurons)]) {
+      this.#countSpikes(each, true);
+      this.#deliver(each, true);
+    }
     const step = startStep + (kernel.stepCount.value as number) - (firstStep ?? 0);
     if (loaded !== undefined) this.#loaded = { step, history: historyOf(kernel, historySteps) };
     const spikeCount = firstStep === undefined ? kernel.end() : kernel.endSegment();
@@ -283,51 +279,40 @@ export class KernelEngine implements SimulationEngine {
     return isWithinBudget;
   }
 
+  /** Silencing has two halves: a spike is counted when it is fired, and delivered after the delay. */
   #changesOf(mutings: readonly Muting[], delaySteps: number): RowChange[] {
-    const [ofSpikes, ofArrivals] = [{ ofSpikes: true }, { ofArrivals: true }];
     return mutings
       .flatMap(({ neurons, startStep, endStep }): RowChange[] => [
-        { step: startStep, apply: () => this.#silence(neurons, ofSpikes) },
-        { step: endStep, apply: () => this.#restore(neurons, ofSpikes) },
-        { step: startStep + delaySteps, apply: () => this.#silence(neurons, ofArrivals) },
-        { step: endStep + delaySteps, apply: () => this.#restore(neurons, ofArrivals) },
+        { step: startStep, apply: () => this.#countSpikes(neurons, false) },
+        { step: endStep, apply: () => this.#countSpikes(neurons, true) },
+        { step: startStep + delaySteps, apply: () => this.#deliver(neurons, false) },
+        { step: endStep + delaySteps, apply: () => this.#deliver(neurons, true) },
       ])
       .sort((a, b) => a.step - b.step);
   }
 
-  #silence(neurons: Neurons, { ofSpikes, ofArrivals }: Silencing): void {
+  /** Determines whether the connections of neurons are counted when the neurons spike. */
+  #countSpikes(neurons: Muting['neurons'], areCounted: boolean): void {
     const rows = this.#rows();
     for (const i of neurons) {
-      if (ofSpikes) rows[ROW_WORDS * i + ROW_CONNECTION_COUNT] = 0;
-      // A row whose end is its beginning is empty.
-      if (ofArrivals) rows[ROW_WORDS * i + ROW_END] = rows[ROW_WORDS * i]!;
+      const count = areCounted ? connectionsOf(this.wiring, i) - this.#overridden.cutsOf(i) : 0;
+      rows[ROW_WORDS * i + ROW_CONNECTION_COUNT] = count;
     }
-    if (ofArrivals) this.#overridden.silence(neurons);
   }
 
-  #restore(neurons: Neurons, { ofSpikes, ofArrivals }: Silencing): void {
+  /** Determines whether arriving spikes of neurons are delivered. */
+  #deliver(neurons: Muting['neurons'], areDelivered: boolean): void {
     const rows = this.#rows();
-    for (const i of neurons) {
-      const count = connectionsOf(this.wiring, i) - this.#overridden.cutsOf(i);
-      if (ofSpikes) rows[ROW_WORDS * i + ROW_CONNECTION_COUNT] = count;
-      // The end of a row is the beginning of the next one.
-      if (ofArrivals) rows[ROW_WORDS * i + ROW_END] = rows[ROW_WORDS * (i + 1)]!;
-    }
-    if (ofArrivals) this.#overridden.restore(neurons);
+    // A row ends where the next one begins. If its end is its beginning, it is empty.
+    for (const i of neurons) rows[ROW_WORDS * i + ROW_END] = rows[ROW_WORDS * (areDelivered ? i + 1 : i)]!;
+    this.#overridden.deliver(neurons, areDelivered);
   }
 
   #setConstants(constants: NetworkConstants): void {
     const { thresholdMv, delaySteps, refractorySteps, synapseMv, inputEventMv } = constants;
     const before = this.#constants;
     this.#constants = constants;
-    const isKnown =
-      before !== undefined &&
-      before.thresholdMv === thresholdMv &&
-      before.delaySteps === delaySteps &&
-      before.refractorySteps === refractorySteps &&
-      before.synapseMv === synapseMv &&
-      before.inputEventMv === inputEventMv;
-    if (isKnown) return;
+    if (before !== undefined && HELD.every((name) => before[name] === constants[name])) return;
     const restMv = NETWORK.restMv.value;
     const thresholdAboveRestMv = thresholdMv - restMv;
     this.#kernel.setConstants(restMv, thresholdAboveRestMv, delaySteps, refractorySteps);
@@ -363,8 +348,7 @@ export class KernelEngine implements SimulationEngine {
   #makeReady(): void {
     if (this.#made !== undefined) return;
     try {
-      const { exports } = new WebAssembly.Instance(this.module, { env: { abort: brokenInvariant } });
-      const kernel = exports as unknown as Kernel;
+      const kernel = instantiated<Kernel>(this.module, 'the kernel');
       this.#made = { kernel, overridden: new OverriddenConnections(kernel, this.wiring) };
       this.#layOut();
       this.#writeWiring();
@@ -456,8 +440,4 @@ function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): Words {
     longest = Math.max(longest, count - before);
   }
   return { ofAll: count, ofLongestRow: longest };
-}
-
-function brokenInvariant(): never {
-  throw new Error('the kernel failed an internal check');
 }

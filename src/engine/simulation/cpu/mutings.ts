@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../get-or-insert.js';
 import type { SilencedWindow } from '../../stimulus/protocol.js';
 
 /** Neurons that are silenced in one window. */
@@ -29,10 +30,7 @@ export function mutingsOf(
   const ofNeuron = new Map<number, SilencedWindow[]>();
   for (const window of given.toSorted((a, b) => a.startStep - b.startStep)) {
     for (const neuron of window.neurons) {
-      if (windowsOf[neuron] !== 2) continue;
-      const windows = ofNeuron.get(neuron);
-      if (windows === undefined) ofNeuron.set(neuron, [window]);
-      else windows.push(window);
+      if (windowsOf[neuron] === 2) getOrInsert(ofNeuron, neuron, (): SilencedWindow[] => []).push(window);
     }
   }
   return [...single, ...[...ofNeuron].flatMap(([neuron, windows]) => united(neuron, windows))];

@@ -1,4 +1,5 @@
 import type { Wiring } from '../../connectome/connectome.js';
+import { firstNotBelow } from '../../connectome/sorted-array.js';
 import type { ConnectionOverride } from '../../stimulus/protocol.js';
 import { factorsOfOverrides, type ConnectionFactors } from '../connection-factors.js';
 import type { SimulationOptions } from '../simulation.js';
@@ -61,22 +62,13 @@ export class OverriddenConnections {
     return this.#rows.get(neuron)?.cuts ?? 0;
   }
 
-  /** Silences only the second lists: the engine silences the rows. */
-  silence(neurons: Iterable<number>): void {
-    this.#setListEnds(neurons, ({ begin }) => begin);
-  }
-
-  /** Undoes `silence`. */
-  restore(neurons: Iterable<number>): void {
-    this.#setListEnds(neurons, ({ end }) => end);
-  }
-
-  #setListEnds(neurons: Iterable<number>, endOf: (row: OverrideRow) => number): void {
+  /** Determines whether the second lists of neurons are delivered; the engine does the same for the rows. */
+  deliver(neurons: Iterable<number>, areDelivered: boolean): void {
     if (!this.delivers) return;
     const overrideRows = this.#overrideRows();
     for (const neuron of neurons) {
       const row = this.#rows.get(neuron);
-      if (row !== undefined) overrideRows[2 * neuron + 1] = endOf(row);
+      if (row !== undefined) overrideRows[2 * neuron + 1] = areDelivered ? row.end : row.begin;
     }
   }
 
@@ -91,7 +83,10 @@ export class OverriddenConnections {
     const base = kernel.connections.value as number;
     const wordsOf = (connection: number) => Math.ceil(synapseCounts[connection]! / SYNAPSES_PER_WORD);
     const wordCount = connections.reduce((sum, connection) => sum + wordsOf(connection), 0);
-    const words = new EmptiedWords(new Uint32Array(kernel.memory.buffer, base), wordCount);
+    const words = new Uint32Array(kernel.memory.buffer, base);
+    // A list of numbers would take ten times as long if all connections are changed.
+    const emptied = new Uint32Array(2 * wordCount);
+    let emptiedLength = 0;
     const lists = new OverrideLists(kernel);
     let next = 0;
     for (const source of sources) {
@@ -106,7 +101,12 @@ export class OverriddenConnections {
           word = endOfConnection;
           continue;
         }
-        for (; word < endOfConnection; word++) words.empty(word);
+        for (; word < endOfConnection; word++) {
+          emptied[emptiedLength++] = word;
+          emptied[emptiedLength++] = words[word]!;
+          // The target stays. If all emptied words had one target, their additions would wait for each other.
+          words[word]! &= ADDRESS_MASK;
+        }
         const factor = factors[next++]!;
         if (factor === 0) cuts++;
         else lists.add(targets[c]!, signs[source]! * synapseCounts[c]! * factor);
@@ -118,7 +118,7 @@ export class OverriddenConnections {
       rows[ROW_WORDS * source + ROW_CONNECTION_COUNT]! -= cuts;
     }
     this.delivers = lists.length > 0;
-    this.#emptied = words.emptied;
+    this.#emptied = emptied.subarray(0, emptiedLength);
   }
 
   #remove(): void {
@@ -139,32 +139,6 @@ export class OverriddenConnections {
 
   #overrideRows(): Uint32Array {
     return viewOf(this.kernel, Uint32Array, 'overrideRows', 2 * (this.wiring.neuronCount + 1));
-  }
-}
-
-/** Empties words of the kernel, and records them. */
-class EmptiedWords {
-  /** A typed array: a list of numbers would take ten times as long if all connections are changed. */
-  readonly #emptied: Uint32Array<ArrayBuffer>;
-  #length = 0;
-
-  constructor(
-    private readonly words: Uint32Array,
-    maxCount: number,
-  ) {
-    this.#emptied = new Uint32Array(2 * maxCount);
-  }
-
-  /** The index of each emptied word, then its former value. */
-  get emptied(): Uint32Array<ArrayBuffer> {
-    return this.#emptied.subarray(0, this.#length);
-  }
-
-  /** The target stays. If all emptied words had one target, their additions would wait for each other. */
-  empty(word: number): void {
-    this.#emptied[this.#length++] = word;
-    this.#emptied[this.#length++] = this.words[word]!;
-    this.words[word]! &= ADDRESS_MASK;
   }
 }
 
@@ -202,20 +176,12 @@ class OverrideLists {
 }
 
 /** @returns the sources of the connections, except neurons of sign 0, which have no connections in the kernel */
-function sourcesOf({ rowStart, neuronCount, signs }: Wiring, connections: Uint32Array): number[] {
+function sourcesOf({ rowStart, signs }: Wiring, connections: Uint32Array): number[] {
   const sources: number[] = [];
   let source = 0;
   for (const connection of connections) {
     if (connection < rowStart[source + 1]! && sources.at(-1) === source) continue;
-    // Binary search, only from the last source on.
-    let low = source;
-    let high = neuronCount;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (rowStart[middle]! <= connection) low = middle;
-      else high = middle;
-    }
-    source = low;
+    source = firstNotBelow(rowStart, connection + 1, source) - 1;
     sources.push(source);
   }
   return sources.filter((each) => signs[each] !== 0);

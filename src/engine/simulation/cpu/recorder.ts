@@ -24,14 +24,6 @@ interface RecordingState {
   copied: number;
 }
 
-/** Samples of all recorded neurons that the kernel can take in one call. */
-interface Series {
-  readonly everySteps: number;
-  readonly count: number;
-  /** The index of the first potential in the kernel. */
-  readonly firstPotential: number;
-}
-
 /** Takes the samples of all recordings of one trial from the kernel. */
 export class Recorder {
   readonly neuronCount: number;
@@ -77,8 +69,11 @@ export class Recorder {
     }
   }
 
-  /** @returns the samples that are due before a step and have room; undefined unless there is exactly one recording */
-  seriesBefore(untilStep: number): Series | undefined {
+  /**
+   * @returns the samples that are due before a step and have room, and the index of the first potential in the kernel;
+   *   undefined unless there is exactly one recording
+   */
+  seriesBefore(untilStep: number) {
     const [state, another] = this.#states;
     if (state === undefined || another !== undefined) return undefined;
     const { everySteps } = state.recording;

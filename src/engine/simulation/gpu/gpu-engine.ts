@@ -80,26 +80,14 @@ export class GpuEngine {
    * @throws CodedError GPU_FAILED if the device is lost or refuses the work
    */
   async simulate(tables: BatchTables): Promise<BatchLists | undefined> {
-    return (await this.#simulate(tables, false))?.result.lists;
+    return (await this.simulateWithState(tables, false))?.result.lists;
   }
 
   /** The same with the state at the end of the batch, for tests of every bit. */
   async simulateWithState(
     tables: BatchTables,
+    withState = true,
   ): Promise<{ readonly shape: PipelineShape; readonly result: PipelineResult } | undefined> {
-    return this.#simulate(tables, true);
-  }
-
-  /** Releases the GPU. Call it only if no batch is in flight. */
-  async destroy(): Promise<void> {
-    await Promise.all(this.#idle.splice(0).map(({ pipeline }) => pipeline.destroy()));
-    await this.#gpu.destroy();
-  }
-
-  async #simulate(
-    tables: BatchTables,
-    withState: boolean,
-  ): Promise<{ shape: PipelineShape; result: PipelineResult } | undefined> {
     for (;;) {
       const shape = { ...tables.shape, spikes: this.#spikes, withState };
       if (!fits(this.room, shape)) {
@@ -115,6 +103,12 @@ export class GpuEngine {
       if (wanted > this.#spikes || (isTooMany && shape.spikes === this.#spikes)) this.#spikes = wanted;
       if (maxSpikes < shape.spikes) return { shape, result };
     }
+  }
+
+  /** Releases the GPU. Call it only if no batch is in flight. */
+  async destroy(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map(({ pipeline }) => pipeline.destroy()));
+    await this.#gpu.destroy();
   }
 
   async #run(tables: BatchTables, shape: PipelineShape): Promise<PipelineResult> {

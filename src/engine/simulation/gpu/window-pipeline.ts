@@ -159,18 +159,14 @@ function recordableKernels(
   const floats = floatsOf(neuronCount, incoming, shape);
   const connections = [incoming.groupCount, GROUP_CONNECTIONS] as [number, number];
   // No variable of a kernel may have one of these names: if the kernel runs as JavaScript, it would be the array.
-  const arrays = {
-    tables: tablesOf(incoming),
-    sourceOf: new Input(incoming.sources as unknown as number[], connections),
-    synapsesOf: new Input(incoming.synapses as unknown as number[], connections),
-  };
   // gpu.js calls a flat array with dimensions 'Input', but its types lack the name.
-  const input = 'Input' as unknown as GPUVariableType;
-  const arrayTypes: Record<keyof typeof arrays, GPUVariableType> = {
-    tables: 'Array',
-    sourceOf: input,
-    synapsesOf: input,
-  };
+  const input = (values: Float32Array) =>
+    ['Input' as unknown as GPUVariableType, new Input(values as unknown as number[], connections)] as const;
+  const arrays = {
+    tables: ['Array', tablesOf(incoming)],
+    sourceOf: input(incoming.sources),
+    synapsesOf: input(incoming.synapses),
+  } as const;
   const typed = (type: GPUVariableType, values: object) =>
     Object.fromEntries(Object.keys(values).map((name) => [name, type]));
   const kernel = (source: string, output: number, names: readonly (keyof typeof arrays)[] = []): Recordable =>
@@ -181,12 +177,12 @@ function recordableKernels(
       constants: {
         ...integers,
         ...floats,
-        ...Object.fromEntries(names.map((name) => [name, arrays[name]])),
+        ...Object.fromEntries(names.map((name) => [name, arrays[name][1]])),
       },
       constantTypes: {
         ...typed('Integer', integers),
         ...typed('Float', floats),
-        ...Object.fromEntries(names.map((name) => [name, arrayTypes[name]])),
+        ...Object.fromEntries(names.map((name) => [name, arrays[name][0]])),
       },
     });
 

@@ -1,4 +1,5 @@
 import type { Wiring } from '../../connectome/connectome.js';
+import { instantiated } from '../../instantiated.js';
 import type { Rewiring } from '../../stimulus/protocol.js';
 import { resampledCounts } from './resampled-counts.js';
 import {
@@ -50,8 +51,7 @@ export class CompiledRewiring {
     private readonly network: Rewirable,
   ) {
     this.#loaded = network;
-    const kernel = new WebAssembly.Instance(module, { env: { abort: brokenInvariant } })
-      .exports as unknown as Kernel;
+    const kernel = instantiated<Kernel>(module, 'the rewiring');
     const { neuronCount, connectionCount } = network;
     const { deckCount } = dealOf(network, 'targets_within_super_class');
     kernel.layOut(neuronCount, connectionCount, deckCount);
@@ -120,8 +120,4 @@ export class CompiledRewiring {
     const { memory, [section]: address } = this.#kernel;
     return new TypedArray(memory.buffer, address.value as number, length);
   }
-}
-
-function brokenInvariant(): never {
-  throw new Error('the rewiring failed an internal check');
 }

@@ -37,7 +37,7 @@ import {
 import { sortRows } from '../../connectome/rows.js';
 import { exponentialDecay } from '../exponential.js';
 import { PHILOX_STREAM, philox4x32, PhiloxSequence } from '../../stimulus/philox.js';
-import type { Rewiring } from '../../stimulus/protocol.js';
+import { type Rewiring, SHUFFLES } from '../../stimulus/protocol.js';
 import { resampledCounts } from './resampled-counts.js';
 
 /** The parts of a connectome that rewiring needs. */
@@ -48,12 +48,7 @@ export interface Rewirable
 
 type Shuffle = NonNullable<Rewiring['shuffle']>;
 /** The position in this list is the number of a shuffle, which is part of the key of its random numbers. */
-const SHUFFLE_NUMBERS: readonly Shuffle[] = [
-  'weights',
-  'targets',
-  'targets_within_super_class',
-  'targets_and_weights',
-];
+const SHUFFLE_NUMBERS: readonly Shuffle[] = [...SHUFFLES, 'targets_and_weights'];
 
 export const MAX_TRIES = 10_000;
 export const EXCHANGES_PER_CONNECTION = 10;
