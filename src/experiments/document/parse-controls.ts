@@ -1,7 +1,7 @@
 /** Checks the controls of a document against its reports, wiring and sweep. */
 import { invalid, refused } from '../../engine/schema/json-path.js';
 import { axisKindOf, type GivenAxis, parameterOf } from '../kinds/axis-kinds.js';
-import { type Controls, formsOf, isMatchedAxis, withMatch } from '../kinds/controls.js';
+import { type Controls, DEFAULT_MATCH, formsOf, isMatchedAxis } from '../kinds/controls.js';
 import { groupKindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { ExperimentDocument } from './document.js';
 
@@ -38,7 +38,7 @@ export function parsedControls(
   const axes = sweep.filter(
     (axis) => axisKindOf(axis).labelsOf && isMatchedAxis(controls, parameterOf(axis)),
   );
-  if (axes.length === 1) return withMatch(controls);
+  if (axes.length === 1) return { ...controls, match: controls.match ?? DEFAULT_MATCH };
   const as = {
     silence: 'silence',
     inputs: 'inputs.NAME',

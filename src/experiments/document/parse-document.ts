@@ -99,13 +99,11 @@ function withReports(document: unknown, channels: readonly string[]): unknown {
   return {
     ...document,
     ...(!hasMember(document, 'reports') && { reports: Object.fromEntries(byDefault) as unknown }),
-    ...(isObject(reports) && { reports: mapped(reports, writtenOut) }),
+    ...(isObject(reports) && {
+      reports: mapped(reports, (report) => (typeof report === 'string' ? { node_set: report } : report)),
+    }),
     ...(Array.isArray(sweep) && sweep.length === 0 && { sweep: undefined }),
   };
-}
-
-function writtenOut(report: unknown): unknown {
-  return typeof report === 'string' ? { node_set: report } : report;
 }
 
 type NodeSets = Readonly<Record<string, SetSelector>>;

@@ -179,18 +179,11 @@ function describedCount(count: bigint): string {
   return digits.length <= 15 ? digits : `about 10^${digits.length - 1}`;
 }
 
-export interface DecimalRange {
-  /** Number of values. The last one is included if a step hits it. */
-  readonly length: bigint;
-  /** All values. Check the length first. */
-  values(): number[];
-}
-
 /**
  * Numbers in equal steps, computed in decimal: 0.1, 0.2, 0.3 and not 0.30000000000000004.
  * @param from finite  @param to finite, not below from  @param step finite, above 0
  */
-export function decimalRange(from: number, to: number, step: number): DecimalRange {
+function decimalRange(from: number, to: number, step: number) {
   const parts = [from, to, step].map(decimalOf);
   const lowest = Math.min(...parts.map(({ exponent }) => exponent));
   const [first, last, distance] = parts.map(
@@ -198,7 +191,9 @@ export function decimalRange(from: number, to: number, step: number): DecimalRan
   );
   const length = (last! - first!) / distance! + 1n;
   return {
+    /** Number of values. The last one is included if a step hits it. */
     length,
+    /** All values. Check the length first. */
     values: () =>
       Array.from({ length: Number(length) }, (_, i) => Number(`${first! + BigInt(i) * distance!}e${lowest}`)),
   };

@@ -1,5 +1,6 @@
 /** Checks the time windows of inputs, reports and edits for every condition, and writes out their ends. */
 import { type JsonPath, refused } from '../../engine/schema/json-path.js';
+import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import { withEdits } from '../kinds/edit-kinds.js';
 import type { TimeWindow } from '../kinds/edit-kind.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
@@ -8,11 +9,6 @@ import type { ExperimentDocument } from './document.js';
 import { stepsOf } from '../kinds/fields.js';
 import type { InputDocument, ReportDocument } from '../kinds/kind-schemas.js';
 import type { SweptValues } from './parse-sweep.js';
-
-/** Times are multiples of 0.1 ms. In tenths they are integers, and their sums are exact. */
-function tenths(ms: number): number {
-  return Math.round(ms * 10);
-}
 
 /**
  * Copies the document and writes out the ends of all windows; an end stays null if conditions differ in it. A sweep combines
@@ -37,8 +33,9 @@ export function withWindows<D extends Pick<ExperimentDocument, 'inputs' | 'repor
     const delayMs = highest('delay_ms') ?? input.delay_ms;
     const lengthMs = highest('duration_ms') ?? input.duration_ms ?? 0;
     if (delayMs >= shortestMs) throw refused([...path, 'delay_ms'], delayMs, `less than ${inShortest}`);
-    if (tenths(delayMs) + tenths(lengthMs) > tenths(shortestMs)) {
-      const mostMs = (tenths(shortestMs) - tenths(delayMs)) / 10;
+    // Sums of steps are exact; sums of multiples of 0.1 ms need not be.
+    if (stepsOf(delayMs) + stepsOf(lengthMs) > stepsOf(shortestMs)) {
+      const mostMs = (stepsOf(shortestMs) - stepsOf(delayMs)) / STEPS_PER_MS;
       throw refused(
         [...path, 'duration_ms'],
         lengthMs,
@@ -47,7 +44,7 @@ export function withWindows<D extends Pick<ExperimentDocument, 'inputs' | 'repor
     }
     inputKindOf(input).checkConditions?.(input, { longestMs, highest }, path);
     const differs = isSwept || valuesOf('delay_ms') !== undefined || valuesOf('duration_ms') !== undefined;
-    const toEndMs = differs ? null : (tenths(durationMs) - tenths(input.delay_ms)) / 10;
+    const toEndMs = differs ? null : (stepsOf(durationMs) - stepsOf(input.delay_ms)) / STEPS_PER_MS;
     return { ...input, duration_ms: input.duration_ms ?? toEndMs };
   };
 
@@ -74,6 +71,6 @@ export function withWindows<D extends Pick<ExperimentDocument, 'inputs' | 'repor
   return { ...edited, inputs, reports };
 }
 
-export function mapped<T>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => T) {
+export function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => U) {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
 }

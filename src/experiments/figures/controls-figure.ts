@@ -2,11 +2,9 @@
 import { extent } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import { controlWords, rewiringOf } from '../kinds/controls.js';
-import type { MeanSd } from '../kinds/mean-sd.js';
-import type { Control } from '../kinds/report-answers.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
 import { groupSuffix, namedValue, otherSettingsText, scopeOfQ, withType } from './condition-labels.js';
-import { type FigureKind, type Findings, type FoundCondition, sentences } from './figure-kind.js';
+import { type FigureKind, type Findings, sentences } from './figure-kind.js';
 import { chanceText, counted, type Mark, type Panel, rounded } from './figure.js';
 import { highestFirst } from './measured-entries.js';
 
@@ -41,21 +39,8 @@ export function controlsFigure(experiment: ExperimentDocument): FigureKind {
   };
 }
 
-/** A group in a condition, with its controls. */
-export interface Comparison {
-  /** The report and labels of the group. */
-  readonly name: string;
-  /** With names of neurons. */
-  readonly parameters: FoundCondition['parameters'];
-  readonly rate: MeanSd;
-  readonly control: Control;
-}
-
 /** The groups that have controls; if they are more than `most`, those with the lowest p, then the furthest from their controls. */
-export function comparisonsOf(
-  { conditions, typeOf }: Pick<Findings, 'conditions' | 'typeOf'>,
-  most: number,
-): { readonly shown: readonly Comparison[]; readonly all: number } {
+export function comparisonsOf({ conditions, typeOf }: Pick<Findings, 'conditions' | 'typeOf'>, most: number) {
   const all = conditions.flatMap((condition) =>
     Object.entries(condition.groups).flatMap(([report, groups]) =>
       (groups as readonly RateGroup[]).flatMap((group) => {
@@ -74,6 +59,7 @@ export function comparisonsOf(
       ([name, value]) => [name, namedValue(value, typeOf)] as const,
     );
     return {
+      /** The report and labels of the group. */
       name: `${report} ${groupSuffix(withType(group, typeOf))}`.trim(),
       parameters: Object.fromEntries(named),
       rate,
@@ -82,6 +68,9 @@ export function comparisonsOf(
   });
   return { shown, all: all.length };
 }
+
+/** A group in a condition, with its controls. */
+type Comparison = ReturnType<typeof comparisonsOf>['shown'][number];
 
 /** The p of a group if no control is as far: more controls could make it smaller. */
 function leastP(shown: readonly Comparison[]): string | false {

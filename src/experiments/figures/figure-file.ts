@@ -2,7 +2,7 @@
 import { drawFigure } from './draw.js';
 import { GREYS, PAPER, type Palette } from './palette.js';
 import type { Figure } from './figure.js';
-import { svgText, type SvgNode } from './svg.js';
+import { svgText } from './svg.js';
 
 /** Two columns of most journals, as on the page. */
 export const USUAL_WIDTH_MM = 183;
@@ -24,20 +24,14 @@ export interface Look {
   readonly font?: string | undefined;
 }
 
-/** A figure as SVG, with its scale. */
-export interface FigureFile {
-  readonly svg: string;
-  /** The same figure as a tree, from which PDF is made. */
-  readonly drawing: SvgNode;
-  /** Length of a unit of the figure in millimetres. */
-  readonly unitMm: number;
-  readonly widthMm: number;
-}
-
+/**
+ * @returns a figure as SVG; the same as a tree, from which PDF is made; its width, and the length of its unit, in
+ *   millimetres
+ */
 export function figureFile(
   figure: Figure,
   { widthMm = USUAL_WIDTH_MM, textPt = USUAL_TEXT_PT, colours, font }: Look,
-): FigureFile {
+) {
   const unitMm = (textPt * MM_PER_INCH) / PT_PER_INCH / TEXT_UNITS;
   const width = widthMm / unitMm;
   const drawing = drawFigure(figure, width, {
@@ -47,6 +41,8 @@ export function figureFile(
   });
   return { svg: svgText(drawing), drawing, unitMm, widthMm: width * unitMm };
 }
+
+export type FigureFile = ReturnType<typeof figureFile>;
 
 function paletteOf(colours: string | undefined): Palette {
   if (colours === undefined) return PAPER;

@@ -84,10 +84,24 @@ export function otherSettingsChoice({ conditions }: Findings, shown: readonly st
   return { name: 'beside', label: 'At', values, inFile: MAX_FIGURES };
 }
 
+/** @param before values before those of single trials */
+export function trialChoice(trials: number, before: readonly string[] = []): Choice {
+  const values = Array.from({ length: trials }, (_, trial) => String(trial));
+  return { name: 'trial', label: 'Trial', values: [...before, ...values], inFile: 1 };
+}
+
 /** The chosen condition of a figure that shows only one. */
 export function conditionOf(findings: Findings, chosen: Chosen): FoundCondition {
   const beside = chosen(otherSettingsChoice(findings, []));
   return findings.conditions.find(({ parameters }) => otherSettingsText(parameters, []) === beside)!;
+}
+
+/** The numbers that a condition sets, whose parameters begin with a prefix such as `constants.`, by the rest of their names. */
+export function numbersUnder(prefix: string, { parameters }: FoundCondition): Record<string, number> {
+  const numbers = Object.entries(parameters).filter(
+    (entry): entry is [string, number] => entry[0].startsWith(prefix) && typeof entry[1] === 'number',
+  );
+  return Object.fromEntries(numbers.map(([name, value]) => [name.slice(prefix.length), value]));
 }
 
 /** A section with one panel below the other. */

@@ -60,7 +60,8 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
 }
 
 function mapsOf(report: string, axes: MapAxes, measure: Measured, findings: Findings, beside: string) {
-  const lines = linesOf(report, measure, findings, [axes.x, axes.y], true);
+  const { x, y, xs, ys } = axes;
+  const lines = linesOf(report, measure, findings, [x, y], true);
   const all = range(lines.highest.length);
   const strengthOf = (line: number) =>
     measure.lowest === undefined ? lines.highest[line]! : -lines.lowest[line]!;
@@ -71,11 +72,18 @@ function mapsOf(report: string, axes: MapAxes, measure: Measured, findings: Find
   const highest = max(lines.highest) ?? -Infinity;
   const scaleEnd = Math.max(0, highest);
   const section: Section = {
-    panels: sort(maps, ({ line }) => line).map(({ name, entries }) =>
-      mapPanel(name, beside, axes, cellsOf(name, entries, axes, measure, scaleEnd), measure),
-    ),
+    panels: sort(maps, ({ line }) => line).map(({ name, entries }): Panel => {
+      const cells = cellsOf(name, entries, axes, measure, scaleEnd);
+      return {
+        title: [name, beside].filter(Boolean).join(', '),
+        height: ys.length * Math.max(16, Math.min(60, 150 / ys.length)),
+        x: { label: parameterLabel(x), bands: xs.map((value) => ({ label: String(value) })) },
+        y: { label: parameterLabel(y), bands: ys.map((value) => ({ label: String(value) })).reverse() },
+        marks: [{ mark: 'cells', name: `${name}, ${measure.name}`, cells }],
+      };
+    }),
     smallestWidth: 340,
-    largestWidth: Math.min(560, Math.max(230, 80 * (axes.xs.length + 1))),
+    largestWidth: Math.min(560, Math.max(230, 80 * (xs.length + 1))),
     scale: {
       label: `${measure.label} of ${report} (${measure.unit}), ${sampleSize(lines.sizes)}`,
       highest: scaleEnd,
@@ -83,22 +91,6 @@ function mapsOf(report: string, axes: MapAxes, measure: Measured, findings: Find
   };
   const names = maps.map(({ name }) => name);
   return { report, section, highest, names, omitted: all.length - maps.length };
-}
-
-function mapPanel(
-  name: string,
-  beside: string,
-  { x, y, xs, ys }: MapAxes,
-  cells: readonly Cell[],
-  measure: Measured,
-): Panel {
-  return {
-    title: [name, beside].filter(Boolean).join(', '),
-    height: ys.length * Math.max(16, Math.min(60, 150 / ys.length)),
-    x: { label: parameterLabel(x), bands: xs.map((value) => ({ label: String(value) })) },
-    y: { label: parameterLabel(y), bands: ys.map((value) => ({ label: String(value) })).reverse() },
-    marks: [{ mark: 'cells', name: `${name}, ${measure.name}`, cells }],
-  };
 }
 
 /** @param highest the highest mean of the report */

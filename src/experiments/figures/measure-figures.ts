@@ -77,9 +77,7 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
       const n = sampleSize(drawn.flatMap(({ sizes }) => [...sizes]));
       const panels = drawn
         .filter(({ series }) => series.length > 0)
-        .map(({ report, series }) =>
-          curvesPanel(`${report} (${unit})`, series, xLabel, unit, { n, hasTickAtEachX: true }),
-        );
+        .map(({ report, series }) => curvesPanel(`${report} (${unit})`, series, xLabel, unit, n));
       if (panels.length === 0) return undefined;
       return {
         label: `${panels.map(({ title }) => title).join(', ')} over ${xLabel}; the table has the numbers.`,

@@ -22,21 +22,16 @@ export interface Series {
   readonly likeLine?: string;
 }
 
-/** Optional parts of a panel of curves. */
-export interface CurveOptions {
-  /** Sample size in words: `n = 30 trials`. */
-  readonly n?: string;
-  /** If true, each x is a set value and gets a tick. */
-  readonly hasTickAtEachX?: boolean;
-}
-
-/** Draws means as lines. The first series has a band of one population standard deviation to either side. */
+/**
+ * Draws means as lines. The first series has a band of one population standard deviation to either side.
+ * @param n sample size in words, such as `n = 30 trials`, if the x are the values of a sweep; each then gets a tick
+ */
 export function curvesPanel(
   title: string,
   all: readonly Series[],
   xLabel: string,
   unit: string,
-  { n, hasTickAtEachX = false }: CurveOptions = {},
+  n?: string,
 ): Panel {
   const shown = all.slice(0, MAX_SERIES);
   const points = shown.flatMap((series) => series.points);
@@ -73,7 +68,7 @@ export function curvesPanel(
     x: {
       label: xLabel,
       domain: extent(points, ({ x }) => x) as [number, number],
-      ...(hasTickAtEachX && { ticks }),
+      ...(n !== undefined && { ticks }),
     },
     y: { label: '', domain: [0, highestOf(points)], hasGrid: true },
     marks,

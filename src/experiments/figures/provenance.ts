@@ -60,12 +60,12 @@ export function pngWith(png: Uint8Array, facts: Facts, dpi: number): Uint8Array<
 
 function chunk(type: string, content: Uint8Array): Uint8Array {
   const data = joinedBytes([new TextEncoder().encode(type), content]);
-  const [length, checksum] = [content.length, crc32(data)].map((number) => {
-    const bytes = new Uint8Array(4);
-    new DataView(bytes.buffer).setUint32(0, number);
-    return bytes;
-  }) as [Uint8Array, Uint8Array];
-  return joinedBytes([length, data, checksum]);
+  const bytes = new Uint8Array(CHUNK_BYTES + content.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, content.length);
+  bytes.set(data, 4);
+  view.setUint32(4 + data.length, crc32(data));
+  return bytes;
 }
 
 /** The checksum of PNG (ISO 3309). */

@@ -11,6 +11,7 @@ import {
   type Findings,
   type FoundCondition,
   sentences,
+  trialChoice,
 } from './figure-kind.js';
 import type { Band, Mark, Paint, Panel } from './figure.js';
 import { withStimulus } from './stimulus-panel.js';
@@ -30,12 +31,11 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
       const table = own(tables, report);
       return table === undefined ? [] : [{ report, table, what: nounOf(report) }];
     });
-  const trialChoice = (condition: FoundCondition): Choice => {
+  const trialsOf = (condition: FoundCondition): Choice => {
     const { trials } = experiment;
     const neurons = tablesOf(condition).map(({ table }) => new Set(table.neurons).size);
     const isFew = trials > 1 && Math.max(...neurons) * trials <= MAX_ROWS_OF_TRIALS;
-    const values = Array.from({ length: trials }, (_, trial) => String(trial));
-    return { name: 'trial', label: 'Trial', values: isFew ? [ALL_TRIALS, ...values] : values, inFile: 1 };
+    return trialChoice(trials, isFew ? [ALL_TRIALS] : []);
   };
   const last = reports.at(-1)!;
   return {
@@ -44,11 +44,11 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
     table: experiment.reports[last]!.type,
     choices: (findings, chosen) => [
       { ...otherSettingsChoice(findings, []), inFile: 2 },
-      trialChoice(conditionOf(findings, chosen)),
+      trialsOf(conditionOf(findings, chosen)),
     ],
     draw(findings, chosen) {
       const condition = conditionOf(findings, chosen);
-      const trial = chosen(trialChoice(condition));
+      const trial = chosen(trialsOf(condition));
       const isAll = trial === ALL_TRIALS;
       const trials = isAll ? Array.from({ length: experiment.trials }, (_, at) => at) : [Number(trial)];
       const durationMs =
@@ -145,7 +145,7 @@ function rasterPanel(
   });
   return {
     panel: {
-      title: `${report}: ${countOf(events, what, table, trials)} of ${countOfNeurons(responding)}`,
+      title: `${report}: ${countOf(events, what, table, trials)} of ${grouped(responding.length)} neuron${responding.length === 1 ? '' : 's'}`,
       height: Math.min(560, Math.max(40, 14 * trials.length * responding.length)),
       x: { label: 'Time (ms)', domain: [0, durationMs] },
       y: { label: '', bands },
@@ -166,10 +166,6 @@ function countOf(
   // The last trial in the table may lack rows, and later ones have none.
   const isCut = truncated && trials.at(-1)! >= (trialOf.at(-1) ?? 0);
   return `${isCut ? 'the first ' : ''}${grouped(length)} ${what}`;
-}
-
-function countOfNeurons({ length }: Uint32Array): string {
-  return `${grouped(length)} ${length === 1 ? 'neuron' : 'neurons'}`;
 }
 
 /** If neurons have several rows, one for each trial, each neuron is a band. Otherwise rows could be mistaken for neurons. */

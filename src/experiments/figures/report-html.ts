@@ -94,14 +94,12 @@ export function reportHtml({ findings, totals, program, date }: ReportedAnswer):
 
 function factsOf({ head: { experiment, wiring }, conditions, unchanged }: Findings): string {
   const stopped = conditions.filter(({ complete }) => !complete).length;
-  return [
+  return sentences(
     `${trialsText(experiment)}${conditions.length === 1 ? '' : ` in each of ${conditions.length} conditions`}, seed ${experiment.seed}, ${wiring} wiring.`,
     `Numbers are means over the trials and population standard deviations (sd, ddof 0); n is the number of trials.`,
     unchanged > 0 && `Conditions that were not run, as they change nothing: ${unchanged}.`,
     stopped > 0 && `Conditions that were stopped at the limit on synaptic events: ${stopped}.`,
-  ]
-    .filter(Boolean)
-    .join(' ');
+  );
 }
 
 function section(title: string, ...content: readonly Html[]): Html {
@@ -131,7 +129,9 @@ function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
       `${what}, behind Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
     if (kind.bins !== undefined) {
       const name = `${kind.name.charAt(0).toUpperCase()}${kind.name.slice(1)}`;
-      return [binsTable(behind(name), kind.bins.rows(findings), kind.bins.unit, findings)];
+      const heads = ['From (ms)', 'To (ms)', `Mean (${kind.bins.unit})`];
+      const valuesOf = ({ fromMs, toMs, mean }: BinRow) => [fromMs, toMs, mean];
+      return [groupsTable(behind(name), heads, kind.bins.rows(findings), valuesOf, findings)];
     }
     if (shown.length === 0) return [];
     const title = behind(measureOf(findings.head.experiment, shown[0]!.report).label);
@@ -187,11 +187,6 @@ function lineValues(
 ): string[] {
   if (driverLines === undefined) return [];
   return [driverLines.textFor(typesOfRow(parameters, group, typeOf)) || '–'];
-}
-
-function binsTable(title: string, rows: FirstRows<BinRow>, unit: string, findings: Findings): Html {
-  const heads = ['From (ms)', 'To (ms)', `Mean (${unit})`];
-  return groupsTable(title, heads, rows, ({ fromMs, toMs, mean }) => [fromMs, toMs, mean], findings);
 }
 
 /** @param heads headings of the value columns, after the columns that identify a row */

@@ -32,24 +32,15 @@ const LEVEL = 0.95;
 
 /** A screen of changes of the network opens on paired differences, if there are trials to compare. */
 export function screenFigures(axis: EachAxis, measure: Measured, trials: number): FigureKind[] {
-  const screen = new Screen(axis, measure);
+  const screen = screenOf(axis, measure);
   const numbers = numbersFigure(screen);
   return screen.edited === undefined || trials < 2 ? [numbers] : [changesFigure(screen), numbers];
 }
 
 /** The rows and choices of both figures. */
-class Screen {
-  readonly edited;
-
-  constructor(
-    readonly axis: EachAxis,
-    readonly measure: Measured,
-  ) {
-    this.edited = editKindOf(axis.as)?.groups;
-  }
-
-  choices(findings: Findings, chosen: Chosen): readonly Choice[] {
-    const { measure, axis } = this;
+function screenOf(axis: EachAxis, measure: Measured) {
+  const edited = editKindOf(axis.as)?.groups;
+  const choices = (findings: Findings, chosen: Chosen): readonly Choice[] => {
     // A report has no groups if this brain has none of its neurons.
     const values = measure.reports.filter((each) => groupsIn(findings.conditions[0], each).length > 0);
     const report: Choice = { name: 'report', label: 'Report', values, inFile: 3 };
@@ -61,43 +52,50 @@ class Screen {
       inFile: 3,
     };
     return [report, group, otherSettingsChoice(findings, [axis.as])];
-  }
+  };
 
-  /** Ranks conditions: the baseline, then by the largest change or the strongest response; conditions without a number last. */
-  ranked(findings: Findings, chosen: Chosen) {
-    const { measure, axis, edited } = this;
-    const [report, group, beside] = this.choices(findings, chosen).map(chosen) as [string, string, string];
-    const at = groupsIn(findings.conditions[0], report).findIndex(
-      (each) => groupLabel(withType(each, findings.typeOf)) === group,
-    );
-    const all = findingsAt(findings, [axis.as], chosen).conditions.flatMap((condition) => {
-      const group = groupsIn(condition, report)[at];
-      return group === undefined
-        ? []
-        : entriesOf({ report, condition, group }, measure, findings).slice(0, 1);
-    });
-    const baseline = all.find(({ condition }) => condition.parameters[axis.as] === null);
-    const rank = ({ value, group }: Entry) =>
-      edited && value !== null
-        ? Math.abs(value.mean - (baseline?.value?.mean ?? 0))
-        : activityOf(measure, group);
-    const others = all.filter((entry) => entry !== baseline).sort((a, b) => descending(rank(a), rank(b)));
-    return { baseline, others, beside, what: group === 'all' ? report : `${report} ${group}` };
-  }
+  return {
+    axis,
+    measure,
+    edited,
+    choices,
+    /** Ranks conditions: the baseline, then by the largest change or the strongest response; conditions without a number last. */
+    ranked(findings: Findings, chosen: Chosen) {
+      const [report, group, beside] = choices(findings, chosen).map(chosen) as [string, string, string];
+      const at = groupsIn(findings.conditions[0], report).findIndex(
+        (each) => groupLabel(withType(each, findings.typeOf)) === group,
+      );
+      const all = findingsAt(findings, [axis.as], chosen).conditions.flatMap((condition) => {
+        const group = groupsIn(condition, report)[at];
+        return group === undefined
+          ? []
+          : entriesOf({ report, condition, group }, measure, findings).slice(0, 1);
+      });
+      const baseline = all.find(({ condition }) => condition.parameters[axis.as] === null);
+      const rank = ({ value, group }: Entry) =>
+        edited && value !== null
+          ? Math.abs(value.mean - (baseline?.value?.mean ?? 0))
+          : activityOf(measure, group);
+      const others = all.filter((entry) => entry !== baseline).sort((a, b) => descending(rank(a), rank(b)));
+      return { baseline, others, beside, what: group === 'all' ? report : `${report} ${group}` };
+    },
 
-  labelOf({ condition }: Entry, { typeOf }: Findings): string {
-    return conditionLabel(this.axis.as, namedValue(condition.parameters[this.axis.as]!, typeOf));
-  }
+    labelOf({ condition }: Entry, { typeOf }: Findings): string {
+      return conditionLabel(axis.as, namedValue(condition.parameters[axis.as]!, typeOf));
+    },
 
-  /** Sentences about conditions that the figure does not show. */
-  notDrawn(drawn: number, all: number, { unchanged }: Findings): string {
-    return sentences(
-      all > drawn && `${drawn} of ${all} groups are drawn; the table has all.`,
-      unchanged > 0 &&
-        `Conditions that were not run: ${unchanged}, as ${this.edited?.unchanged ?? 'their groups change nothing'}.`,
-    );
-  }
+    /** Sentences about conditions that the figure does not show. */
+    notDrawn(drawn: number, all: number, { unchanged }: Findings): string {
+      return sentences(
+        all > drawn && `${drawn} of ${all} groups are drawn; the table has all.`,
+        unchanged > 0 &&
+          `Conditions that were not run: ${unchanged}, as ${edited?.unchanged ?? 'their groups change nothing'}.`,
+      );
+    },
+  };
 }
+
+type Screen = ReturnType<typeof screenOf>;
 
 function changesFigure(screen: Screen): FigureKind {
   const { measure, edited, axis } = screen;
@@ -105,7 +103,7 @@ function changesFigure(screen: Screen): FigureKind {
   return {
     name: `change of ${measure.name}`,
     table: measure.table,
-    choices: (findings, chosen) => screen.choices(findings, chosen),
+    choices: screen.choices,
     draw(findings, chosen) {
       const { baseline, others, beside, what } = screen.ranked(findings, chosen);
       const before = baseline?.value?.trials ?? [];
@@ -195,7 +193,7 @@ function numbersFigure(screen: Screen): FigureKind {
   const none = settingText(axis.as, null);
   return {
     ...measure,
-    choices: (findings, chosen) => screen.choices(findings, chosen),
+    choices: screen.choices,
     rows(findings, chosen) {
       const { baseline, others } = screen.ranked(findings, chosen);
       const all = baseline === undefined ? others : [baseline, ...others];

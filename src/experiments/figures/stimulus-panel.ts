@@ -3,8 +3,7 @@ import { max } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import { editsOf } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
-import type { InputDocument } from '../kinds/kind-schemas.js';
-import { type FoundCondition, wide } from './figure-kind.js';
+import { type FoundCondition, numbersUnder, wide } from './figure-kind.js';
 import type { Band, Mark, Panel, Section } from './figure.js';
 
 const ROW_PX = 18;
@@ -37,14 +36,15 @@ export function withStimulus(
 /** @returns undefined if nothing is stimulated, and nothing silenced in a window */
 function stimulusPanel(
   experiment: ExperimentDocument,
-  { parameters }: FoundCondition,
+  condition: FoundCondition,
   domain: readonly [number, number],
 ): Panel | undefined {
   const bands: Band[] = [];
   const marks: Mark[] = [];
   for (const [name, given] of Object.entries(experiment.inputs).slice(0, MAX_INPUTS)) {
     const row = bands.length;
-    const { input, isSwept } = inCondition(name, given, parameters);
+    const swept = numbersUnder(`inputs.${name}.`, condition);
+    const input = { ...given, ...swept };
     const [from, to] = [input.delay_ms, input.delay_ms + (input.duration_ms ?? Infinity)];
     const course = inputKindOf(input).course(input);
     if ('eventsMs' in course) {
@@ -65,7 +65,10 @@ function stimulusPanel(
       marks.push({ mark: 'rect', name: 'stimulus', x, y, paint: 'muted', title });
     });
     const isVaried = new Set(course.rates.map(({ hz }) => hz)).size > 1;
-    bands.push({ label: name, note: isSwept ? 'swept' : `${isVaried ? 'up to ' : ''}${highest} Hz` });
+    bands.push({
+      label: name,
+      note: Object.keys(swept).length > 0 ? 'swept' : `${isVaried ? 'up to ' : ''}${highest} Hz`,
+    });
   }
   for (const [, kind, value] of editsOf(experiment)) {
     for (const { label, startMs, endMs } of kind.windowsOf?.(value) ?? []) {
@@ -83,17 +86,4 @@ function stimulusPanel(
     y: { label: '', bands },
     marks,
   };
-}
-
-/** Copies an input with the values that the sweep sets in a condition. */
-function inCondition(
-  name: string,
-  input: InputDocument,
-  parameters: FoundCondition['parameters'],
-): { readonly input: InputDocument; readonly isSwept: boolean } {
-  const prefix = `inputs.${name}.`;
-  const set = Object.entries(parameters)
-    .filter(([parameter, value]) => parameter.startsWith(prefix) && typeof value === 'number')
-    .map(([parameter, value]) => [parameter.slice(prefix.length), value] as const);
-  return { input: { ...input, ...Object.fromEntries(set) }, isSwept: set.length > 0 };
 }

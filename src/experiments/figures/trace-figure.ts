@@ -8,11 +8,12 @@ import type { EventTable } from '../kinds/result-rows.js';
 import {
   conditionOf,
   otherSettingsChoice,
-  type Choice,
   type FigureKind,
   type Findings,
   type FoundCondition,
+  numbersUnder,
   sentences,
+  trialChoice,
 } from './figure-kind.js';
 import { type Mark, type Panel } from './figure.js';
 import { highestFirst } from './measured-entries.js';
@@ -23,19 +24,13 @@ import { own } from '../../engine/own.js';
 const TRACE_PX = 96;
 /** Maximum number of panels of a report. */
 const MAX_TRACES = 6;
-const CONSTANTS = 'constants.';
 /** Maximum number of points of a line. More could not be told apart. */
 const MAX_POINTS = 2000;
 
 /** @param reports at least one; their kinds have a trace */
 export function traceFigure(experiment: ExperimentDocument, reports: readonly string[]): FigureKind {
   const kindOfReport = (report: string) => eventKindOf(experiment.reports[report]!)!;
-  const trials: Choice = {
-    name: 'trial',
-    label: 'Trial',
-    values: Array.from({ length: experiment.trials }, (_, trial) => String(trial)),
-    inFile: 1,
-  };
+  const trials = trialChoice(experiment.trials);
   return {
     name: kindOfReport(reports[0]!).noun,
     table: experiment.reports[reports[0]!]!.type,
@@ -45,11 +40,12 @@ export function traceFigure(experiment: ExperimentDocument, reports: readonly st
       const { tables } = condition;
       const trial = Number(chosen(trials));
       const spikes = spikesOf(experiment, condition, trial);
+      const constants = { ...experiment.constants, ...numbersUnder('constants.', condition) };
       const drawn = reports.flatMap((report) => {
         const table = own(tables, report);
         const { trace } = kindOfReport(report);
         if (table === undefined || trace === undefined) return [];
-        const lines = trace.linesWith?.(constantsIn(experiment, condition)) ?? [];
+        const lines = trace.linesWith?.(constants) ?? [];
         const traced = tracesOf(report, table, trial, trace, lines, { ...findings, spikes });
         return traced.panels.length === 0 ? [] : [traced];
       });
@@ -65,18 +61,6 @@ export function traceFigure(experiment: ExperimentDocument, reports: readonly st
         ),
       };
     },
-  };
-}
-
-/** The constants that a condition changes, by their names in a document. */
-function constantsIn(
-  { constants }: ExperimentDocument,
-  { parameters }: FoundCondition,
-): Record<string, number> {
-  const swept = Object.entries(parameters).filter(([name]) => name.startsWith(CONSTANTS));
-  return {
-    ...constants,
-    ...Object.fromEntries(swept.map(([name, value]) => [name.slice(CONSTANTS.length), value as number])),
   };
 }
 

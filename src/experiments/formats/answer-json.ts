@@ -76,7 +76,14 @@ export function* conditionJson(
   condition: Pick<AnsweredCondition, 'reports'>,
   names: NeuronNames,
 ): Generator<string, void, void> {
-  for (const piece of conditionPieces(condition, names)) if (piece !== undefined) yield piece;
+  let piece = '';
+  for (const part of conditionParts(condition, names)) {
+    piece += part;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
 }
 
 /** The same as bytes of UTF-8, with a pause after each part of about 4 KiB. */
@@ -85,26 +92,11 @@ export function* conditionBytes(
   names: NeuronNames,
 ): InParts<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
-  for (const piece of conditionPieces(condition, names)) {
-    if (piece !== undefined) pieces.push(encoder.encode(piece));
+  for (const part of conditionParts(condition, names)) {
+    pieces.push(encoder.encode(part));
     yield;
   }
   return joinedBytes(pieces);
-}
-
-/** Yields after each part: a piece of about 64 KiB, or nothing if more parts belong to it. */
-function* conditionPieces(
-  condition: Pick<AnsweredCondition, 'reports'>,
-  names: NeuronNames,
-): Generator<string | undefined, void, void> {
-  let piece = '';
-  for (const part of conditionParts(condition, names)) {
-    piece += part;
-    const isFull = piece.length >= PIECE_CHARACTERS;
-    yield isFull ? piece : undefined;
-    if (isFull) piece = '';
-  }
-  if (piece !== '') yield piece;
 }
 
 function* conditionParts(

@@ -2,7 +2,7 @@ import { JsonWriter } from './answer-json.js';
 import type { TableColumn } from '../kinds/result-rows.js';
 import type { ExperimentEvent } from '../document/result.js';
 import type { Format, TableFormat } from './formats.js';
-import { tableMetadata, tableOf, type Table, type TableRequest, type TableEncoder } from './tables.js';
+import { tableMetadata, tableOf, type TableRequest, type TableEncoder } from './tables.js';
 
 /**
  * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes. It holds in memory only one
@@ -16,6 +16,8 @@ export interface AnswerWriter {
   write(event: ExperimentEvent): Iterable<Uint8Array>;
 }
 
+const NO_BYTES = new Uint8Array(0);
+
 /**
  * Makes the writer of a format. The libraries of Arrow, Parquet and figures are loaded on first use.
  * @throws CodedError INVALID_PARAMETER if the experiment has no such table, or its columns cannot have the requested names
@@ -27,7 +29,24 @@ export async function answerWriter(format: Format, options: TableRequest): Promi
   const table = tableOf(options);
   // BMTK reads columns that are separated by spaces.
   const separator = options.names === 'sonata' ? ' ' : ',';
-  return new TableWriter(table, await encoderOf(format, table.columns, separator));
+  const encoder = await encoderOf(format, table.columns, separator);
+  return {
+    *write(event) {
+      switch (event.kind) {
+        case 'head':
+          yield* encoder.begin(tableMetadata(event.head));
+          break;
+        case 'condition':
+          for (const batch of table.batchesOf(event.condition)) {
+            yield NO_BYTES;
+            yield* encoder.append(batch);
+          }
+          break;
+        case 'totals':
+          yield* encoder.end();
+      }
+    },
+  };
 }
 
 /** @param separator separates columns of CSV */
@@ -39,29 +58,4 @@ export async function encoderOf(
   if (format === 'csv') return new (await import('./csv.js')).CsvEncoder(columns, separator);
   if (format === 'arrow') return new (await import('./arrow.js')).ArrowEncoder(columns);
   return new (await import('./parquet.js')).ParquetEncoder(columns);
-}
-
-const NO_BYTES = new Uint8Array(0);
-
-class TableWriter implements AnswerWriter {
-  constructor(
-    private readonly table: Table,
-    private readonly encoder: TableEncoder,
-  ) {}
-
-  *write(event: ExperimentEvent): Iterable<Uint8Array> {
-    switch (event.kind) {
-      case 'head':
-        yield* this.encoder.begin(tableMetadata(event.head));
-        break;
-      case 'condition':
-        for (const batch of this.table.batchesOf(event.condition)) {
-          yield NO_BYTES;
-          yield* this.encoder.append(batch);
-        }
-        break;
-      case 'totals':
-        yield* this.encoder.end();
-    }
-  }
 }

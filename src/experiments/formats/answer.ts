@@ -74,9 +74,9 @@ export function checkRequest(plan: ExperimentPlan, wanted: AnswerRequest, limitR
   if (wanted.truncate) return;
   const samplesIn = plan.cost.samplesOf(writtenReports(plan, wanted));
   for (let condition = wanted.from; condition < plan.conditions; condition++) {
-    const limit = { rows: limitRows, formats: formatsOf(tableIn(plan, wanted)) };
     const samples = samplesIn(plan.grid.cellOf(condition));
-    if (samples > limitRows) throw tooManyRows(condition, 0, samples, limit);
+    if (samples <= limitRows) continue;
+    throw tooManyRows(condition, 0, samples, { rows: limitRows, formats: formatsOf(tableIn(plan, wanted)) });
   }
 }
 

@@ -23,11 +23,7 @@ export interface ConnectionSearch extends Omit<ConnectionQuestion, 'sources' | '
   readonly format: 'json' | TableFormat;
 }
 
-export interface ConnectionPage {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The first row of the next page, if there is one. */
-  readonly next: number | undefined;
-}
+export type ConnectionPage = Awaited<ReturnType<typeof connectionTable>>;
 
 interface Column {
   readonly name: string;
@@ -37,13 +33,14 @@ interface Column {
 
 /**
  * Answers a page of the connections between two selectors: JSON with totals, or only the rows as a table.
+ * @returns its bytes, and the first row of the next page, if there is one
  * @throws CodedError INVALID_PARAMETER, UNKNOWN_NEURONS, EMPTY_NODE_SET with the parameter in the path
  */
 export async function connectionTable(
   connectome: Connectome,
   { source, target, ids, format, ...page }: ConnectionSearch,
   turn: Turn,
-): Promise<ConnectionPage> {
+) {
   const selectors = await turn(() => parseSelectors({ source, target }, ids));
   const resolver = new NodeSetResolver(connectome, { node_sets: {}, on_missing: 'error' });
   const [sources, targets] = await inTurns(turn, resolver.resolving(selectors));

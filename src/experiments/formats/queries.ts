@@ -3,7 +3,6 @@
  */
 import { CONNECTION_GROUPS } from '../../engine/connectome/connections.js';
 import { LABELS } from '../../engine/connectome/neuron-index.js';
-import type { NeuronPatterns } from '../../engine/connectome/neuron-search.js';
 import { ALL_NEURONS, NAMED_SIDES, PUBLISHED_PREFIX } from '../../engine/connectome/set-selector.js';
 import { invalid } from '../../engine/schema/json-path.js';
 import { oneOf, text, type Schema, type SchemaOf, type Static } from '../../engine/schema/json-schema.js';
@@ -147,13 +146,6 @@ export const NEURON_QUERY = {
   ),
 } as const;
 
-/** Returns the given labels and ids. */
-function patternsOf(query: QueryOf<typeof NEURON_QUERY>): NeuronPatterns {
-  const given = LABELS.filter((label) => query[label] !== undefined);
-  const labels = Object.fromEntries(given.map((label) => [label, query[label]!]));
-  return { ...labels, ...(query.root_id !== undefined && { root_id: query.root_id.split(',') }) };
-}
-
 function isListOfIds(ids: readonly string[]): boolean {
   return ids.length <= MAX_IDS && ids.every((id) => id.length > 0 && id.length <= MAX_PATTERN_LENGTH);
 }
@@ -162,8 +154,10 @@ export function neuronSearchOf(
   query: QueryOf<typeof NEURON_QUERY>,
   format: NeuronSearch['format'],
 ): NeuronSearch {
+  const given = LABELS.filter((label) => query[label] !== undefined);
+  const labels = Object.fromEntries(given.map((label) => [label, query[label]!]));
   return {
-    patterns: patternsOf(query),
+    patterns: { ...labels, ...(query.root_id !== undefined && { root_id: query.root_id.split(',') }) },
     from: Number(query.from ?? 0),
     limit: Number(query.limit ?? DEFAULT_LIMIT),
     format,

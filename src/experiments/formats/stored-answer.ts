@@ -6,6 +6,7 @@ import type {
   ExperimentHead,
   ExperimentTotals,
 } from '../document/result.js';
+import { mapped } from '../document/windows.js';
 import type { GroupResults } from '../kinds/result-rows.js';
 import type { AnswerRequest } from './answer.js';
 import { eventTableOf, type TableColumns } from './tables.js';
@@ -39,19 +40,14 @@ export function eventsOfAnswer(
         indices.set(neurons.neuronId(neuron), neuron);
     return indices.get(id)!;
   };
-  const tableOrGroups = ([name, report]: [string, GroupResults | TableColumns]) =>
-    [
-      name,
-      Array.isArray(report) ? report : eventTableOf(report as TableColumns, experiment, name, indexOf),
-    ] as const;
+  const tableOrGroups = (report: GroupResults | TableColumns, name: string) =>
+    'trial' in report ? eventTableOf(report, experiment, name, indexOf) : report;
   return [
     { kind: 'head', head },
-    ...conditions.map(({ reports, ...condition }): ExperimentEvent => {
-      const read = Object.fromEntries(
-        Object.entries(reports).map(tableOrGroups),
-      ) as AnsweredCondition['reports'];
-      return { kind: 'condition', condition: { ...condition, reports: read } };
-    }),
+    ...conditions.map(({ reports, ...condition }): ExperimentEvent => ({
+      kind: 'condition',
+      condition: { ...condition, reports: mapped(reports, tableOrGroups) },
+    })),
     { kind: 'totals', totals },
   ];
 }

@@ -9,7 +9,7 @@ export const MAX_CONTROLS = 1000;
 /** Largest false discovery rate q of a finding that a screen reports. */
 export const MAX_Q = 0.05;
 const MATCHES = [...GROUP_LABELS.filter((label) => label !== 'neuron'), 'activity'] as const;
-const DEFAULT_MATCH = ['super_class', 'side', 'activity'] as const;
+export const DEFAULT_MATCH = ['super_class', 'side', 'activity'] as const;
 
 export const CONTROLS = object(
   'Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come ' +
@@ -63,11 +63,6 @@ const MATCHED_PARAMETERS = {
 /** The forms of control that a document names. */
 export function formsOf(controls: Controls): (typeof FORMS)[number][] {
   return FORMS.filter((form) => controls[form] !== undefined);
-}
-
-/** Completes matched controls. */
-export function withMatch({ match = DEFAULT_MATCH, ...controls }: Controls): Controls {
-  return { ...controls, match };
 }
 
 /** The wiring of control number n, apart from the seed; undefined if controls keep the wiring. */

@@ -47,14 +47,10 @@ export function withEdits<D extends object>(
   document: D,
   change: (kind: EditKind, value: NonNullable<unknown>) => unknown,
 ): D {
-  const changed = new Map(editsOf(document).map(([name, kind, value]) => [name, change(kind, value)]));
-  const entries = Object.entries(document).map(([name, value]) => [
-    name,
-    changed.has(name) ? changed.get(name) : value,
-  ]);
-  return Object.fromEntries(
-    entries.filter(([name, value]) => value !== undefined || !changed.has(name)),
-  ) as D;
+  const edits = editsOf(document).map(([name, kind, value]) => [name, change(kind, value)] as const);
+  const undone = edits.filter(([, value]) => value === undefined).map(([name]) => name);
+  const changed = { ...document, ...Object.fromEntries(edits) };
+  return Object.fromEntries(Object.entries(changed).filter(([name]) => !undone.includes(name))) as D;
 }
 
 /** Numbers of edits that a sweep may set, by the names of their parameters. @param document left out for messages */

@@ -227,14 +227,8 @@ export function sparesSilent(axis: Axis): boolean {
 }
 
 export function lengthOf(axis: Axis): number {
-  switch (axis.kind) {
-    case 'values':
-      return axis.values.length;
-    case 'groups':
-      return 1 + axis.groups.count;
-    case 'responders':
-      return 1 + axis.top;
-  }
+  if (axis.kind === 'values') return axis.values.length;
+  return 1 + (axis.kind === 'groups' ? axis.groups.count : axis.top);
 }
 
 /** @returns null in the baseline of an axis of groups, and everywhere on an axis of responders, whose groups are not known yet */

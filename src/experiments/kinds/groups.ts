@@ -34,12 +34,9 @@ export function groupsOf(
   groupBy: readonly GroupLabel[],
 ): Groups {
   const isByNeuron = groupBy.includes('neuron');
-  const ranks: Ranks[] = [];
-  for (const label of groupBy) {
-    // Neurons are sorted already, and further labels cannot divide single neurons.
-    if (label === 'neuron') break;
-    ranks.push(ranksOf(connectome, label));
-  }
+  // Neurons are sorted already, and further labels cannot divide single neurons.
+  const dividing = isByNeuron ? groupBy.slice(0, groupBy.indexOf('neuron')) : groupBy;
+  const ranks = dividing.map((label) => ranksOf(connectome, label as NamingLabel));
   const positions = positionsInOrder(neurons, ranks);
   const groupOfPosition = new Uint32Array(neurons.length);
   const byGroup = new Uint32Array(neurons.length);
@@ -120,7 +117,7 @@ const CLASS_MEMBERS = { super_class: 'superClass', class: 'class', sub_class: 's
 /** Remembered, because many reports are divided by the same labels. */
 const RANKS = new WeakMap<Connectome, Map<NamingLabel, Ranks>>();
 
-export function ranksOf(connectome: Connectome, label: NamingLabel): Ranks {
+function ranksOf(connectome: Connectome, label: NamingLabel): Ranks {
   const known = getOrInsert(RANKS, connectome, () => new Map<NamingLabel, Ranks>());
   return getOrInsert(known, label, () => newRanks(connectome, label));
 }

@@ -6,18 +6,12 @@ import type { Schema, SchemaOf } from '../../engine/schema/json-schema.js';
 import type { BackgroundTrain, GivenTrain, PoissonTrain } from '../../engine/stimulus/protocol.js';
 import type { Bound } from './bound.js';
 import type { InputDocument } from './kind-schemas.js';
+import type { ReportWindow } from './report-kind.js';
 import type { TrainWork } from './train-work.js';
 
-/** An input in one condition, with the values that the sweep sets. Its window in steps of 0.1 ms excludes endStep. */
-export interface InputSettings<Document extends InputDocument = InputDocument> {
+/** An input in one condition, with the values that the sweep sets, and its window. */
+export interface InputSettings<Document extends InputDocument = InputDocument> extends ReportWindow {
   readonly input: Document;
-  readonly startStep: number;
-  readonly endStep: number;
-}
-
-export interface ExpectedWork<Document extends InputDocument = InputDocument> {
-  /** Work of one trial. @param neurons number of neurons that get events */
-  of(neurons: number, settings: InputSettings<Document>): TrainWork;
 }
 
 export interface InputNeurons {
@@ -104,7 +98,10 @@ export interface InputKind<Document extends InputDocument = InputDocument> {
     input: Document,
     counts: (neuron: number) => boolean,
     neurons: InputNeurons,
-  ): ExpectedWork<Document>;
+  ): {
+    /** Work of one trial. @param neurons number of neurons that get events */
+    of(neurons: number, settings: InputSettings<Document>): TrainWork;
+  };
   /** @param own settings in a condition, with the seed of the condition */
   trainOf(
     connectome: Connectome,

@@ -69,11 +69,8 @@ export interface EventsInTime {
   readonly neurons: Uint32Array;
 }
 
-/** The view of a trial, or of a segment of one, that `read` gets. Steps count from the start of the trial. */
-export interface TrialView {
-  /** The simulated steps: from startStep up to, not including, endStep. */
-  readonly startStep: number;
-  readonly endStep: number;
+/** The view of a trial, or of a segment of one, that `read` gets, with the simulated steps, from the start of the trial. */
+export interface TrialView extends ReportWindow {
   readonly raster: EventsInTime;
   /** The events of each input separately; empty if no report of the task reads them. */
   readonly eventsOfInputs: readonly EventsInTime[];

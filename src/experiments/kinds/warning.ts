@@ -20,3 +20,11 @@ export const WARNING = object('Something to bear in mind about the results.', {
   message: text('For people.'),
 });
 export type ExperimentWarning = Static<typeof WARNING>;
+
+/** Maximum number of names that a warning lists. */
+export const LISTED_AT_MOST = 10;
+
+export function listed(names: readonly string[]): string {
+  const more = names.length - LISTED_AT_MOST;
+  return names.slice(0, LISTED_AT_MOST).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

@@ -3,11 +3,10 @@ import { type Connectome, SIDES } from '../../engine/connectome/connectome.js';
 import { synapseTotalsOf } from '../../engine/connectome/synapse-totals.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
-import type { ExperimentWarning } from '../kinds/warning.js';
+import { type ExperimentWarning, listed } from '../kinds/warning.js';
 
 /** Sides differ if one has more than this times the input synapses of the other. */
 const MAX_RATIO = 2;
-const LISTED_AT_MOST = 10;
 const [LEFT, RIGHT] = [SIDES.indexOf('left'), SIDES.indexOf('right')];
 
 /** Mean input synapses of a neuron on either side. */
@@ -23,14 +22,12 @@ export function asymmetricInputs(
   const all = new Map(ofGroups.flatMap((report) => [...sidesOf(connectome, report)]));
   const found = [...all].filter(([, sides]) => isAsymmetric(sides));
   if (found.length === 0) return [];
-  const listed = found
-    .slice(0, LISTED_AT_MOST)
-    .map(([name, { left, right }]) => `${name} (left ${Math.round(left!)}, right ${Math.round(right!)})`);
-  const more = found.length - listed.length;
+  const means = found.map(
+    ([name, { left, right }]) => `${name} (left ${Math.round(left!)}, right ${Math.round(right!)})`,
+  );
   const message =
-    `The input synapses of the two sides differ more than twofold: ${listed.join(', ')}` +
-    `${more > 0 ? ` and ${more} more` : ''}. The reconstruction may miss some, so a difference between the sides need not ` +
-    'be one of the animal.';
+    `The input synapses of the two sides differ more than twofold: ${listed(means)}. The reconstruction may miss some, so a ` +
+    'difference between the sides need not be one of the animal.';
   return [{ code: 'ASYMMETRIC_INPUT', message }];
 }
 

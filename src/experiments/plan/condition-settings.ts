@@ -3,49 +3,34 @@ import type { ExperimentDocument } from '../document/document.js';
 import { stepsOf } from '../kinds/fields.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
 import { inputKindOf, sweptMembersOf } from '../kinds/input-kinds.js';
-import type { InputNeurons, InputSettings } from '../kinds/input-kind.js';
+import type { InputSettings } from '../kinds/input-kind.js';
 import { sharedArray } from '../kinds/shared-array.js';
 import type { ResolvedDocument } from './resolve-document.js';
 import type { Grid } from '../kinds/grid.js';
 
-/** An input of the document with its neurons, in shared memory. */
-export interface PlannedInput extends InputNeurons {
-  readonly name: string;
-  readonly input: InputDocument;
-  /** Number of the axis whose groups replace these neurons, or -1. */
-  readonly groupAxis: number;
-  /** Swept members and the numbers of their axes. */
-  readonly swept: readonly (readonly [member: string, axis: number])[];
-}
-
-/** @param resolved the neurons by `inputs.NAME`, and the rows by the name of the input, if it has rows */
+/**
+ * The inputs of the document with their neurons, in shared memory.
+ * @param resolved the neurons by `inputs.NAME`, and the rows by the name of the input, if it has rows
+ */
 export function plannedInputs(
   { inputs }: ExperimentDocument,
   resolved: Pick<ResolvedDocument, 'neurons' | 'rows'>,
   grid: Grid,
-): PlannedInput[] {
+) {
   return Object.entries(inputs).map(([name, input]) => ({
     name,
     input,
     neurons: sharedArray(resolved.neurons.get(`inputs.${name}`)!),
     ...(resolved.rows.has(name) && { rows: sharedArray(resolved.rows.get(name)!, Uint16Array) }),
+    /** Number of the axis whose groups replace these neurons, or -1. */
     groupAxis: grid.axisOf(`inputs.${name}`),
-    swept: Object.keys(sweptMembersOf(inputKindOf(input)))
-      .map((member) => [member, grid.axisOf(`inputs.${name}.${member}`)] as const)
-      .filter(([, axis]) => axis >= 0),
+    swept: Object.keys(sweptMembersOf(inputKindOf(input))).filter(
+      (member) => grid.axisOf(`inputs.${name}.${member}`) >= 0,
+    ),
   }));
 }
 
-export interface Settings {
-  /** One for each axis of the grid. */
-  readonly coordinates: readonly number[];
-  readonly durationMs: number;
-  readonly seed: number;
-  /** In the order of the document. */
-  readonly inputs: readonly InputSettings[];
-  /** @returns undefined if no axis sets the parameter */
-  valueOf(parameter: string): number | undefined;
-}
+export type PlannedInput = ReturnType<typeof plannedInputs>[number];
 
 /** The settings of a cell. Called for every cell before a trial runs, so it must be cheap. */
 export function settingsAt(
@@ -53,17 +38,19 @@ export function settingsAt(
   document: ExperimentDocument,
   inputs: readonly PlannedInput[],
   grid: Grid,
-): Settings {
+) {
   const coordinates = grid.coordinatesOf(cell);
   const valueOf = grid.valuesAt(cell);
   const durationMs = valueOf('duration_ms') ?? document.duration_ms;
   return {
+    /** One for each axis of the grid. */
     coordinates,
     valueOf,
     durationMs,
     seed: valueOf('seed') ?? document.seed,
-    inputs: inputs.map(({ name, input: given, swept }) => {
-      const values = swept.map(([member]) => [member, valueOf(`inputs.${name}.${member}`)]);
+    /** In the order of the document. */
+    inputs: inputs.map(({ name, input: given, swept }): InputSettings => {
+      const values = swept.map((member) => [member, valueOf(`inputs.${name}.${member}`)]);
       const input = { ...given, ...(Object.fromEntries(values) as Partial<InputDocument>) };
       const { delay_ms: delayMs, duration_ms: windowMs } = input;
       const startStep = stepsOf(delayMs);

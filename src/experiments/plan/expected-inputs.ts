@@ -3,28 +3,16 @@ import type { Connectome } from '../../engine/connectome/connectome.js';
 import { positionOf } from '../../engine/connectome/sorted-array.js';
 import { REFRACTORY_STEPS } from '../../engine/simulation/network.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
-import type { InputSettings } from '../kinds/input-kind.js';
 import type { EventKind, PlannedReport, ReportKind } from '../kinds/report-kind.js';
 import { kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
-import type { TrainWork } from '../kinds/train-work.js';
 import type { PlannedInput } from './condition-settings.js';
 import { allGroups, allNeurons, groupsOf } from '../kinds/groups.js';
 import type { ExperimentPlan } from './plan.js';
 import { windowOf } from './planned-reports.js';
 import type { ResponderAxis } from '../kinds/grid.js';
 
-export interface ExpectedInput {
-  /** Number of neurons that the input stimulates in a cell with these coordinates; an upper bound for responders. */
-  neuronsAt(coordinates: readonly number[]): number;
-  /** Work of one trial. @param neurons number of neurons that get events */
-  workOf(neurons: number, settings: InputSettings): TrainWork;
-}
-
 /** @param among count only these neurons, such as those of a report; by default all */
-export function expectedInputs(
-  { connectome, grid, inputs }: ExperimentPlan,
-  among?: Uint32Array,
-): ExpectedInput[] {
+export function expectedInputs({ connectome, grid, inputs }: ExperimentPlan, among?: Uint32Array) {
   const isCounted = among && markedNeurons(connectome, [among]);
   const count = (neurons: Uint32Array) => (isCounted ? countMarked(neurons, isCounted) : neurons.length);
   return inputs.map((planned) => {
@@ -37,12 +25,13 @@ export function expectedInputs(
     const counts = (neuron: number) => isCounted?.[neuron] !== 0 && positionOf(neurons, neuron) >= 0;
     const expected = inputKindOf(input).expected(connectome, input, counts, planned);
     return {
-      neuronsAt(coordinates) {
+      /** Number of neurons that the input stimulates in a cell with these coordinates; an upper bound for responders. */
+      neuronsAt(coordinates: readonly number[]): number {
         if (axis === undefined) return countOfAll;
         const coordinate = coordinates[groupAxis]!;
         return coordinate === 0 ? 0 : (ofGroups[coordinate - 1] ?? maxCount);
       },
-      workOf: (stimulated, settings) => expected.of(stimulated, settings),
+      workOf: expected.of,
     };
   });
 }

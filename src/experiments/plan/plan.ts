@@ -21,7 +21,7 @@ import { eventKindOf } from '../kinds/report-kinds.js';
 import { sharedArray } from '../kinds/shared-array.js';
 import type { ConditionParameters, DryRun, ExperimentHead } from '../document/result.js';
 import type { ExperimentWarning } from '../kinds/warning.js';
-import { type PlannedInput, plannedInputs, type Settings, settingsAt } from './condition-settings.js';
+import { type PlannedInput, plannedInputs, settingsAt } from './condition-settings.js';
 import { expectedRows } from './expected-inputs.js';
 import { citationsOf, experimentHead } from './experiment-head.js';
 import type { ExperimentLimits } from './experiment-limits.js';
@@ -132,7 +132,7 @@ export class ExperimentPlan {
     return this.edits.some(({ isRewired }) => isRewired);
   }
 
-  settingsAt(cell: number): Settings {
+  settingsAt(cell: number) {
     return settingsAt(cell, this.document, this.inputs, this.grid);
   }
 

@@ -101,17 +101,10 @@ type AnyInput = Input | ConditionInput;
 export function expectedWork(task: TrialTask | ConditionTask, fromStep = 0): Work {
   if (task.expected !== undefined) return task.expected;
   const { inputs, durationSteps } = task.protocol;
-  let trains = 0;
-  let inputEvents = 0;
-  let hiddenEvents = 0;
-  for (const input of inputs) {
-    const ofInput = trainWork(input, durationSteps, fromStep);
-    trains += ofInput.trains;
-    inputEvents += ofInput.inputEvents;
-    hiddenEvents += ofInput.hiddenEvents ?? 0;
-  }
   const brainMs = (durationSteps - fromStep) / STEPS_PER_MS;
-  return { brainMs, trials: 1, trains, inputEvents, hiddenEvents, ...recordedWork(task) };
+  const work = { brainMs, trials: 1, trains: 0, inputEvents: 0, hiddenEvents: 0, ...recordedWork(task) };
+  for (const input of inputs) addWork(work, trainWork(input, durationSteps, fromStep));
+  return work;
 }
 
 /** Samples of a trial, and the rows of tables that they fill. */

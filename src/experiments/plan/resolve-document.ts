@@ -70,7 +70,8 @@ export function* resolveDocument(
     // Missing ids and types have a warning of their own.
     else
       selectors.forEach(({ path }, part) => {
-        if (parts[part]!.neurons.length === 0 && parts[part]!.missing.length === 0) empty.push(dotted(path));
+        if (parts[part]!.neurons.length > 0 || parts[part]!.missing.length > 0) return;
+        empty.push(path.slice(1).replaceAll('/', '.'));
       });
     sets[name] = { neurons: all.length, sides, types, missing };
   }
@@ -88,10 +89,6 @@ export function* resolveDocument(
     substituted: distinct(resolved.map(({ substituted }) => substituted)),
     sources: distinct(resolved.map(({ sources }) => sources)),
   };
-}
-
-function dotted(pointer: string): string {
-  return pointer.slice(1).replaceAll('/', '.');
 }
 
 /** @throws CodedError INVALID_PARAMETER if the document names another network */

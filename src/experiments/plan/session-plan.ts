@@ -8,6 +8,7 @@ import { invalid, nameOf, refused } from '../../engine/schema/json-path.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { MAX_DURATION_MS } from '../kinds/fields.js';
 import { type DocumentLimits, parseDocument } from '../document/parse-document.js';
+import { mapped } from '../document/windows.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
 import { knowTotals, redrawnEvents, totalsOf } from '../kinds/train-work.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
@@ -22,11 +23,6 @@ import { cursorBytes, trainsWithCursors } from '../../engine/stimulus/input-even
 import { MAX_WHOLE_TRIAL_STEPS, type RateTable, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { RateTotals } from '../../engine/stimulus/rate-table.js';
 
-/** Members of a document that a session refuses, with the reason. */
-const REFUSED = {
-  sweep: 'a session is one trial of one condition',
-  controls: 'a session is one trial of one condition',
-};
 /** Maximum number of groups of all reports, because every step writes them. */
 const MAX_GROUPS = 2_000;
 /** Duration of the document if the session begins at rest. No step is shorter. */
@@ -83,8 +79,9 @@ export function parseSessionDocument(
   if (!isObject(value)) {
     return { document: parseDocument(value, limits, channels), startMs: 0, endless: endlessIn({}) };
   }
-  for (const [member, reason] of Object.entries(REFUSED)) {
-    if (hasMember(value, member)) throw invalid([member], `${member} cannot be set: ${reason}.`);
+  for (const member of ['sweep', 'controls']) {
+    if (!hasMember(value, member)) continue;
+    throw invalid([member], `${member} cannot be set: a session is one trial of one condition.`);
   }
   const { trials = 1 } = value;
   if (trials !== 1) throw refused(['trials'], trials, '1 or left out: a session is one trial');
@@ -113,9 +110,8 @@ export function parseSessionDocument(
     throw refused([...path, member], report[member], 'left out: a session reads each of its steps');
   }
   const endMs = document.duration_ms;
-  const reports = Object.entries(whole.reports).map(([name, report]) => [name, { ...report, end_ms: endMs }]);
   return {
-    document: { ...document, reports: Object.fromEntries(reports) as ExperimentDocument['reports'] },
+    document: { ...document, reports: mapped(whole.reports, (report) => ({ ...report, end_ms: endMs })) },
     startMs: isAtRest ? 0 : endMs,
     endless: endlessIn(value),
   };

@@ -9,7 +9,13 @@ import type { StateMemory } from '../../engine/simulation/simulation.js';
 import type { TrainCursors } from '../../engine/stimulus/input-events.js';
 import type { Input, Protocol } from '../../engine/stimulus/protocol.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
-import type { ReportKind, ReportResult, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
+import type {
+  ReportKind,
+  ReportResult,
+  ReportTask,
+  ReportWindow,
+  SpikeCounts,
+} from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { joined } from '../kinds/reports/group-counts.js';
 import type { Work } from './prices.js';
@@ -85,10 +91,8 @@ export function isProgress(result: TrialResult | TrialProgress): result is Trial
   return 'trialResult' in result;
 }
 
-/** A step of a session: it simulates 0.1 ms steps from startStep up to, not including, endStep. */
-export interface SessionStep {
-  readonly startStep: number;
-  readonly endStep: number;
+/** A step of a session: it simulates the steps of 0.1 ms of a window. */
+export interface SessionStep extends ReportWindow {
   /** Unique among the steps of all sessions. A worker that computed the previous step may still hold its state. */
   readonly number: number;
   readonly previousNumber: number | undefined;

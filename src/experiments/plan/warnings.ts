@@ -6,7 +6,7 @@ import { MAX_CONTROLS, MAX_Q } from '../kinds/controls.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import type { PlannedEdit } from '../kinds/edit-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import type { ExperimentWarning } from '../kinds/warning.js';
+import { type ExperimentWarning, listed, LISTED_AT_MOST } from '../kinds/warning.js';
 import type { Rewiring } from '../../engine/stimulus/protocol.js';
 import { alwaysStimulatedBy, countMarked, markedNeurons } from './expected-inputs.js';
 import { lengthOf } from '../kinds/grid.js';
@@ -29,7 +29,6 @@ const RELEASE = { release: 783, minimumSynapses: 5, pairs: 2_700_513 };
 const RUNAWAY_SHARE = 0.02;
 const RUNAWAY_SHARE_OF_CIRCUIT = 0.5;
 const MAX_CIRCUIT_NEURONS = 10_000;
-export const LISTED_AT_MOST = 10;
 
 /** The warnings that need no trial, in the order of their codes in kinds/warning.ts. */
 export function warningsBefore(
@@ -254,9 +253,4 @@ function missingShare(connectionCount: number): string {
 
 function listedConditions(conditions: readonly number[]): string {
   return `condition${conditions.length === 1 ? '' : 's'} ${listed(conditions.map(String))}`;
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length - LISTED_AT_MOST;
-  return names.slice(0, LISTED_AT_MOST).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -5,12 +5,7 @@ import { own } from '../../engine/own.js';
 export const MAX_DARED_TYPES = 2;
 const BIN_MS = 5;
 
-interface LesionedRun {
-  readonly stimulus: string;
-  readonly intensity: number;
-  readonly duration_ms: number;
-  readonly seed: number;
-}
+type LesionedRun = Readonly<Record<'intensity' | 'duration_ms' | 'seed', number> & { stimulus: string }>;
 
 /**
  * @param rateHz the nominal rate of the stimulus

@@ -9,7 +9,7 @@ import { getOrInsert } from '../../engine/get-or-insert.js';
 import type { InParts } from '../../engine/parts.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../../engine/stimulus/philox.js';
 import type { Controls } from '../kinds/controls.js';
-import { LISTED_AT_MOST } from '../plan/warnings.js';
+import { LISTED_AT_MOST } from '../kinds/warning.js';
 import { allNeurons, type Groups, groupsOf } from '../kinds/groups.js';
 
 /** Shares of the neurons that spiked, in percent: each begins a bin of activity. */
@@ -22,7 +22,7 @@ const NAME_LENGTH = 16;
 const LOOKED_IN_PART = 5000;
 
 /** Neurons in the place of a group. */
-export interface MatchedSet {
+export interface NamedSet {
   /** Ascending. */
   readonly neurons: Uint32Array;
   /**
@@ -32,9 +32,6 @@ export interface MatchedSet {
   readonly short: readonly string[];
   /** Set if fewer neurons were free than the group has: their number, of that of the group. */
   readonly fewer?: string;
-}
-
-export interface NamedSet extends MatchedSet {
   /** Equal for equal sets. */
   readonly name: string;
   /** True if an earlier control has the same neurons. It would count them twice, so it is not compared. */
@@ -181,7 +178,7 @@ export class MatchedSets {
     sets: readonly (readonly number[])[],
     free: FreeNeurons,
     random: PhiloxSequence,
-  ): InParts<MatchedSet> {
+  ): InParts<Pick<NamedSet, 'neurons' | 'short' | 'fewer'>> {
     const drawn: number[] = [];
     const short: string[] = [];
     for (const alike of sets) {

@@ -35,11 +35,8 @@ import {
 export type SegmentEngine = Pick<KernelEngine, 'newState' | 'loaded' | 'load' | 'advance' | 'save'>;
 
 /** Draws, simulates (unless `simulated` is given) and reads a whole trial. One trial at a time. */
-export function trialOf(
-  reader: TrialReader,
-  engine: SimulationEngine,
-): (task: TrialTask, simulated?: Trial) => TrialResult {
-  return (task, simulated) => {
+export function trialOf(reader: TrialReader, engine: SimulationEngine) {
+  return (task: TrialTask, simulated?: Trial): TrialResult => {
     const events = reader.draw(task, task.protocol);
     const trial = simulated ?? engine.simulate(events.all, optionsOf(task));
     const endStep = (trial.stoppedAtStep ?? task.protocol.durationSteps - 1) + 1;
@@ -54,12 +51,6 @@ export interface DrawnEvents {
   readonly ofInputs: readonly InputEvents[];
 }
 
-/** A segment of a trial in steps: from startStep up to, not including, endStep. */
-export interface TrialSegment {
-  readonly startStep: number;
-  readonly endStep: number;
-}
-
 /**
  * Simulates a trial that is too long for one go, segment by segment, until its time is up.
  * @param isTimeUp called after each segment
@@ -68,12 +59,12 @@ export interface TrialSegment {
 export function trialInSegments(
   reader: TrialReader,
   engineFor: (wiring: Rewiring | undefined) => SegmentEngine,
-): (
-  task: TrialTask,
-  progress: TrialProgress | undefined,
-  isTimeUp: () => boolean,
-) => TrialResult | TrialProgress {
-  return (task, progress, isTimeUp) => {
+) {
+  return (
+    task: TrialTask,
+    progress: TrialProgress | undefined,
+    isTimeUp: () => boolean,
+  ): TrialResult | TrialProgress => {
     const { durationSteps, constants, wiring, inputs } = task.protocol;
     const engine = engineFor(wiring);
     const cursors = cursorsBehind(progress?.state, progress?.spare, inputs);
@@ -110,9 +101,9 @@ export function sessionSteps(
     has(wiring: Rewiring | undefined): boolean;
     engineFor(wiring: Rewiring | undefined): SegmentEngine;
   },
-): (task: TrialTask, step: SessionStep, onRaster: (raster: EventsInTime) => void) => StepResult {
+) {
   let last: { readonly number: number; readonly loaded: KernelEngine['loaded'] } | undefined;
-  return (task, step, onRaster) => {
+  return (task: TrialTask, step: SessionStep, onRaster: (raster: EventsInTime) => void): StepResult => {
     const { constants, wiring, inputs } = task.protocol;
     const hadToPrepare = !networks.has(wiring);
     const engine = networks.engineFor(wiring);
@@ -197,7 +188,7 @@ export class TrialReader {
   /** Simulates and reads the next segment of the trial that the engine has loaded. */
   segment(
     task: TrialTask,
-    { startStep, endStep }: TrialSegment,
+    { startStep, endStep }: ReportWindow,
     engine: SegmentEngine,
     cursors: TrainCursors,
   ): readonly [trialResult: TrialResult, raster: EventsInTime] {
@@ -220,7 +211,7 @@ export class TrialReader {
     task: TrialTask,
     { all: events, ofInputs }: DrawnEvents,
     trial: Omit<Trial, 'steps'> & EventsInTime,
-    segment: TrialSegment,
+    segment: ReportWindow,
   ): TrialResult {
     // Most reports read the same window, the whole trial, so counts of a window are remembered.
     const windows = new Map<string, SpikeCounts>();

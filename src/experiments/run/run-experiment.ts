@@ -106,12 +106,6 @@ export function eventsOfResults(
   return eventsOf(plan, () => results, extent, { turn, isPartial, cut });
 }
 
-/** Tells whether so many controls have the same neurons that p cannot be low, although there are enough controls. */
-function hasFewSets(controls: readonly unknown[]): boolean {
-  const sets = controls.filter((control) => control !== undefined).length;
-  return sets < controls.length && 1 + sets <= 1 / MAX_Q;
-}
-
 /** @param begin called when the reader asks for the first condition */
 async function* eventsOf(
   plan: ExperimentPlan,
@@ -224,7 +218,9 @@ class Totals {
   ): void {
     const { index, reports } = answered;
     this.#screen?.add(answered, controlled);
-    if (hasFewSets(controls)) this.#few.push(index);
+    const sets = controls.filter((control) => control !== undefined).length;
+    // So many controls may have the same neurons that p cannot be low, although there are enough controls.
+    if (sets < controls.length && 1 + sets <= 1 / MAX_Q) this.#few.push(index);
     const isTruncated = Object.values(reports).some((report) => 'table' in report && report.truncated);
     if (isTruncated) this.#truncated.push(index);
   }

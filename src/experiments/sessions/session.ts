@@ -25,7 +25,7 @@ import { answeredCondition } from '../run/answered-condition.js';
 import type { Paced } from '../run/turn.js';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import { type Changes, MAX_STEP_MS, outOfOrder, type StepRequest, stopped } from './step.js';
-import { type NewSilence, type NextStep, Timeline, type TimelineLimits } from './timeline.js';
+import { type NewSilence, Timeline, type TimelineLimits } from './timeline.js';
 
 /** Limit of table rows in a step. The main thread writes them, and runs of version 1 wait meanwhile. */
 const ROWS_OF_STEP = 10_000;
@@ -89,21 +89,7 @@ export interface SilenceToPlan {
 }
 
 /** A step with its expected price, which must be paid before it is computed. */
-export interface PlannedStep {
-  readonly priceMs: number;
-  readonly expected: Work;
-  readonly request: StepRequest;
-  readonly silenced: NewSilence | undefined;
-  readonly next: NextStep;
-  readonly reports: readonly ReportTask[];
-}
-
-export interface AnsweredStep {
-  /** JSON. */
-  readonly answer: Uint8Array<ArrayBuffer>;
-  /** The price of the work that was done. */
-  readonly priceMs: number;
-}
+type PlannedStep = ReturnType<Session['planStep']>;
 
 /** All sessions share one numbering of steps; see SessionStep. */
 let stepsBegun = 0;
@@ -207,7 +193,7 @@ export class Session {
    * @throws CodedError SESSION_FULL; TOO_EXPENSIVE if the step records more samples than an experiment may have; the
    *   reason of the session's end
    */
-  planStep(request: StepRequest, neurons: Uint32Array | undefined): PlannedStep {
+  planStep(request: StepRequest, neurons: Uint32Array | undefined) {
     const { t_ms: tMs, duration_ms: durationMs, rates_hz: rates } = request;
     this.#end.signal.throwIfAborted();
     const toMs = tMs + durationMs;
@@ -230,9 +216,10 @@ export class Session {
   /**
    * Computes the next step; a session computes one at a time.
    * @param paced writes the answer
+   * @returns the answer as JSON, and the price of the work that was done
    * @throws CodedError failures of the trial; the reason of the session's end
    */
-  async run(step: PlannedStep, readsDrives: boolean, paced: Paced): Promise<AnsweredStep> {
+  async run(step: PlannedStep, readsDrives: boolean, paced: Paced) {
     const { request, silenced, next, reports, expected } = step;
     const toMs = request.t_ms + request.duration_ms;
     const synapticEventsBefore = this.#synapticEvents;

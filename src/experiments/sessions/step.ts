@@ -26,6 +26,7 @@ import {
 export const MAX_STEP_MS = MAX_SEGMENT_STEPS / STEPS_PER_MS;
 export const MAX_SESSION_MS = MAX_TRIAL_STEPS / STEPS_PER_MS;
 
+const SESSION_TIME = { minimum: 0, maximum: MAX_SESSION_MS };
 const CHANGES = {
   'rates_hz?': mapOf(
     'Rates from here on, in Hz, of inputs of module poisson, by their names. Those that are not named stay.',
@@ -40,8 +41,7 @@ const CHANGES = {
 
 const STEP = object('A step of a session.', {
   t_ms: integer('The time of the session in ms from its start: the step begins then.', {
-    minimum: 0,
-    maximum: MAX_SESSION_MS,
+    ...SESSION_TIME,
     examples: [40],
   }),
   duration_ms: integer('How long the step is, in ms.', {
@@ -53,15 +53,10 @@ const STEP = object('A step of a session.', {
 });
 const BRANCH = object('How a session differs from the one that it comes from, from here on.', CHANGES);
 
-const T_MS = integer('The time of the session, in ms from its start.', {
-  minimum: 0,
-  maximum: MAX_SESSION_MS,
-});
+const T_MS = integer('The time of the session, in ms from its start.', SESSION_TIME);
 const STOPPED = number(
   'The time at which the session exceeded the limit on synaptic events, which stopped it.',
-  {
-    minimum: 0,
-  },
+  { minimum: 0 },
 );
 
 /** Schemas by their names in OpenAPI. */

@@ -5,13 +5,15 @@
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { CodedError } from '../../engine/errors.js';
 import { equalsPacked, packed } from '../document/packed.js';
+import { mapped } from '../document/windows.js';
+import { isTimed } from '../kinds/edits/silence.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
+import { stepsOf } from '../kinds/fields.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
 import { expectedEvents } from '../plan/prices.js';
 import type { SessionPlan } from '../plan/session-plan.js';
 import type { ConditionProtocol } from '../plan/trial.js';
 import { refused } from '../../engine/schema/json-path.js';
-import { isObject } from '../../engine/schema/forms.js';
 import {
   MAX_TRIAL_STEPS,
   MAX_RATE_HZ,
@@ -110,9 +112,9 @@ export class Timeline {
     this.#inputEvents = eventsBetween(0, startMs, protocol);
     this.#drawnTo = Object.keys(document.inputs).map((name, at) => {
       const { train } = protocol.inputs[at]!;
-      const hasBegun = train.kind === 'poisson' && train.startStep < stepAt(startMs);
+      const hasBegun = train.kind === 'poisson' && train.startStep < stepsOf(startMs);
       const course = hasBegun ? this.#courses.get(name) : undefined;
-      return LAYERS.map(({ fromHz }) => stepAt(course?.lastAbove(fromHz, startMs) ?? 0));
+      return LAYERS.map(({ fromHz }) => stepsOf(course?.lastAbove(fromHz, startMs) ?? 0));
     });
     this.#bytes = documentBytes;
   }
@@ -196,7 +198,7 @@ export class Timeline {
   }
 
   #raisedEvents({ inputs }: ConditionProtocol): number {
-    const startStep = stepAt(this.#tMs);
+    const startStep = stepsOf(this.#tMs);
     const [{ startStep: drawnFrom } = { startStep }] = epochsIn(startStep, startStep + 1);
     let raised = 0;
     inputs.forEach(({ neurons, train }, at) => {
@@ -208,7 +210,7 @@ export class Timeline {
         raised += neurons.length * (toHz - fromHz) * Math.max(0, steps);
       });
     });
-    return raised / stepAt(MS_PER_SECOND);
+    return raised / stepsOf(MS_PER_SECOND);
   }
 
   #protocol(
@@ -231,7 +233,7 @@ export class Timeline {
     const windows = silences.flatMap(({ neurons, startMs, endMs = Infinity }): SilencedWindow[] =>
       endMs + MAX_DELAY_MS <= this.#tMs || startMs >= endMs
         ? []
-        : [{ neurons, startStep: stepAt(startMs), endStep: Math.min(stepAt(endMs), MAX_TRIAL_STEPS) }],
+        : [{ neurons, startStep: stepsOf(startMs), endStep: Math.min(stepsOf(endMs), MAX_TRIAL_STEPS) }],
     );
     const { silencedWindows: _, ...rest } = protocol;
     return {
@@ -239,13 +241,13 @@ export class Timeline {
       inputs,
       silenced: new Uint32Array(0),
       ...(windows.length > 0 && { silencedWindows: windows }),
-      durationSteps: stepAt(toMs),
+      durationSteps: stepsOf(toMs),
     };
   }
 
   /** Moves the current time to the end of a step. */
   advance(toMs: number, { inputEvents, protocol }: NextStep): void {
-    const toStep = stepAt(toMs);
+    const toStep = stepsOf(toMs);
     this.#drawnTo = protocol.inputs.map(({ train }, at) =>
       LAYERS.map(({ fromHz }, layer) =>
         isSteady(train) && train.rateHz > fromHz && train.startStep < toStep
@@ -278,25 +280,17 @@ export class Timeline {
    */
   document(): object {
     const { document, endless } = this.plan;
-    const inputs = Object.entries(document.inputs).map(([name, input]) => {
-      const { duration_ms: windowMs, ...rest } = input;
-      const rated = {
-        ...rest,
-        ...(this.#courses.has(name) && { rate_hz: this.#courses.get(name)!.until(this.#tMs) }),
-      };
-      return [name, endless.inputs.includes(name) ? rated : { ...rated, duration_ms: windowMs }];
-    });
-    const reports = Object.entries(document.reports).map(([name, report]) => {
-      const { start_ms: _start, end_ms: _end, ...rest } = report;
-      return [name, rest];
-    });
     const { duration_ms: _, ...rest } = document;
     return {
       ...rest,
-      inputs: Object.fromEntries(inputs) as object,
+      inputs: mapped(document.inputs, ({ duration_ms: windowMs, ...input }, name) => {
+        const course = this.#courses.get(name);
+        const rated = { ...input, ...(course && { rate_hz: course.until(this.#tMs) }) };
+        return endless.inputs.includes(name) ? rated : { ...rated, duration_ms: windowMs };
+      }),
       silence: this.#itemsOf(this.#silences.filter(({ startMs }) => startMs === 0 || startMs < this.#tMs)),
       ...(this.#tMs > 0 && { duration_ms: this.#tMs }),
-      reports: Object.fromEntries(reports) as object,
+      reports: mapped(document.reports, ({ start_ms: _start, end_ms: _end, ...report }) => report),
     };
   }
 
@@ -334,27 +328,21 @@ interface Rates {
   readonly values: readonly number[] | Float64Array;
 }
 
-const NO_RATES = new Float64Array(0);
+const NO_RATES = { timesMs: new Float64Array(0), values: new Float64Array(0) };
 
 class RateCourse {
   /** @param given rates of the document. There may be many, so they are never copied. */
   constructor(
     readonly scale: number,
     private readonly given: { readonly timesMs: Float64Array; readonly values: Float64Array },
-    private readonly timesMs: number[],
-    private readonly values: number[],
+    private readonly timesMs: number[] = [],
+    private readonly values: number[] = [],
   ) {}
 
   static of({ times_ms: timesMs, values }: Rates, scale: number): RateCourse {
-    if (!ArrayBuffer.isView(timesMs)) {
-      return new RateCourse(
-        scale,
-        { timesMs: NO_RATES, values: NO_RATES },
-        Array.from(timesMs),
-        Array.from(values),
-      );
-    }
-    return new RateCourse(scale, { timesMs, values: values as Float64Array }, [], []);
+    if (ArrayBuffer.isView(timesMs))
+      return new RateCourse(scale, { timesMs, values: values as Float64Array });
+    return new RateCourse(scale, NO_RATES, Array.from(timesMs), Array.from(values));
   }
 
   copy(): RateCourse {
@@ -418,7 +406,7 @@ function isSteady(train: ConditionTrain): train is ConditionTrain & { kind: 'poi
 
 /** Expected number of input events, without those at given times, which are few. */
 function eventsBetween(fromMs: number, toMs: number, { inputs }: ConditionProtocol): number {
-  const [startStep, endStep] = [stepAt(fromMs), stepAt(toMs)];
+  const [startStep, endStep] = [stepsOf(fromMs), stepsOf(toMs)];
   return inputs.reduce((sum, { neurons, train }) => {
     if (train.kind === 'spikes') return sum;
     return sum + expectedEvents({ neurons, train }, endStep, startStep);
@@ -437,15 +425,13 @@ function courseOf(input: InputDocument): RateCourse | undefined {
 }
 
 function silencesOf({ document: { silence }, protocol, endless }: SessionPlan): Silence[] {
-  const isTimed = (item: unknown): item is { node_set: SetSelector; start_ms: number; end_ms: number } =>
-    isObject(item) && 'node_set' in item;
-  const items = silence.filter((item) => !isTimed(item)) as SetSelector[];
+  const items = silence.filter((item): item is SetSelector => !isTimed(item));
   const { silenced: neurons, silencedWindows = [] } = protocol;
   const windows = silence.filter(isTimed).map((item, at): Silence => ({
     items: [item.node_set],
     neurons: silencedWindows[at]!.neurons,
     startMs: item.start_ms,
-    endMs: endless.silences[at]! ? undefined : item.end_ms,
+    endMs: endless.silences[at]! ? undefined : item.end_ms!,
   }));
   return items.length === 0 ? windows : [{ items, neurons, startMs: 0, endMs: undefined }, ...windows];
 }
@@ -453,10 +439,6 @@ function silencesOf({ document: { silence }, protocol, endless }: SessionPlan): 
 /** Bytes of rates, with their start time, in a document. */
 function bytesOf(rates: Readonly<Record<string, number>>, tMs: number): number {
   return Object.values(rates).reduce((sum, rateHz) => sum + `${tMs},${rateHz},`.length, 0);
-}
-
-function stepAt(ms: number): number {
-  return Math.round(ms * STEPS_PER_MS);
 }
 
 function full(what: string): CodedError {

@@ -6,10 +6,6 @@ import type { AxisKind } from '../axis-kind.js';
 import { sweptNumbers } from '../edit-kinds.js';
 import { SWEPT_MEMBERS } from '../input-kinds.js';
 
-function sweptNumber(description: string, ...examples: number[]) {
-  return number(description, examples.length > 0 ? { examples } : {});
-}
-
 /** All parameters that a sweep may set. NAME is a name of the document. */
 const PARAMETERS = [
   ...Object.keys(SWEPT_OF_DOCUMENT),
@@ -25,7 +21,7 @@ const PARAMETER = printable(`One of ${SWEPT_PARAMETERS}.`, MAX_LABEL_LENGTH, {
 });
 const VALUES = listOf(
   'Values of the parameter, each within its bounds.',
-  sweptNumber('A value of the swept parameter.'),
+  number('A value of the swept parameter.'),
   { minItems: 1, uniqueItems: true, examples: [[10, 50, 100]] },
 );
 const COMPONENT = { component: 'SweepOfValues' };
@@ -34,9 +30,9 @@ const SCHEMA = object(
   {
     set: PARAMETER,
     'values?': VALUES,
-    'from?': sweptNumber('First value.', 10),
-    'to?': sweptNumber('Last value, included if a step hits it.', 200),
-    'step?': sweptNumber('Distance of two values, above 0.', 10),
+    'from?': number('First value.', { examples: [10] }),
+    'to?': number('Last value, included if a step hits it.', { examples: [200] }),
+    'step?': number('Distance of two values, above 0.', { examples: [10] }),
   },
   COMPONENT,
 );

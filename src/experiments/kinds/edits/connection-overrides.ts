@@ -154,19 +154,15 @@ function endOf(
   return { parameter, neurons, axis, swept, parts: parts.length, partOf };
 }
 
-/** Numbers of connections between the parts of two ends. */
-interface CountedPairs extends Static<typeof COUNTS> {
-  /** The number from part s to part t is at s * (parts of the target) + t. */
-  readonly ofParts: Uint32Array;
-  /** Connections that deliver something, because their source has a sign. */
-  readonly signedPairs: number;
-}
-
+/**
+ * Numbers of connections between the parts of two ends. That from part s to part t is at s * (parts of the target) + t.
+ * Signed connections deliver something, because their source has a sign.
+ */
 function* countedPairs(
   { neuronCount, rowStart, targets, synapseCounts, signs }: Connectome,
   source: End,
   target: End,
-): InParts<CountedPairs> {
+) {
   const ofParts = new Uint32Array(source.parts * target.parts);
   let [pairs, synapses, signedPairs] = [0, 0, 0];
   for (let neuron = 0; neuron < neuronCount; neuron++) {

@@ -93,7 +93,7 @@ export const silence = {
   },
 } satisfies EditKind<Static<typeof SCHEMA>>;
 
-function isTimed(item: Item): item is Static<typeof TIMED> {
+export function isTimed(item: Item): item is Static<typeof TIMED> {
   return isObject(item) && 'node_set' in item;
 }
 

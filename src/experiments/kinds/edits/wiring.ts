@@ -103,19 +103,18 @@ export const wiring = {
       const path = ['sweep', axisOf('minimum_synapses')];
       for (const value of valuesOf('minimum_synapses')) check(value, path, 'have values of');
     }
+    const { shuffle, counts, signs } = given ?? {};
+    const hasDraws = [shuffle, counts, signs].some((each) => each !== undefined);
     return {
       isRewired:
-        given?.shuffle !== undefined ||
-        given?.counts !== undefined ||
-        given?.signs !== undefined ||
+        hasDraws ||
         valuesOf('jitter').some((value) => value > 0) ||
         valuesOf('minimum_synapses').some((value) => value > least),
       networkIn(valueOf) {
         const valueIn = (name: Member) => valueOf(`wiring.${name}`) ?? given?.[name];
         const minimumSynapses = valueIn('minimum_synapses') ?? least;
         const jitter = valueIn('jitter') ?? 0;
-        const { shuffle, counts, signs } = given ?? {};
-        const isDrawn = [shuffle, counts, signs].some((each) => each !== undefined) || jitter > 0;
+        const isDrawn = hasDraws || jitter > 0;
         if (!isDrawn && minimumSynapses === least) return {};
         return {
           wiring: {

@@ -3,7 +3,6 @@ import { STEPS_PER_MS } from '../../../engine/stimulus/protocol.js';
 import { GROUPS, reportSchema } from '../kind-schemas.js';
 import { type Control, groupSchema, MEAN_SD, type RATE } from '../report-answers.js';
 import type {
-  GroupColumn,
   GroupCounts,
   GroupKind,
   GroupTable,
@@ -48,14 +47,6 @@ const GROUP = groupSchema(
 /** A group in an answer. */
 export type RateGroup = Static<typeof GROUP>;
 export type RateValues = Pick<RateGroup, 'responding' | 'responding_any' | 'rate_hz' | 'bins_hz'>;
-
-const CONTROL_COLUMNS: readonly GroupColumn[] = [
-  { column: { name: 'control', type: 'int32' }, valueOf: ({ at }) => at + 1 },
-  {
-    column: { name: 'rate_hz_mean', type: 'double', nullable: true },
-    valueOf: ({ group, at }) => (group as RateGroup).control?.values[at] ?? NaN,
-  },
-];
 
 export interface RateCounts extends GroupCounts {
   /** Spikes of row r in trial t at r * trials + t. */
@@ -145,7 +136,13 @@ export const RATES: GroupTable = {
 /** A row for each condition, report, group and control. */
 const CONTROL_TABLE: GroupTable = {
   name: 'controls',
-  columnsOf: () => CONTROL_COLUMNS,
+  columnsOf: () => [
+    { column: { name: 'control', type: 'int32' }, valueOf: ({ at }) => at + 1 },
+    {
+      column: { name: 'rate_hz_mean', type: 'double', nullable: true },
+      valueOf: ({ group, at }) => (group as RateGroup).control?.values[at] ?? NaN,
+    },
+  ],
   rowsOfEach: (groups) => (groups.at(0) as RateGroup | undefined)?.control?.values.length ?? 0,
 };
 
