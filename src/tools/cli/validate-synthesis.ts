@@ -1,15 +1,11 @@
 /** npm run validate:synthesis compares the responses of synthetic brains with those of the tables. */
 import { sampleBrain, DEFAULT_SEED } from '../statistics/sample-brain.js';
 import { readStatistics } from '../statistics/statistics-files.js';
-import { buildConnectome } from '../compiler/build-connectome.js';
-import { readPopulations } from '../compiler/populations.js';
 import type { Brain } from '../compiler/brain.js';
 import { readTables } from '../compiler/tables.js';
-import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
-import { Subject } from '../studies/subject.js';
 import { deviations, type Deviation, meanResponses, type Response } from '../studies/synthesis-check.js';
 import { defineCommand, integer, text } from './command.js';
-import { compiledSimulators } from './simulators.js';
+import { compiledSimulators, subjectOf } from './simulators.js';
 
 export const command = defineCommand({
   name: 'validate:synthesis',
@@ -27,11 +23,8 @@ export const command = defineCommand({
   async run({ brains, ...options }, _, { print, progress }) {
     const seeds = Array.from({ length: options.seeds }, (_, i) => i + 1);
     const simulators = compiledSimulators();
-    const populations = readPopulations();
-    const responsesOf = (brain: Brain): Response[] => {
-      const { buffer } = encodeConnectome(buildConnectome(brain, { signRule: 'corrected', populations }));
-      return meanResponses(new Subject(openConnectome(buffer), simulators), seeds);
-    };
+    const responsesOf = (brain: Brain): Response[] =>
+      meanResponses(subjectOf(brain, 'corrected', simulators), seeds);
     const measured = responsesOf(await readTables(options.tables, progress));
     const statistics = await readStatistics(options.statistics, progress);
     const ofBrains = Array.from({ length: brains }, (_, brain) =>
