@@ -1,4 +1,5 @@
 /** npm run validate:synthesis compares the responses of synthetic brains with those of the tables. */
+import { mean } from 'd3-array';
 import { sampleBrain, DEFAULT_SEED } from '../statistics/sample-brain.js';
 import { readStatistics } from '../statistics/statistics-files.js';
 import type { Brain } from '../compiler/brain.js';
@@ -41,24 +42,19 @@ function isBeyond({ difference, tolerance }: Deviation): boolean {
 
 /** A Markdown table with one row for each response, over all brains. */
 function tableOf(ofBrains: readonly (readonly Deviation[])[]): string {
+  const meanOf = (i: number) => mean(ofBrains, (each) => each[i]!.difference)!;
   const rows = ofBrains[0]!.map(({ name, unit, measured, tolerance, synthetic }, i) => {
     const all = ofBrains.map((each) => each[i]!);
-    const mean = all.reduce((sum, { difference }) => sum + difference, 0) / all.length;
     const worst = all.reduce((a, b) => (Math.abs(b.difference) > Math.abs(a.difference) ? b : a));
     const beyond = all.filter(isBeyond).length;
     const digits = unit === '%' ? 0 : 1;
     return (
-      `| ${name} | ${measured.toFixed(digits)} | ${synthetic.toFixed(digits)} | ${signed(mean)} | ` +
+      `| ${name} | ${measured.toFixed(digits)} | ${synthetic.toFixed(digits)} | ${signed(meanOf(i))} | ` +
       `${signed(worst.difference)} | ${unit} | ${tolerance === Infinity ? '' : tolerance} | ${beyond} |\n`
     );
   });
   const responding = ofBrains[0]!.flatMap(({ unit }, i) => (unit === '%' ? [i] : []));
-  const rms = (places: readonly number[]): string => {
-    const means = places.map(
-      (i) => ofBrains.reduce((sum, each) => sum + each[i]!.difference, 0) / ofBrains.length,
-    );
-    return Math.sqrt(means.reduce((sum, x) => sum + x * x, 0) / means.length).toFixed(1);
-  };
+  const rms = (places: readonly number[]) => Math.sqrt(mean(places, (i) => meanOf(i) ** 2)!).toFixed(1);
   const served = responding.filter((i) => ofBrains[0]![i]!.tolerance !== Infinity);
   const untuned = responding.filter((i) => ofBrains[0]![i]!.tolerance === Infinity);
   return (
