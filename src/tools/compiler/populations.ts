@@ -167,10 +167,7 @@ function selectedByLabel(resolver: NodeSetResolver, selector: Selector, where: s
   try {
     return resolver.neuronsOf(selector, '').neurons;
   } catch (error) {
-    throw new CodedError(
-      'POPULATIONS_INVALID',
-      `The populations do not fit: ${where}: ${(error as CodedError).message}`,
-    );
+    throw invalid(`${where}: ${(error as CodedError).message.replace(/\.$/, '')}`);
   }
 }
 
