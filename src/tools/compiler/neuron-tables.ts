@@ -12,7 +12,7 @@ import {
   type NeuronTable,
 } from './dataset.js';
 import { NeuronIds } from './neuron-ids.js';
-import { type MarkedPositions, positionsOf } from './positions.js';
+import { positionsOf } from './positions.js';
 import type { Progress } from './progress.js';
 import { readTable } from './read-table.js';
 import type { TransmitterSource } from './signs.js';
@@ -225,8 +225,8 @@ export class NeuronLabels {
     readonly transmitters: readonly string[];
     readonly ofNeurons: (readonly number[])[];
   };
-  readonly #measured: MarkedPositions;
-  readonly #estimated: MarkedPositions;
+  readonly #measured = new Map<number, readonly number[]>();
+  readonly #estimated = new Map<number, readonly number[]>();
 
   /** @param transmitters those with a probability in the table */
   constructor(
@@ -237,8 +237,6 @@ export class NeuronLabels {
     const columns = LABEL_COLUMNS.map((label) => [label, new Array<string>(count).fill('')]);
     this.columns = Object.fromEntries(columns) as Record<LabelColumn, string[]>;
     this.transmitterSources = new Array<TransmitterSource>(count).fill('none');
-    this.#measured = noPositions(count);
-    this.#estimated = noPositions(count);
   }
 
   /** @param isEstimated true if the position is */
@@ -253,18 +251,12 @@ export class NeuronLabels {
     }
     if (transmitterSource !== undefined) this.transmitterSources[neuron] = transmitterSource;
     if (probabilities !== undefined) this.probabilities.ofNeurons[neuron] = probabilities;
-    const marked = isEstimated ? this.#estimated : this.#measured;
+    const positions = isEstimated ? this.#estimated : this.#measured;
     // A neuron may have several points; the first one counts.
-    if (positionNm === undefined || marked.isMarked[neuron] === 1) return;
-    marked.isMarked[neuron] = 1;
-    marked.nm.set(positionNm, 3 * neuron);
+    if (positionNm !== undefined && !positions.has(neuron)) positions.set(neuron, positionNm);
   }
 
   positions(): Pick<NeuronColumns, 'positionsNm' | 'positionEstimated'> {
     return positionsOf(this.columns, this.#measured, this.#estimated);
   }
-}
-
-function noPositions(count: number): MarkedPositions {
-  return { isMarked: new Uint8Array(count), nm: new Int32Array(3 * count) };
 }
