@@ -61,11 +61,6 @@ export const command = defineCommand({
     }
     const simulators = compiledSimulators();
     const begin = (study: string) => progress.begin(study, 0, 'items');
-    const write = async (tables: Readonly<Record<string, string>>) => {
-      if (document === undefined) return;
-      const filled = Object.entries(tables).reduce((filled, each) => withTable(filled, ...each), text);
-      await writeAtomically(document, filled);
-    };
     const other = readDataset(dataset);
     const measured = await readTables(tables, progress, minimum, undefined, other);
     if (published) {
@@ -75,7 +70,7 @@ export const command = defineCommand({
         published: publishedTable(found.published),
         outcomes: outcomeTable(found.outcomes),
       };
-      await write(tables);
+      await fill(document, text, tables);
       print(json ? `${JSON.stringify(found)}\n` : Object.values(tables).join('\n'));
       return;
     }
@@ -90,7 +85,7 @@ export const command = defineCommand({
       begin,
     );
     const written = tablesOf(found);
-    await write(written);
+    await fill(document, text, written);
     for (const [name, plot] of images === undefined ? [] : Object.entries(plotsOf(found))) {
       progress.begin(`Drawing ${name}`, 0, 'items');
       await writeAtomically(join(images!, name), `${drawSvg(plot, IMAGE_WIDTH)}\n`);
@@ -105,4 +100,10 @@ function readDocument(path: string): string {
   const text = attempt(`${path} cannot be read`, () => readFileSync(path, 'utf8'));
   checkMarkers(text);
   return text;
+}
+
+async function fill(document: string | undefined, text: string, tables: Readonly<Record<string, string>>) {
+  if (document === undefined) return;
+  const filled = Object.entries(tables).reduce((filled, each) => withTable(filled, ...each), text);
+  await writeAtomically(document, filled);
 }

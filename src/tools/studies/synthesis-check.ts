@@ -2,6 +2,7 @@
  * Compares the responses of a synthetic brain with those of the tables, each with a tolerance. The tolerances were measured
  * on brains with other seeds; docs/wiring.md has the measurements.
  */
+import { own } from '../../engine/own.js';
 import { meanSd } from '../../experiments/kinds/mean-sd.js';
 import type { ChannelRates } from '../../experiments/presets/drives.js';
 import { CHANNEL_IDS, type ChannelId } from '../../experiments/presets/populations.js';
@@ -98,7 +99,7 @@ export function deviations(measured: readonly Response[], synthetic: readonly Re
   const responding = measured.map(({ stimulation: name, responding: expected }, i): Deviation => {
     const found = synthetic[i]!.responding;
     const difference = 100 * (found / expected - 1);
-    const tolerance = RESPONDING_TOLERANCE_PERCENT[name] ?? Infinity;
+    const tolerance = own(RESPONDING_TOLERANCE_PERCENT, name) ?? Infinity;
     return { name, measured: expected, synthetic: found, difference, unit: '%', tolerance };
   });
   const rates = RATE_TOLERANCES_HZ.map(([stimulation, channel, tolerance]): Deviation => {

@@ -118,15 +118,10 @@ export async function computedAnswer(
     }
   } catch (thrown) {
     const error: unknown = signal.aborted ? signal.reason : thrown;
-    const last = conditions.at(-1);
-    // A refusal would come again, and a file that could not be written has no complete end.
-    const isRefused = error instanceof CodedError && error.exitCode === REFUSED;
-    const isKept = last !== undefined && files.length > 0 && !isRefused;
-    const kept = isKept ? files.flatMap((file) => finishedPart(file) ?? []) : [];
-    if (!isKept) for (const { file } of files) file.discard();
-    const textOf = (done: number) => conditionsText(done, (last?.index ?? 0) + 1, kept, orders.length > 0);
+    const kept = keptFiles(error, conditions.length, files);
+    const textOf = (done: number) => conditionsText(done, conditions, kept ?? [], orders.length > 0);
     if (error instanceof Interrupted) error.message = textOf(Math.max(doneBefore, conditions.length));
-    else if (isKept) progress.note(`The experiment failed after ${textOf(conditions.length)}`);
+    else if (kept !== undefined) progress.note(`The experiment failed after ${textOf(conditions.length)}`);
     throw error;
   } finally {
     restore();
@@ -149,21 +144,38 @@ async function openFile(
   return { file: new AtomicFile(path), writer };
 }
 
-/** Ends a file and gives it a name that says that it is only the beginning. */
-function finishedPart({ file, writer }: OpenFile): string | undefined {
-  for (const bytes of writer.write({ kind: 'totals', totals: NO_TOTALS })) file.write(bytes);
-  return file.finishPartial();
+/**
+ * Ends the files with complete conditions, if the rest can be computed later; else removes them.
+ * @returns their names, which say that they are only the beginning
+ */
+function keptFiles(error: unknown, conditions: number, files: readonly OpenFile[]): string[] | undefined {
+  // A refusal would come again, and a file that could not be written has no complete end.
+  const isRefused = error instanceof CodedError && error.exitCode === REFUSED;
+  if (conditions === 0 || files.length === 0 || isRefused) {
+    for (const { file } of files) file.discard();
+    return undefined;
+  }
+  return files.flatMap(({ file, writer }) => {
+    for (const bytes of writer.write({ kind: 'totals', totals: NO_TOTALS })) file.write(bytes);
+    return file.finishPartial() ?? [];
+  });
 }
 
 /**
  * `12 conditions were complete; those before condition 12 are in a.partial.csv. --from 12 runs the rest. Append
  * the rows of its CSV file to the partial one.`
- * @param next the first condition that the files lack
+ * @param conditions those of the files
  * @param wantsFiles whether to say that there is no file if none was kept
  */
-function conditionsText(done: number, next: number, files: readonly string[], wantsFiles: boolean): string {
+function conditionsText(
+  done: number,
+  conditions: readonly FoundCondition[],
+  files: readonly string[],
+  wantsFiles: boolean,
+): string {
   const complete = `${counted(done, 'condition')} ${done === 1 ? 'was' : 'were'} complete`;
   if (files.length === 0) return `${complete}${wantsFiles ? '; no file was written' : ''}.`;
+  const next = conditions.at(-1)!.index + 1;
   const isCsv = (file: string) => file.endsWith('.csv');
   return (
     `${complete}; those before condition ${next} are in ${files.join(' and ')}. --from ${next} runs the rest.` +
