@@ -19,7 +19,7 @@ import { ExperimentPool } from '../../src/workers/pool/experiment-pool.js';
 import { ExperimentQueue, type QueueOptions } from '../../src/workers/queue/experiment-queue.js';
 import type { QueueWorker } from '../../src/workers/queue/worker-slot.js';
 import type { V1RunTask, V2TrialTask } from '../../src/workers/pool/task.js';
-import { TrialPool } from '../../src/tools/cli/trial-pool.js';
+import { startTrialPool } from '../../src/tools/cli/trial-pool.js';
 import { EXIT_SEED, FaultyWorkers, SPIN_SEED, withRun } from '../support/faulty-workers.js';
 import { answerOf, localTrials, planOf } from '../support/open-experiments.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
@@ -323,10 +323,10 @@ const SCREEN = {
   sweep: [{ each: { responders_of: 'baseline', top: 4 }, group_by: ['type'], as: 'silence' }],
 };
 
-describe('TrialPool', () => {
+describe('startTrialPool', () => {
   it('gives a whole experiment the answer that it has in one thread', async () => {
     const plan = planOf(connectome, SCREEN);
-    const trials = await TrialPool.start({ connectome: buffer, workers: 3 });
+    const trials = await startTrialPool(buffer, 3);
     try {
       const answer = await answerOf(
         plan,
@@ -341,7 +341,7 @@ describe('TrialPool', () => {
   });
 
   it('computes on all its workers, and ends while they compute', async () => {
-    const trials = await TrialPool.start({ connectome: buffer, workers: 2, workerFile: workers.file });
+    const trials = await startTrialPool(buffer, 2, workers.file);
     try {
       expect(trials.inFlight).toBe(4);
       const results = await Promise.all(seeds(9).map((seed) => trials.runTrial(trialTask(seed))));

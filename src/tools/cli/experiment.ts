@@ -15,7 +15,7 @@ import { Service } from './service.js';
 import { type AtomicFile, checkWritable, writeAtomically } from './atomic-file.js';
 import type { ProgressLine } from './progress.js';
 import { answerTable } from './experiment/answer-table.js';
-import { computedAnswer, conditionsText, type FileOrder, Interrupted } from './experiment/computed-answer.js';
+import { computedAnswer, type FileOrder, Interrupted } from './experiment/computed-answer.js';
 import { documentOf, documentText } from './experiment/document.js';
 import { readDriverLines } from './experiment/driver-lines-file.js';
 import { dryRunTable } from './experiment/dry-run-table.js';
@@ -71,8 +71,7 @@ export const command = defineCommand({
       answer = await computedAnswer(source, orders, json, progress);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
-      const { conditionsDone, kept } = error;
-      progress.note(`Interrupted: ${conditionsText(conditionsDone, kept, orders.length > 0)}`);
+      progress.note(`Interrupted: ${error.message}`);
       return error.exitStatus;
     }
     const show = async () => {
@@ -82,28 +81,25 @@ export const command = defineCommand({
         print(answerTable(answer, undefined, typeOf && { driverLines, typeOf }));
       }
     };
-    const illustrate = async () => {
-      if (draw === undefined && html === undefined) return;
-      const findings = { ...findingsOf(answer, await source.neurons()), driverLines };
-      const plotFile = async () => {
-        if (plot === undefined || draw === undefined) return;
-        const figure = await draw(figureOfFile(findings), (sentence) => progress.note(sentence));
-        await writeAtomically(plot, figure);
-        progress.note(`Wrote the plot to ${plot}.`);
-      };
-      const report = async () => {
-        if (html === undefined) return;
-        const { totals } = answer;
-        const date = new Date().toISOString().slice(0, 10);
-        await writeAtomically(html, reportHtml({ findings, totals, program: programName(), date }));
-        progress.note(`Wrote the report to ${html}.`);
-      };
-      await allOutputs([plotFile, report], progress);
+    const findings = async () => ({ ...findingsOf(answer, await source.neurons()), driverLines });
+    const plotFile = async () => {
+      if (plot === undefined || draw === undefined) return;
+      const figure = await draw(figureOfFile(await findings()), (sentence) => progress.note(sentence));
+      await writeAtomically(plot, figure);
+      progress.note(`Wrote the plot to ${plot}.`);
+    };
+    const report = async () => {
+      if (html === undefined) return;
+      const date = new Date().toISOString().slice(0, 10);
+      const { totals } = answer;
+      const text = reportHtml({ findings: await findings(), totals, program: programName(), date });
+      await writeAtomically(html, text);
+      progress.note(`Wrote the report to ${html}.`);
     };
     const files = answer.files.map((file) => () => {
       finishFile(file, file.path === spikes ? 'the spikes' : 'the table', progress);
     });
-    await allOutputs([show, ...files, illustrate], progress);
+    await allOutputs([show, ...files, plotFile, report], progress);
     // Show three digits.
     const decimals = Math.max(0, 3 - String(Math.floor(answer.seconds)).length);
     progress.note(`Ran ${answer.trials} trials in ${answer.seconds.toFixed(decimals)} s.`);

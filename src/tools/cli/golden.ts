@@ -7,9 +7,8 @@ import { openConnectome } from '../../engine/connectome/format.js';
 import { CodedError } from '../../engine/errors.js';
 import { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
 import { compareMembranes, compareSpikes, goldenReader } from '../golden/golden.js';
-import { ReferenceEngine } from '../../engine/simulation/reference-engine.js';
 import { compileKernel } from '../../workers/pool/kernel-file.js';
-import { choice, defineCommand, demand, text } from './command.js';
+import { defineCommand, demand, text } from './command.js';
 
 /** Files of membrane potentials. Each is read together with its file of spikes. */
 const TRACES = /\.membrane\.csv(\.gz)?$/;
@@ -22,10 +21,6 @@ export const command = defineCommand({
   summary: 'Simulates the input events of golden files and counts missing and extra spikes.',
   options: {
     connectome: text('FILE', 'Connectome of the golden files.', { required: true }),
-    engine: choice(['kernel', 'reference'], 'The engine of the service or the reference engine.', {
-      value: 'NAME',
-      default: 'kernel',
-    }),
   },
   positionals: {
     usage: 'GOLDEN.csv.gz...',
@@ -37,10 +32,7 @@ export const command = defineCommand({
     const runs = files.filter((file) => !TRACES.test(file));
     demand(runs.length > 0, 'it takes at least one file of spikes, not only membrane potentials');
     const connectome = openConnectome(await readConnectomeFile(options.connectome));
-    const engine =
-      options.engine === 'kernel'
-        ? new KernelEngine(compileKernel(), connectome)
-        : new ReferenceEngine(connectome);
+    const engine = new KernelEngine(compileKernel(), connectome);
     const read = goldenReader(connectome);
     let differing = 0;
     for (const path of runs) {

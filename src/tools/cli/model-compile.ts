@@ -224,16 +224,15 @@ async function readDatasetTables(
   }
   const origin = originOf(dataset, table);
   const { title } = origin.synapses ?? {};
-  const { name: ownName } = brain.identity;
   const named = {
     ...brain,
     // Tables of other flies also name bodies that are not neurons, so omitted rows are no cause for a warning.
     warnings: dataset.licence === undefined ? brain.warnings : [],
     origin,
-    identity: {
-      ...brain.identity,
-      name: title === undefined || identity !== undefined ? ownName : `${ownName}, ${title}`,
-    },
+    identity:
+      title === undefined || identity !== undefined
+        ? brain.identity
+        : { ...brain.identity, name: `${brain.identity.name}, ${title}` },
     provenance: [
       ...brain.provenance,
       ...(title === undefined ? [] : [`Its connections are those of the ${title}.`]),

@@ -1,11 +1,11 @@
 /** npm run model:inspect checks the digest of a connectome file and prints a summary of its content as JSON. */
+import { mean, rollups } from 'd3-array';
 import { type Connectome, SIDES } from '../../engine/connectome/connectome.js';
 import { readConnectomeFile } from '../../workers/pool/connectome-file.js';
 import { openConnectome } from '../../engine/connectome/format.js';
 import { modelId, networkName } from '../../engine/connectome/model-id.js';
 import { defineCommand } from './command.js';
 import { servedFile } from './read-connectome.js';
-import { own } from '../../engine/own.js';
 
 type Counts = Readonly<Record<string, number>>;
 
@@ -64,9 +64,8 @@ function reportOf(connectome: Connectome, fileBytes: number) {
 
 /** Number of neurons by name, the largest first. */
 function tally(neurons: readonly number[], nameOf: (i: number) => string): Counts {
-  const counts: Record<string, number> = {};
-  for (const name of neurons.map(nameOf)) counts[name] = (own(counts, name) ?? 0) + 1;
-  return Object.fromEntries(Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
+  const counts = rollups(neurons, ({ length }) => length, nameOf);
+  return Object.fromEntries(counts.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }
 
 function sizes(populations: readonly { readonly id: string; readonly neuronCount: number }[]): Counts {
@@ -79,13 +78,10 @@ function sizes(populations: readonly { readonly id: string; readonly neuronCount
 function distributionOf(values: Uint16Array | Uint32Array) {
   const { length } = values;
   const sorted = values.slice().sort();
-  let sum = 0;
-  for (const value of sorted) sum += value;
-  const percentiles: Counts = Object.fromEntries(
-    PERCENTILES.map((percent) => [
-      percent,
-      sorted[Math.max(0, Math.ceil((percent / 100) * length) - 1)] ?? 0,
-    ]),
-  );
-  return { mean: length === 0 ? 0 : Number((sum / length).toFixed(2)), percentiles };
+  const rankOf = (percent: number) => Math.max(0, Math.ceil((percent / 100) * length) - 1);
+  const percentiles = PERCENTILES.map((percent) => [percent, sorted[rankOf(percent)] ?? 0] as const);
+  return {
+    mean: Number((mean(values) ?? 0).toFixed(2)),
+    percentiles: Object.fromEntries(percentiles) as Counts,
+  };
 }

@@ -1,14 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { Connectome } from '../../engine/connectome/connectome.js';
 import { readConnectomeFile } from '../../workers/pool/connectome-file.js';
 import { openConnectome } from '../../engine/connectome/format.js';
 import { CodedError } from '../../engine/errors.js';
 
-/** A connectome and the verified bytes of its file. The threads of a pool share the bytes. */
-export interface ReadConnectome {
-  readonly connectome: Connectome;
-  readonly bytes: SharedArrayBuffer;
-}
+export type ReadConnectome = Awaited<ReturnType<typeof readConnectome>>;
 
 /** @throws CodedError CONNECTOME_MISSING */
 export function refuseMissing(path: string): void {
@@ -19,8 +14,11 @@ export function refuseMissing(path: string): void {
   );
 }
 
-/** @throws CodedError CONNECTOME_MISSING, CONNECTOME_INVALID */
-export async function readConnectome(path: string): Promise<ReadConnectome> {
+/**
+ * Reads a connectome and the verified bytes of its file, which the threads of a pool share.
+ * @throws CodedError CONNECTOME_MISSING, CONNECTOME_INVALID
+ */
+export async function readConnectome(path: string) {
   refuseMissing(path);
   const bytes = await readConnectomeFile(path);
   return { connectome: openConnectome(bytes), bytes };

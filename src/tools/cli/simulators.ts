@@ -1,7 +1,12 @@
+import type { TableSignRule } from '../../engine/connectome/connectome.js';
+import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
 import { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
 import { compiledDrawing } from '../../engine/stimulus/compiled-drawing.js';
 import { compileDrawingKernel, compileKernel } from '../../workers/pool/kernel-file.js';
-import type { Simulators } from '../studies/subject.js';
+import type { Brain } from '../compiler/brain.js';
+import { buildConnectome } from '../compiler/build-connectome.js';
+import { defaultPopulations } from '../compiler/populations.js';
+import { type Simulators, Subject } from '../studies/subject.js';
 
 /** Draws and simulates in this thread, with the compiled kernels. */
 export function compiledSimulators(): Simulators {
@@ -10,4 +15,10 @@ export function compiledSimulators(): Simulators {
     draw: compiledDrawing(compileDrawingKernel()),
     engineOf: (wiring) => new KernelEngine(kernel, wiring),
   };
+}
+
+/** A brain with its default populations, ready for studies. */
+export function subjectOf(brain: Brain, signRule: TableSignRule, simulators: Simulators): Subject {
+  const content = buildConnectome(brain, { signRule, populations: defaultPopulations(brain) });
+  return new Subject(openConnectome(encodeConnectome(content).buffer), simulators);
 }

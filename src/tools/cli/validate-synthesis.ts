@@ -1,15 +1,12 @@
 /** npm run validate:synthesis compares the responses of synthetic brains with those of the tables. */
+import { mean } from 'd3-array';
 import { sampleBrain, DEFAULT_SEED } from '../statistics/sample-brain.js';
 import { readStatistics } from '../statistics/statistics-files.js';
-import { buildConnectome } from '../compiler/build-connectome.js';
-import { readPopulations } from '../compiler/populations.js';
 import type { Brain } from '../compiler/brain.js';
 import { readTables } from '../compiler/tables.js';
-import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
-import { Subject } from '../studies/subject.js';
 import { deviations, type Deviation, meanResponses, type Response } from '../studies/synthesis-check.js';
 import { defineCommand, integer, text } from './command.js';
-import { compiledSimulators } from './simulators.js';
+import { compiledSimulators, subjectOf } from './simulators.js';
 
 export const command = defineCommand({
   name: 'validate:synthesis',
@@ -27,11 +24,8 @@ export const command = defineCommand({
   async run({ brains, ...options }, _, { print, progress }) {
     const seeds = Array.from({ length: options.seeds }, (_, i) => i + 1);
     const simulators = compiledSimulators();
-    const populations = readPopulations();
-    const responsesOf = (brain: Brain): Response[] => {
-      const { buffer } = encodeConnectome(buildConnectome(brain, { signRule: 'corrected', populations }));
-      return meanResponses(new Subject(openConnectome(buffer), simulators), seeds);
-    };
+    const responsesOf = (brain: Brain): Response[] =>
+      meanResponses(subjectOf(brain, 'corrected', simulators), seeds);
     const measured = responsesOf(await readTables(options.tables, progress));
     const statistics = await readStatistics(options.statistics, progress);
     const ofBrains = Array.from({ length: brains }, (_, brain) =>
@@ -48,24 +42,19 @@ function isBeyond({ difference, tolerance }: Deviation): boolean {
 
 /** A Markdown table with one row for each response, over all brains. */
 function tableOf(ofBrains: readonly (readonly Deviation[])[]): string {
+  const meanOf = (i: number) => mean(ofBrains, (each) => each[i]!.difference)!;
   const rows = ofBrains[0]!.map(({ name, unit, measured, tolerance, synthetic }, i) => {
     const all = ofBrains.map((each) => each[i]!);
-    const mean = all.reduce((sum, { difference }) => sum + difference, 0) / all.length;
     const worst = all.reduce((a, b) => (Math.abs(b.difference) > Math.abs(a.difference) ? b : a));
     const beyond = all.filter(isBeyond).length;
     const digits = unit === '%' ? 0 : 1;
     return (
-      `| ${name} | ${measured.toFixed(digits)} | ${synthetic.toFixed(digits)} | ${signed(mean)} | ` +
+      `| ${name} | ${measured.toFixed(digits)} | ${synthetic.toFixed(digits)} | ${signed(meanOf(i))} | ` +
       `${signed(worst.difference)} | ${unit} | ${tolerance === Infinity ? '' : tolerance} | ${beyond} |\n`
     );
   });
   const responding = ofBrains[0]!.flatMap(({ unit }, i) => (unit === '%' ? [i] : []));
-  const rms = (places: readonly number[]): string => {
-    const means = places.map(
-      (i) => ofBrains.reduce((sum, each) => sum + each[i]!.difference, 0) / ofBrains.length,
-    );
-    return Math.sqrt(means.reduce((sum, x) => sum + x * x, 0) / means.length).toFixed(1);
-  };
+  const rms = (places: readonly number[]) => Math.sqrt(mean(places, (i) => meanOf(i) ** 2)!).toFixed(1);
   const served = responding.filter((i) => ofBrains[0]![i]!.tolerance !== Infinity);
   const untuned = responding.filter((i) => ofBrains[0]![i]!.tolerance === Infinity);
   return (

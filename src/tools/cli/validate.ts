@@ -1,32 +1,17 @@
 /** npm run validate compares the model with published results on flies, and writes docs/validation.md. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Brain } from '../compiler/brain.js';
 import { sampleBrain } from '../statistics/sample-brain.js';
 import { readStatistics } from '../statistics/statistics-files.js';
-import { buildConnectome } from '../compiler/build-connectome.js';
 import { DEFAULT_DATASET, readDataset } from '../compiler/dataset.js';
-import { defaultPopulations } from '../compiler/populations.js';
-import type { Progress } from '../compiler/progress.js';
-import { MAX_SYNAPSES_PER_CONNECTION, type TableSignRule } from '../../engine/connectome/connectome.js';
+import { MAX_SYNAPSES_PER_CONNECTION } from '../../engine/connectome/connectome.js';
 import { readTables } from '../compiler/tables.js';
-import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
 import { drawSvg } from '../../experiments/figures/draw.js';
-import {
-  checkMarkers,
-  outcomeTable,
-  publishedTable,
-  tablesOf,
-  withTable,
-  withTables,
-} from '../studies/document.js';
-import { outcomes } from '../studies/outcomes.js';
-import { publishedResults } from '../studies/published.js';
+import { checkMarkers, outcomeTable, publishedTable, tablesOf, withTable } from '../studies/document.js';
 import { plotsOf } from '../studies/plots.js';
-import { report } from '../studies/report.js';
-import { Subject } from '../studies/subject.js';
+import { publishedStudies, report } from '../studies/report.js';
 import { defineCommand, demand, flag, integer, text as textOption } from './command.js';
-import { compiledSimulators } from './simulators.js';
+import { compiledSimulators, subjectOf } from './simulators.js';
 import { attempt, checkWritable, writeAtomically } from './atomic-file.js';
 
 const IMAGE_WIDTH = 720;
@@ -75,34 +60,32 @@ export const command = defineCommand({
       attempt(`${images} cannot be written to`, () => mkdirSync(images, { recursive: true }));
     }
     const simulators = compiledSimulators();
-    const subjectOf = (brain: Brain, signRule: TableSignRule): Subject => {
-      const populations = defaultPopulations(brain);
-      const { buffer } = encodeConnectome(buildConnectome(brain, { signRule, populations }));
-      return new Subject(openConnectome(buffer), simulators);
-    };
+    const begin = (study: string) => progress.begin(study, 0, 'items');
     const other = readDataset(dataset);
     const measured = await readTables(tables, progress, minimum, undefined, other);
     if (published) {
-      const subject = subjectOf(measured, isOther ? 'fast' : 'predicted');
-      const { results, tables } = publishedStudy(
-        subject,
-        isOther ? (other.published ?? []) : undefined,
-        progress,
-      );
-      const filled = Object.entries(tables).reduce((filled, each) => withTable(filled, ...each), text);
-      if (document !== undefined) await writeAtomically(document, filled);
-      print(json ? `${JSON.stringify(results)}\n` : Object.values(tables).join('\n'));
+      const subject = subjectOf(measured, isOther ? 'fast' : 'predicted', simulators);
+      const found = publishedStudies(subject, begin, isOther ? (other.published ?? []) : undefined);
+      const tables = {
+        published: publishedTable(found.published),
+        outcomes: outcomeTable(found.outcomes),
+      };
+      await fill(document, text, tables);
+      print(json ? `${JSON.stringify(found)}\n` : Object.values(tables).join('\n'));
       return;
     }
     const synthetic = sampleBrain(await readStatistics(statistics, progress), progress);
     const found = report(
-      { predicted: subjectOf(measured, 'predicted'), corrected: subjectOf(measured, 'corrected') },
-      subjectOf(synthetic, 'corrected'),
+      {
+        predicted: subjectOf(measured, 'predicted', simulators),
+        corrected: subjectOf(measured, 'corrected', simulators),
+      },
+      subjectOf(synthetic, 'corrected', simulators),
       simulators,
-      (study) => progress.begin(study, 0, 'items'),
+      begin,
     );
     const written = tablesOf(found);
-    if (document !== undefined) await writeAtomically(document, withTables(text, written));
+    await fill(document, text, written);
     for (const [name, plot] of images === undefined ? [] : Object.entries(plotsOf(found))) {
       progress.begin(`Drawing ${name}`, 0, 'items');
       await writeAtomically(join(images!, name), `${drawSvg(plot, IMAGE_WIDTH)}\n`);
@@ -112,28 +95,15 @@ export const command = defineCommand({
   },
 });
 
-/** @param published results of the data set; undefined for those of the default one */
-function publishedStudy(
-  subject: Subject,
-  published: Parameters<typeof publishedResults>[1],
-  progress: Progress,
-) {
-  progress.begin('Repeating published experiments', 0, 'items');
-  const repeated = publishedResults(subject, published);
-  progress.begin('Predicting outcomes of experiments on flies', 0, 'items');
-  const predicted = outcomes(subject);
-  return {
-    results: { published: repeated, outcomes: predicted },
-    tables: {
-      published: publishedTable(repeated, published && 'source'),
-      outcomes: outcomeTable(predicted),
-    },
-  };
-}
-
 /** @throws CodedError USAGE if the document cannot be read or lacks the markers of a table */
 function readDocument(path: string): string {
   const text = attempt(`${path} cannot be read`, () => readFileSync(path, 'utf8'));
   checkMarkers(text);
   return text;
+}
+
+async function fill(document: string | undefined, text: string, tables: Readonly<Record<string, string>>) {
+  if (document === undefined) return;
+  const filled = Object.entries(tables).reduce((filled, each) => withTable(filled, ...each), text);
+  await writeAtomically(document, filled);
 }

@@ -61,10 +61,6 @@ export function buildConnectome(
     channelNeurons: () => NO_NEURONS,
   };
   const selected = selectPopulations(brain, named, order, populations);
-  const positionsNm = new Int32Array(3 * neurons.count);
-  order.forEach((i, fileIndex) =>
-    positionsNm.set(neurons.positionsNm.subarray(3 * i, 3 * i + 3), 3 * fileIndex),
-  );
   return {
     metadata: metadataOf(brain, signRule, types, classes, selected),
     hasContentDigest: brain.isFromTables === true,
@@ -73,11 +69,11 @@ export function buildConnectome(
     typeIndices,
     classIndices,
     sides,
-    positionsNm,
+    positionsNm: inOrder(neurons.positionsNm, 3, order),
     positionEstimated: Uint8Array.from(order, (i) => neurons.positionEstimated[i]!),
     neuronIds: Array.from(order, (i) => neurons.ids[i]!),
     ...(hasSignProbabilities && {
-      signProbabilities: inPairs(neurons.signProbabilities!(signRule as TableSignRule), order),
+      signProbabilities: inOrder(neurons.signProbabilities!(signRule as TableSignRule), 2, order),
     }),
     populations: selected.neurons,
   };
@@ -119,10 +115,12 @@ function metadataOf(
   };
 }
 
-/** Two elements of each neuron, in the order of the file. */
-function inPairs(pairs: Uint8Array, order: Uint32Array): Uint8Array {
-  const ordered = new Uint8Array(pairs.length);
-  order.forEach((i, fileIndex) => ordered.set(pairs.subarray(2 * i, 2 * i + 2), 2 * fileIndex));
+/** Sorts several elements of each neuron into the order of the file. */
+function inOrder<V extends Int32Array | Uint8Array>(values: V, perNeuron: number, order: Uint32Array): V {
+  const ordered = values.slice() as V;
+  order.forEach((i, fileIndex) =>
+    ordered.set(values.subarray(perNeuron * i, perNeuron * (i + 1)), perNeuron * fileIndex),
+  );
   return ordered;
 }
 

@@ -1,10 +1,10 @@
 /** Reads a table of connections and sums the rows of each pair of neurons, such as one row for each neuropil. */
 import { basename } from 'node:path';
 import { MAX_SYNAPSES_PER_CONNECTION } from '../../engine/connectome/connectome.js';
-import type { ConnectionColumns } from './brain.js';
+import { type ConnectionColumns, newConnections } from './brain.js';
 import type { ConnectionTable } from './dataset.js';
-import { sumPairs } from './pairs.js';
-import { firstAt, TableColumns, type TableReader } from './table-reader.js';
+import { rowsByPair } from './pairs.js';
+import { firstAt, percentOf, TableColumns, type TableReader } from './table-reader.js';
 import { type IdValue, tableFault, type TableRow } from './table-row.js';
 
 /**
@@ -19,42 +19,50 @@ export async function readConnections(
   minimumSynapses: number,
   usualMinimum: number,
 ): Promise<{ connections: ConnectionColumns; pairs: number; outputSigns: OutputSigns | undefined }> {
-  const { columns: named } = table;
   const { neurons, remarks, progress } = tables;
-  const file = basename(table.file);
-  const { rows, partNames, outputSigns, locationOf } = await readRows(tables, table);
+  const rows = await readRows(tables, table);
   if (rows.pre.length === 0) {
     const all = `expected rows whose two neurons are in ${neurons.file}, found none`;
-    throw tableFault(file, null, `${all}: the ids of one table are not those of the other`);
+    throw rows.fault(null, `${all}: the ids of one table are not those of the other`);
   }
   progress.begin('Summing the synapses of each pair', 0, 'items');
-  const pairText = (row: number) => `${neurons.ids[rows.pre[row]!]} to ${neurons.ids[rows.post[row]!]}`;
-  const summed = sumPairs(rows, neurons.ids.length, minimumSynapses, usualMinimum, {
-    repeated: (earlier, later) => {
-      const part = partNames[rows.parts![later]!]!;
-      const repetition =
-        `expected one row for a pair of neurons and a ${named.part}, found ${pairText(later)} ` +
-        `in "${part}" a second time (${firstAt(locationOf(earlier)!)})`;
-      throw tableFault(file, locationOf(later), repetition);
-    },
-    checkSum: (row, sum) => {
-      if (sum <= MAX_SYNAPSES_PER_CONNECTION) return;
-      const expected = `expected at most ${MAX_SYNAPSES_PER_CONNECTION} synapses from ${pairText(row)}`;
-      throw tableFault(file, locationOf(row), `${expected}, found ${sum}`);
-    },
-  });
-  if (summed.connections.count === 0) {
-    const strong = `expected pairs of neurons with ${minimumSynapses} synapses or more, found at most ${summed.most}`;
-    throw tableFault(file, null, `${strong}: --minimum-synapses ${summed.most} keeps those`);
+  const { most, fewest, pairs, synapses, rowsOmitted, connections } = sumPairs(
+    rows,
+    neurons.ids.length,
+    minimumSynapses,
+  );
+  const { count, synapseCounts } = connections;
+  if (count === 0) {
+    const strong = `expected pairs of neurons with ${minimumSynapses} synapses or more, found at most ${most}`;
+    throw rows.fault(null, `${strong}: --minimum-synapses ${most} keeps those`);
   }
-  const over = rows.parts === undefined ? '' : ` over ${named.part}s`;
-  remarks.push(`${rows.pre.length} rows summed${over} to ${summed.counted}`, ...summed.weak);
-  return { connections: summed.connections, pairs: summed.pairCount, outputSigns };
+  const kept = synapseCounts.reduce((sum, each) => sum + each, 0);
+  const over = rows.parts === undefined ? '' : ` over ${table.columns.part}s`;
+  remarks.push(
+    `${rows.pre.length} rows summed${over} to ${pairs} pairs of neurons with ${synapses} synapses; ` +
+      `${count} pairs with ${minimumSynapses} or more were kept, with ${kept} synapses.`,
+  );
+  if (rowsOmitted > 0) {
+    const omitted = synapses - kept;
+    remarks.push(
+      `Pairs with fewer than ${minimumSynapses} synapses were left out: ${rowsOmitted} of ${rows.pre.length} rows, with ` +
+        `${omitted} of ${synapses} synapses (${percentOf(omitted, synapses)}).`,
+    );
+  }
+  if (minimumSynapses < Math.min(fewest, usualMinimum)) {
+    remarks.push(
+      `Pairs with ${minimumSynapses} synapses or more were asked for, but no pair of the tables has fewer ` +
+        `than ${fewest}: weaker ones were removed earlier.`,
+    );
+  }
+  return { connections, pairs, outputSigns: rows.outputSigns };
 }
 
+type Rows = Awaited<ReturnType<typeof readRows>>;
+
 /**
- * Reads the rows whose two neurons are known. If rows have parts, a second row with the same pair and part is an error,
- * and `locationOf` tells where a row is. Otherwise all rows of a pair are summed.
+ * Reads the rows whose two neurons are known. If rows have parts, such as neuropils, a second row with the same pair and
+ * part is an error, and faults of a row say where it is. Otherwise all rows of a pair are summed.
  */
 async function readRows(tables: TableReader, { file, columns: named, optional }: ConnectionTable) {
   const { neurons } = tables;
@@ -95,16 +103,69 @@ async function readRows(tables: TableReader, { file, columns: named, optional }:
     if (at.sign !== undefined) signs.take(source, row, at.sign);
     return true;
   });
-  const numberOf = rowNumbers.filled;
+  const locationOf = (row: number | null) =>
+    hasParts && row !== null ? `${noun} ${rowNumbers.filled[row]!}` : null;
+  const fault = (row: number | null, what: string) => tableFault(basename(file), locationOf(row), what);
+  const pairText = (row: number) => `${neurons.ids[pre.filled[row]!]} to ${neurons.ids[post.filled[row]!]}`;
   return {
-    rows: {
-      ...{ pre: pre.filled, post: post.filled, synapses: synapses.filled },
-      ...(hasParts && { parts: parts.filled }),
-    },
-    partNames: [...partNumbers.keys()],
+    ...{ pre: pre.filled, post: post.filled, synapses: synapses.filled },
+    parts: hasParts ? parts.filled : undefined,
     outputSigns: at.sign === undefined ? undefined : signs,
-    locationOf: (row: number) => (hasParts ? `${noun} ${numberOf[row]!}` : null),
+    fault,
+    repeated(earlier: number, later: number) {
+      const part = [...partNumbers.keys()][parts.filled[later]!]!;
+      const first = firstAt(locationOf(earlier)!);
+      const what = `expected one row for a pair of neurons and a ${named.part}, found ${pairText(later)}`;
+      return fault(later, `${what} in "${part}" a second time (${first})`);
+    },
+    tooMany(row: number, sum: number) {
+      const expected = `expected at most ${MAX_SYNAPSES_PER_CONNECTION} synapses from ${pairText(row)}`;
+      return fault(row, `${expected}, found ${sum}`);
+    },
   };
+}
+
+/** Sums the rows of each pair of neurons and omits pairs with fewer synapses than `minimumSynapses`. */
+function sumPairs({ pre, post, synapses, parts, ...faults }: Rows, neuronCount: number, minimum: number) {
+  const rows = rowsByPair(pre, post, neuronCount);
+  /** For each part, the last position in `rows` with it. */
+  const seenAt = new Map<number, number>();
+  const kept = newConnections(rows.length);
+  let [count, pairs, allSynapses, rowsOmitted] = [0, 0, 0, 0];
+  let [fewest, most] = [Infinity, 0];
+  for (let begin = 0, end: number; begin < rows.length; begin = end) {
+    const first = rows[begin]!;
+    let sum = 0;
+    for (end = begin; end < rows.length; end++) {
+      const row = rows[end]!;
+      if (pre[row] !== pre[first] || post[row] !== post[first]) break;
+      if (parts !== undefined) {
+        const seen = seenAt.get(parts[row]!) ?? -1;
+        if (seen >= begin) throw faults.repeated(rows[seen]!, row);
+        seenAt.set(parts[row]!, end);
+      }
+      sum += synapses[row]!;
+    }
+    pairs += 1;
+    allSynapses += sum;
+    fewest = Math.min(fewest, sum);
+    most = Math.max(most, sum);
+    if (sum < minimum) {
+      rowsOmitted += end - begin;
+      continue;
+    }
+    if (sum > MAX_SYNAPSES_PER_CONNECTION) throw faults.tooMany(first, sum);
+    kept.pre[count] = pre[first]!;
+    kept.post[count] = post[first]!;
+    kept.synapseCounts[count++] = sum;
+  }
+  const connections = {
+    count,
+    pre: kept.pre.slice(0, count),
+    post: kept.post.slice(0, count),
+    synapseCounts: kept.synapseCounts.slice(0, count),
+  };
+  return { connections, pairs, synapses: allSynapses, rowsOmitted, fewest, most };
 }
 
 /** The sign of each neuron's outputs; excitatory if no row has a sign. */

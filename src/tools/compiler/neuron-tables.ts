@@ -12,10 +12,10 @@ import {
   type NeuronTable,
 } from './dataset.js';
 import { NeuronIds } from './neuron-ids.js';
-import { type MarkedPositions, positionsOf } from './positions.js';
+import { positionsOf } from './positions.js';
 import type { Progress } from './progress.js';
 import { readTable } from './read-table.js';
-import type { TransmitterProbabilities, TransmitterSource } from './signs.js';
+import type { TransmitterSource } from './signs.js';
 import { firstAt, TableColumns, TableReader } from './table-reader.js';
 import { DECIMAL, tableFault, type TableRow } from './table-row.js';
 
@@ -67,7 +67,7 @@ export async function readNeurons(
         if (earlier !== undefined) throw duplicate(file, row.location, ids[neuron]!, earlier);
         locationOf.set(neuron, row.location);
       }
-      labels.put(neuron, facts.of(row));
+      labels.put(neuron, facts.of(row), estimated);
       return true;
     });
     const without = ids.length - locationOf.size;
@@ -105,15 +105,7 @@ function duplicate(file: string, location: string, id: string, earlier: string):
   return tableFault(file, location, what);
 }
 
-/** Labels and position of a neuron from one row. Values of the data set are translated to those of the service. */
-interface Facts {
-  readonly labels: Partial<Record<LabelColumn, string>>;
-  readonly transmitterSource: TransmitterSource | undefined;
-  /** The probability of each transmitter of `largest`; absent if the table has none. */
-  readonly probabilities: readonly number[] | undefined;
-  readonly positionNm: readonly number[] | undefined;
-  readonly isEstimated: boolean;
-}
+type Facts = ReturnType<NeuronFacts['of']>;
 
 /** Extracts labels and positions of neurons from the rows of one table. */
 class NeuronFacts {
@@ -162,12 +154,14 @@ class NeuronFacts {
     );
   }
 
-  of(row: TableRow): Facts {
+  /** Labels and position of a neuron from one row. Values of the data set are translated to those of the service. */
+  of(row: TableRow) {
     const labels: Partial<Record<LabelColumn, string>> = {};
     for (const label of LABEL_COLUMNS) {
       if (this.columns.columnIndicesOf(label).length > 0) labels[label] = this.#label(row, label);
     }
     let transmitterSource: TransmitterSource | undefined;
+    /** The probability of each transmitter of `largest`; absent if the table has none. */
     let probabilities: readonly number[] | undefined;
     if (labels.transmitter !== undefined) {
       const named = labels.transmitter;
@@ -175,14 +169,8 @@ class NeuronFacts {
       labels.transmitter ||= this.#largestOf(probabilities);
       transmitterSource = named !== '' ? 'named' : labels.transmitter === '' ? 'none' : 'mean';
     }
-    const { estimated = false } = this.table;
-    return {
-      labels,
-      transmitterSource,
-      probabilities,
-      positionNm: this.#positionNm(row),
-      isEstimated: estimated,
-    };
+    const positionNm = this.#positionNm(row);
+    return { labels, transmitterSource, probabilities, positionNm };
   }
 
   #label(row: TableRow, label: LabelColumn): string {
@@ -233,44 +221,42 @@ export class NeuronLabels {
   readonly transmitterSources: TransmitterSource[];
   /** Labels for which at least one table has a column. */
   readonly given = new Set<LabelColumn>();
-  readonly probabilities: TransmitterProbabilities;
-  readonly #probabilities: (readonly number[])[];
-  readonly #measured: MarkedPositions;
-  readonly #estimated: MarkedPositions;
+  readonly probabilities: {
+    readonly transmitters: readonly string[];
+    readonly ofNeurons: (readonly number[])[];
+  };
+  readonly #measured = new Map<number, readonly number[]>();
+  readonly #estimated = new Map<number, readonly number[]>();
 
   /** @param transmitters those with a probability in the table */
   constructor(
     readonly count: number,
     transmitters: readonly string[],
   ) {
-    this.#probabilities = new Array<readonly number[]>(count).fill([]);
-    this.probabilities = { transmitters, ofNeurons: this.#probabilities };
+    this.probabilities = { transmitters, ofNeurons: new Array<readonly number[]>(count).fill([]) };
     const columns = LABEL_COLUMNS.map((label) => [label, new Array<string>(count).fill('')]);
     this.columns = Object.fromEntries(columns) as Record<LabelColumn, string[]>;
     this.transmitterSources = new Array<TransmitterSource>(count).fill('none');
-    this.#measured = noPositions(count);
-    this.#estimated = noPositions(count);
   }
 
-  put(neuron: number, { labels, transmitterSource, probabilities, positionNm, isEstimated }: Facts): void {
+  /** @param isEstimated true if the position is */
+  put(
+    neuron: number,
+    { labels, transmitterSource, probabilities, positionNm }: Facts,
+    isEstimated = false,
+  ): void {
     for (const [label, text] of Object.entries(labels) as [LabelColumn, string][]) {
       this.given.add(label);
       this.columns[label][neuron] = text;
     }
     if (transmitterSource !== undefined) this.transmitterSources[neuron] = transmitterSource;
-    if (probabilities !== undefined) this.#probabilities[neuron] = probabilities;
-    const marked = isEstimated ? this.#estimated : this.#measured;
+    if (probabilities !== undefined) this.probabilities.ofNeurons[neuron] = probabilities;
+    const positions = isEstimated ? this.#estimated : this.#measured;
     // A neuron may have several points; the first one counts.
-    if (positionNm === undefined || marked.isMarked[neuron] === 1) return;
-    marked.isMarked[neuron] = 1;
-    marked.nm.set(positionNm, 3 * neuron);
+    if (positionNm !== undefined && !positions.has(neuron)) positions.set(neuron, positionNm);
   }
 
   positions(): Pick<NeuronColumns, 'positionsNm' | 'positionEstimated'> {
     return positionsOf(this.columns, this.#measured, this.#estimated);
   }
-}
-
-function noPositions(count: number): MarkedPositions {
-  return { isMarked: new Uint8Array(count), nm: new Int32Array(3 * count) };
 }

@@ -32,18 +32,6 @@ export interface PopulationDefinitions {
   readonly channels: readonly Definition<ChannelPopulation>[];
 }
 
-interface SelectedPopulations {
-  readonly stimuli: readonly StimulusPopulation[];
-  readonly channels: readonly ChannelPopulation[];
-  /**
-   * Neurons of each stimulus, then of each channel. Those of a stimulus ascend by id, because the id keys their random
-   * numbers. Those of a channel ascend by index.
-   */
-  readonly neurons: readonly Uint32Array[];
-  /** Sentences on selectors whose root ids and labels disagree, and on omitted populations. */
-  readonly remarks: readonly string[];
-}
-
 const POPULATIONS_FILE = fileURLToPath(new URL('../../../data/populations.json', import.meta.url));
 const POPULATIONS_SCHEMA = fileURLToPath(new URL('../../../data/populations.schema.json', import.meta.url));
 
@@ -89,10 +77,15 @@ export function selectPopulations(
   named: SelectableNeurons,
   order: Uint32Array,
   definitions: PopulationDefinitions,
-): SelectedPopulations {
+) {
   const byPresetType = underPresetTypes(named, order, brain.neurons, definitions);
   const resolver = new NodeSetResolver(byPresetType, { node_sets: {}, on_missing: 'error' });
+  /**
+   * Neurons of each stimulus, then of each channel. Those of a stimulus ascend by id, because the id keys their random
+   * numbers. Those of a channel ascend by index.
+   */
   const neurons: Uint32Array[] = [];
+  /** Sentences on selectors whose root ids and labels disagree, and on omitted populations. */
   const remarks: string[] = [];
   const lacking: string[] = [];
   const select = ({ id, selectors, kind }: AnyDefinition): Uint32Array => {
@@ -174,10 +167,7 @@ function selectedByLabel(resolver: NodeSetResolver, selector: Selector, where: s
   try {
     return resolver.neuronsOf(selector, '').neurons;
   } catch (error) {
-    throw new CodedError(
-      'POPULATIONS_INVALID',
-      `The populations do not fit: ${where}: ${(error as CodedError).message}`,
-    );
+    throw invalid(`${where}: ${(error as CodedError).message.replace(/\.$/, '')}`);
   }
 }
 

@@ -1,15 +1,8 @@
-import { type MarkedPositions, positionsOf } from './positions.js';
+import { type KnownPositions, positionsOf } from './positions.js';
 
-/** Marks the neurons given, each at [i, i, i]. */
-function marked(count: number, neurons: readonly number[]): MarkedPositions {
-  const isMarked = new Uint8Array(count);
-  const nm = new Int32Array(3 * count);
-  for (const i of neurons) {
-    isMarked[i] = 1;
-    nm.fill(i, 3 * i, 3 * i + 3);
-  }
-  return { isMarked, nm };
-}
+/** Puts each of some neurons at [i, i, i]. */
+const positionsOfThese = (neurons: readonly number[]): KnownPositions =>
+  new Map(neurons.map((i) => [i, [i, i, i]]));
 
 /** Rows of type, side, class, super class. */
 function labelsOf(rows: readonly (readonly [string, string, string, string])[]) {
@@ -23,9 +16,9 @@ function labelsOf(rows: readonly (readonly [string, string, string, string])[]) 
   };
 }
 
-/** The neuron whose position neuron i got; each marked neuron k is at [k, k, k]. */
+/** The neuron whose position neuron i got; each measured neuron k is at [k, k, k]. */
 function modelsOf(rows: Parameters<typeof labelsOf>[0], measured: readonly number[]): number[] {
-  const { positionsNm } = positionsOf(labelsOf(rows), marked(rows.length, measured), marked(rows.length, []));
+  const { positionsNm } = positionsOf(labelsOf(rows), positionsOfThese(measured), new Map());
   return rows.map((_, i) => positionsNm[3 * i]!);
 }
 
@@ -62,18 +55,14 @@ describe('positionsOf', () => {
 
   it('prefers an estimate to a like cell, a measurement to an estimate, and flags positions that are not measured', () => {
     const rows = Array.from({ length: 3 }, () => ['T', 'left', '', ''] as const);
-    const estimated: MarkedPositions = { isMarked: Uint8Array.of(1, 1, 0), nm: new Int32Array(9).fill(50) };
-    const { positionsNm, positionEstimated } = positionsOf(labelsOf(rows), marked(3, [0]), estimated);
+    const estimated = new Map([0, 1].map((i) => [i, [50, 50, 50]]));
+    const { positionsNm, positionEstimated } = positionsOf(labelsOf(rows), positionsOfThese([0]), estimated);
     expect([...positionsNm]).toEqual([0, 0, 0, 50, 50, 50, 0, 0, 0]);
     expect([...positionEstimated]).toEqual([0, 1, 1]);
   });
 
   it('puts everything into the origin when no position is known', () => {
-    const { positionsNm, positionEstimated } = positionsOf(
-      labelsOf([other, other]),
-      marked(2, []),
-      marked(2, []),
-    );
+    const { positionsNm, positionEstimated } = positionsOf(labelsOf([other, other]), new Map(), new Map());
     expect([...positionsNm]).toEqual([0, 0, 0, 0, 0, 0]);
     expect([...positionEstimated]).toEqual([1, 1]);
   });

@@ -1,10 +1,7 @@
 import type { NeuronColumns } from './brain.js';
 
-/** Positions of some neurons. If isMarked[i] is 1, x, y, z of neuron i are at 3i, in nm. */
-export interface MarkedPositions {
-  readonly isMarked: Uint8Array;
-  readonly nm: Int32Array;
-}
+/** x, y and z in nm of some neurons, by their index. */
+export type KnownPositions = ReadonlyMap<number, readonly number[]>;
 
 type Labels = NeuronColumns['labels'];
 
@@ -24,26 +21,18 @@ const LIKENESS: readonly ((labels: Labels, i: number) => string)[] = [
  */
 export function positionsOf(
   labels: Labels,
-  measured: MarkedPositions,
-  estimated: MarkedPositions,
+  measured: KnownPositions,
+  estimated: KnownPositions,
 ): { positionsNm: Int32Array; positionEstimated: Uint8Array } {
-  const count = measured.isMarked.length;
-  const positionsNm = measured.nm.slice();
-  const positionEstimated = new Uint8Array(count);
+  const count = labels.type.length;
+  const positionsNm = new Int32Array(3 * count);
+  const positionEstimated = Uint8Array.from(labels.type, (_, i) => (measured.has(i) ? 0 : 1));
   const placed: number[] = [];
   let missing: number[] = [];
   for (let i = 0; i < count; i++) {
-    if (measured.isMarked[i] === 1) {
-      placed.push(i);
-      continue;
-    }
-    positionEstimated[i] = 1;
-    if (estimated.isMarked[i] === 1) {
-      positionsNm.set(estimated.nm.subarray(3 * i, 3 * i + 3), 3 * i);
-      placed.push(i);
-    } else {
-      missing.push(i);
-    }
+    const nm = measured.get(i) ?? estimated.get(i);
+    if (nm !== undefined) positionsNm.set(nm, 3 * i);
+    (nm === undefined ? missing : placed).push(i);
   }
   for (const likeness of LIKENESS) {
     if (missing.length === 0) break;

@@ -38,18 +38,14 @@ export class TableReader {
     this.remarks.push(
       `${source.file}: ${omitted} ${rows} a root id that ${this.neurons.file} lacks (${first}); ${they} left out.`,
     );
-    if (isLargePart(omitted, rowCount)) {
+    // More than a few stray rows.
+    if (100 * omitted > rowCount) {
       this.warnings.push(
         `${percentOf(omitted, rowCount)} of the rows of ${source.file} were left out, ${omitted} of ${rowCount}: ` +
           `they name root ids that ${this.neurons.file} lacks.`,
       );
     }
   }
-}
-
-/** True above 1 %, which is more than a few stray rows. */
-function isLargePart(omitted: number, count: number): boolean {
-  return 100 * omitted > count;
 }
 
 export function percentOf(omitted: number, count: number): string {

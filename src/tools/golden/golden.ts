@@ -48,15 +48,6 @@ export interface GoldenRun extends SimulationOptions {
   readonly durationSteps: number;
 }
 
-export interface SpikeComparison {
-  /** Spikes of the simulated run. */
-  readonly spikes: number;
-  /** Spikes of the golden run that were not simulated. */
-  readonly missing: number;
-  /** Simulated spikes that are not in the golden run. */
-  readonly extra: number;
-}
-
 type GoldenNetwork = Pick<Connectome, 'neuronCount' | 'neuronId' | 'rowStart' | 'targets'>;
 
 /** Reads the two files of a run. */
@@ -220,20 +211,15 @@ function tracesIn(csv: string, name: string, neuronOf: (id: string) => number): 
   return [...traces.values()];
 }
 
-interface Row {
-  readonly cells: readonly string[];
-  /** Line number in the file, from 1. */
-  readonly line: number;
-}
+type Row = ReturnType<typeof rowsIn>[number];
 
-/** The lines below the header, except empty ones. */
-function rowsIn(csv: string, name: string, header: string): Row[] {
+/** The lines below the header, except empty ones. Lines count from 1. */
+function rowsIn(csv: string, name: string, header: string) {
   const [first, ...lines] = csv.split(/\r?\n/);
   if (first !== header) {
     throw invalidLine(name, 1, `expected the columns ${header}, found ${describeValue(first)}`);
   }
-  const rows = lines.map((text, at) => ({ text, cells: text.split(','), line: at + 2 }));
-  return rows.filter(({ text }) => text !== '');
+  return lines.flatMap((text, at) => (text === '' ? [] : { cells: text.split(','), line: at + 2 }));
 }
 
 /** @throws CodedError GOLDEN_INVALID with the line that `read` refuses */
@@ -281,18 +267,13 @@ export function compareMembranes(
   }, 0);
 }
 
-/** Counts the differences between two rasters; both are ordered by step, then neuron. */
-export function compareSpikes(golden: SpikeRaster, simulated: SpikeRaster): SpikeComparison {
-  const expected = new Set(toKeys(golden));
-  let extra = 0;
-  for (const key of toKeys(simulated)) {
-    if (!expected.delete(key)) extra++;
-  }
-  return { spikes: simulated.steps.length, missing: expected.size, extra };
-}
-
-function toKeys({ steps, neurons }: SpikeRaster): number[] {
-  return Array.from(steps, (step, i) => keyOf(step, neurons[i]!));
+/** Counts the spikes of the simulated run, those of the golden run that it lacks, and those that it has beyond them. */
+export function compareSpikes(golden: SpikeRaster, simulated: SpikeRaster) {
+  const keysOf = ({ steps, neurons }: SpikeRaster) =>
+    Array.from(steps, (step, i) => keyOf(step, neurons[i]!));
+  const missing = new Set(keysOf(golden));
+  const extra = keysOf(simulated).filter((key) => !missing.delete(key)).length;
+  return { spikes: simulated.steps.length, missing: missing.size, extra };
 }
 
 function keyOf(step: number, neuron: number): number {

@@ -3,6 +3,7 @@
  * until the cells of each part are similar. Most split groups have untyped cells: without the split, each sampled cell
  * would connect to the partners of all others.
  */
+import { least } from 'd3-array';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { type Brain, signsUnder } from '../compiler/brain.js';
 import { GROUP_LABELS } from './statistics.js';
@@ -15,9 +16,7 @@ const MAX_ROUNDS = 12;
 export function groupCells(brain: Brain): Uint32Array[] {
   const named = groupByName(brain);
   const groupOf = new Uint32Array(brain.neurons.count);
-  named.forEach((cells, group) => {
-    for (const cell of cells) groupOf[cell] = group;
-  });
+  named.forEach((cells, group) => cells.forEach((cell) => (groupOf[cell] = group)));
   const profiles = profilesOf(brain, groupOf, named.length);
   return named.flatMap((cells) => {
     const typed = brain.neurons.labels.type[cells[0]!] !== '';
@@ -69,12 +68,7 @@ function profilesOf({ neurons, connections }: Brain, groupOf: Uint32Array, group
   });
 }
 
-/** The sum of some profiles, scaled to length 1. */
-interface Direction {
-  readonly values: ReadonlyMap<number, number>;
-  /** Mean cosine between the profiles and the direction. */
-  readonly likeness: number;
-}
+type Direction = ReturnType<typeof centroidOf>;
 
 /** Splits cells in two, and the parts again, until every part has the required similarity. */
 function divide(profiles: readonly Profile[], cells: Uint32Array, minimumLikeness: number): Uint32Array[] {
@@ -108,7 +102,8 @@ function bisect(profiles: readonly Profile[], cells: Uint32Array, centroid: Dire
   return parts;
 }
 
-function centroidOf(profiles: readonly Profile[], cells: Uint32Array): Direction {
+/** @returns the sum of some profiles, scaled to length 1, and the mean cosine between it and the profiles */
+function centroidOf(profiles: readonly Profile[], cells: Uint32Array) {
   const sums = new Map<number, number>();
   let connected = 0;
   for (const cell of cells) {
@@ -132,15 +127,7 @@ function cosine({ dimensions, values }: Profile, direction: Direction): number {
 
 /** The first cell with the smallest cosine; a cell without connections counts as similar to all. */
 function leastLike(profiles: readonly Profile[], direction: Direction, cells: Uint32Array): number {
-  let least = cells[0]!;
-  let smallest = Infinity;
-  for (const cell of cells) {
-    const isAlone = profiles[cell]!.dimensions.length === 0;
-    const likeness = isAlone ? 1 : cosine(profiles[cell]!, direction);
-    if (likeness < smallest) {
-      smallest = likeness;
-      least = cell;
-    }
-  }
-  return least;
+  const likeness = (cell: number): number =>
+    profiles[cell]!.dimensions.length === 0 ? 1 : cosine(profiles[cell]!, direction);
+  return least(cells, likeness)!;
 }

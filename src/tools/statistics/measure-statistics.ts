@@ -94,16 +94,13 @@ function measurePairs(brain: Brain, members: readonly Uint32Array[], groupOf: Ui
   const ordered = Uint32Array.from(pre.keys())
     .filter((c) => pre[c] !== post[c])
     .sort((a, b) => keyOf(a) - keyOf(b) || a - b);
-  const rows: { first: number; end: number }[] = [];
-  for (let first = 0; first < ordered.length;) {
-    let end = first + 1;
+  const rows: Uint32Array[] = [];
+  for (let first = 0, end = 0; first < ordered.length; first = end) {
     while (end < ordered.length && keyOf(ordered[end]!) === keyOf(ordered[first]!)) end++;
-    rows.push({ first, end });
-    first = end;
+    rows.push(ordered.subarray(first, end));
   }
   const pairs = newGroupPairs(rows.length);
-  rows.forEach(({ first, end }, row) => {
-    const connections = ordered.subarray(first, end);
+  rows.forEach((connections, row) => {
     const preGroup = groupOf[pre[connections[0]!]!]!;
     const postGroup = groupOf[post[connections[0]!]!]!;
     const excess = Array.from(connections, (c) => synapseCounts[c]! - MIN_SYNAPSES);

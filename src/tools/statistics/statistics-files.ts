@@ -114,7 +114,13 @@ export async function readStatistics(dir: string, progress: Progress = silent): 
     );
   }
   const files = await Promise.all([GROUPS_FILE, PAIRS_FILE].map((file) => sourceOf(join(dir, file))));
-  checkDigests(manifest.files, files);
+  for (const { file, sha256 } of files) {
+    const promised = manifest.files.find((each) => each.file === file)?.sha256;
+    if (promised === sha256) continue;
+    throw invalid(
+      `${file} was altered: ${MANIFEST_FILE} gives the SHA-256 ${describeValue(promised, 80)}, it has ${sha256}`,
+    );
+  }
   const groups: CellGroup[] = [];
   await readCsv(join(dir, GROUPS_FILE), GROUP_NAMES, progress, (row) => {
     const members = GROUP_NAMES.map((name, column) => [name, GROUP_COLUMNS[name](row.text(column))]);
@@ -130,17 +136,6 @@ export async function readStatistics(dir: string, progress: Progress = silent): 
     at++;
   });
   return { groups, pairs, provenance: manifest.provenance, sources: [...files, ...manifest.sources] };
-}
-
-function checkDigests(expected: readonly SourceFile[], found: readonly SourceFile[]): void {
-  for (const { file, sha256 } of found) {
-    const promised = expected.find((each) => each.file === file)?.sha256;
-    if (promised !== sha256) {
-      throw invalid(
-        `${file} was altered: ${MANIFEST_FILE} gives the SHA-256 ${describeValue(promised, 80)}, it has ${sha256}`,
-      );
-    }
-  }
 }
 
 function invalid(what: string): CodedError {

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array';
 import type { SourceFile } from '../../engine/connectome/connectome.js';
 import { MIN_SYNAPSES } from '../compiler/brain.js';
 
@@ -96,17 +97,13 @@ export function newGroupPairs(count: number): GroupPairs {
 
 /** The size of the measured brain, and of each brain sampled from the statistics. */
 export function totalsOf({ groups, pairs }: Pick<CellTypeStatistics, 'groups' | 'pairs'>) {
-  let neurons = 0;
-  let connections = 0;
-  let synapses = 0;
-  for (const group of groups) {
-    neurons += group.cells;
-    connections += group.self_connections;
-    synapses += group.self_synapses;
-  }
-  for (let row = 0; row < pairs.count; row++) {
-    connections += pairs.connections[row]!;
-    synapses += MIN_SYNAPSES * pairs.connections[row]! + pairs.excess_synapses[row]!;
-  }
-  return { groups: groups.length, pairs: pairs.count, neurons, connections, synapses };
+  const between = sum(pairs.connections);
+  const excess = sum(pairs.excess_synapses);
+  return {
+    groups: groups.length,
+    pairs: pairs.count,
+    neurons: sum(groups, ({ cells }) => cells),
+    connections: sum(groups, (group) => group.self_connections) + between,
+    synapses: sum(groups, (group) => group.self_synapses) + MIN_SYNAPSES * between + excess,
+  };
 }

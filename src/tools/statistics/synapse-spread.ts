@@ -1,3 +1,4 @@
+import { minIndex } from 'd3-array';
 import type { PhiloxSequence } from '../../engine/stimulus/philox.js';
 import { MAX_SYNAPSES_PER_CONNECTION } from '../../engine/connectome/connectome.js';
 import { MIN_SYNAPSES } from '../compiler/brain.js';
@@ -39,17 +40,9 @@ export function nearestSpread(excess: readonly number[]): number {
   if (squares <= independent) return EVEN;
   // The a of above.
   const concentration = (sum * independent - squares) / (squares - independent) / n;
-  let best = 0;
-  let distance = Infinity;
-  SYNAPSE_SPREADS.forEach(({ own, added }, index) => {
-    // Compare 1 / (1 + a), the explained fraction of the variance: unlike a, it is finite for all spreads.
-    const d = Math.abs(added / (own + added) - 1 / (1 + Math.max(0, concentration)));
-    if (d < distance) {
-      distance = d;
-      best = index;
-    }
-  });
-  return best;
+  // Compare 1 / (1 + a), the explained fraction of the variance: unlike a, it is finite for all spreads.
+  const explained = 1 / (1 + Math.max(0, concentration));
+  return minIndex(SYNAPSE_SPREADS, ({ own, added }) => Math.abs(added / (own + added) - explained));
 }
 
 /**

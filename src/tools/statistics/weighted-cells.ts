@@ -33,21 +33,17 @@ export class WeightedCells {
    */
   sample(count: number, random: PhiloxSequence, except?: number): number[] {
     if (this.weights.length === 1) return [0];
-    const sampled: number[] = [];
+    const removed: number[] = [];
     let total = this.#total;
-    if (except !== undefined) {
-      total -= this.weights[except]!;
-      this.#add(except, -this.weights[except]!);
-    }
-    for (let k = 0; k < count; k++) {
-      const cell = this.#cellAt(random.nextBelow(total));
-      sampled.push(cell);
+    const remove = (cell: number) => {
+      removed.push(cell);
       total -= this.weights[cell]!;
       this.#add(cell, -this.weights[cell]!);
-    }
-    for (const cell of sampled) this.#add(cell, this.weights[cell]!);
-    if (except !== undefined) this.#add(except, this.weights[except]!);
-    return sampled;
+    };
+    if (except !== undefined) remove(except);
+    for (let k = 0; k < count; k++) remove(this.#cellAt(random.nextBelow(total)));
+    for (const cell of removed) this.#add(cell, this.weights[cell]!);
+    return except === undefined ? removed : removed.slice(1);
   }
 
   /** @returns a function that samples one of these cells in proportion to their weights, with replacement */

@@ -172,14 +172,9 @@ export function withTable(text: string, name: string, written: string): string {
   return text.replace(MARKED, (marked, found: string) => (found === name ? placed : marked));
 }
 
-/**
- * Published results and ours, side by side.
- * @param last the member in the last column
- */
-export function publishedTable(
-  results: readonly PublishedResult[],
-  last: 'source' | 'decides' = 'decides',
-): string {
+/** Published results and ours, side by side. Those of the paper say what decides them, others have a source. */
+export function publishedTable(results: readonly PublishedResult[]): string {
+  const last = results.some(({ decides }) => decides !== undefined) ? 'decides' : 'source';
   return table(results, {
     stimulated: ({ name }) => name,
     measured: ({ reads }) => reads,

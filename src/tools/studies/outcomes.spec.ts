@@ -1,14 +1,11 @@
 import { writeMaleCns } from '../../../test/support/other-flies.js';
-import { compiledSimulators } from '../cli/simulators.js';
+import { compiledSimulators, subjectOf } from '../cli/simulators.js';
 import { readDataset } from '../compiler/dataset.js';
-import { buildConnectome } from '../compiler/build-connectome.js';
-import { defaultPopulations } from '../compiler/populations.js';
 import { silent } from '../compiler/progress.js';
 import { readTables } from '../compiler/tables.js';
-import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
 import { outcomes } from './outcomes.js';
 import { publishedResults } from './published.js';
-import { Subject } from './subject.js';
+import type { Subject } from './subject.js';
 
 const [SUGAR, ROUNDUP, MN9_LEFT, MN9_RIGHT] = [1, 2, 3, 4];
 
@@ -31,8 +28,7 @@ async function subject(): Promise<Subject> {
     ],
   );
   const brain = await readTables(dir, silent, 1, undefined, readDataset('malecns-1.0'));
-  const content = buildConnectome(brain, { signRule: 'fast', populations: defaultPopulations(brain) });
-  return new Subject(openConnectome(encodeConnectome(content).buffer), compiledSimulators());
+  return subjectOf(brain, 'fast', compiledSimulators());
 }
 
 describe('outcomes', () => {

@@ -186,23 +186,19 @@ export function outcomes(subject: Subject): OutcomeResult[] {
     return lower < whole && lower <= below.share * whole;
   };
   return QUESTIONS.map(({ asks, yes, no = [], publishedWrong = [], predicts }) => {
-    const result = {
+    const isTested = (name: string) =>
+      predicts(selectorOf(name)).every(({ below, ...rate }) => isThere(rate) && (!below || isThere(below)));
+    const tested = [...yes, ...no].filter(isTested);
+    const predicted = tested.filter((name) => predicts(selectorOf(name)).some(isYes));
+    const agrees = (name: string) => yes.includes(name) === predicted.includes(name);
+    return {
       asks,
-      ...{ agree: [] as string[], onlyFound: [] as string[] },
-      ...{ onlyPredicted: [] as string[], publishedRight: 0, missing: [] as string[] },
+      agree: tested.filter(agrees),
+      onlyFound: tested.filter((name) => !agrees(name) && yes.includes(name)),
+      onlyPredicted: tested.filter((name) => !agrees(name) && !yes.includes(name)),
+      publishedRight: tested.filter((name) => !publishedWrong.includes(name)).length,
+      missing: [...yes, ...no].filter((name) => !isTested(name)),
     };
-    for (const name of [...yes, ...no]) {
-      const isFound = yes.includes(name);
-      const predictions = predicts(selectorOf(name));
-      if (!predictions.every(({ below, ...rate }) => isThere(rate) && (!below || isThere(below)))) {
-        result.missing.push(name);
-        continue;
-      }
-      if (isFound === predictions.some(isYes)) result.agree.push(name);
-      else (isFound ? result.onlyFound : result.onlyPredicted).push(name);
-      if (!publishedWrong.includes(name)) result.publishedRight += 1;
-    }
-    return result;
   });
 }
 

@@ -53,6 +53,22 @@ const SYNTHESIS_SEEDS = [1, 2, 3, 4];
 export type Report = ReturnType<typeof report>;
 
 /**
+ * The studies that are compared with published ones.
+ * @param begin called before each study
+ * @param numbers published numbers of the subject; by default those of the paper
+ */
+export function publishedStudies(
+  subject: Subject,
+  begin: (study: string) => void,
+  numbers?: Parameters<typeof publishedResults>[1],
+) {
+  begin('Repeating published experiments');
+  const published = publishedResults(subject, numbers);
+  begin('Predicting outcomes of experiments on flies');
+  return { published, outcomes: outcomes(subject) };
+}
+
+/**
  * @param subjects measured wiring under both rules
  * @param synthetic the brain that ships
  * @param begin called before each study
@@ -73,8 +89,7 @@ export function report(
     return results();
   };
   return {
-    published: study('Repeating published experiments', () => publishedResults(predicted)),
-    outcomes: study('Predicting outcomes of experiments on flies', () => outcomes(predicted)),
+    ...publishedStudies(predicted, begin),
     connectomes: bothRules(({ connectome }) => connectome.digest),
     responses: study('Exciting each population under both rules of signs', () =>
       bothRules((subject) => stimulusResponses([subject], SEEDS)),

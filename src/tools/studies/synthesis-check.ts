@@ -2,6 +2,7 @@
  * Compares the responses of a synthetic brain with those of the tables, each with a tolerance. The tolerances were measured
  * on brains with other seeds; docs/wiring.md has the measurements.
  */
+import { own } from '../../engine/own.js';
 import { meanSd } from '../../experiments/kinds/mean-sd.js';
 import type { ChannelRates } from '../../experiments/presets/drives.js';
 import { CHANNEL_IDS, type ChannelId } from '../../experiments/presets/populations.js';
@@ -95,29 +96,19 @@ export interface Deviation {
 
 /** Every response of a synthetic brain beside that of the tables. */
 export function deviations(measured: readonly Response[], synthetic: readonly Response[]): Deviation[] {
-  const responding = measured.map((response, i): Deviation => {
-    const found = synthetic[i]!;
-    return {
-      name: response.stimulation,
-      measured: response.responding,
-      synthetic: found.responding,
-      difference: 100 * (found.responding / response.responding - 1),
-      unit: '%',
-      tolerance: RESPONDING_TOLERANCE_PERCENT[response.stimulation] ?? Infinity,
-    };
+  const responding = measured.map(({ stimulation: name, responding: expected }, i): Deviation => {
+    const found = synthetic[i]!.responding;
+    const difference = 100 * (found / expected - 1);
+    const tolerance = own(RESPONDING_TOLERANCE_PERCENT, name) ?? Infinity;
+    return { name, measured: expected, synthetic: found, difference, unit: '%', tolerance };
   });
   const rates = RATE_TOLERANCES_HZ.map(([stimulation, channel, tolerance]): Deviation => {
     const at = measured.findIndex((each) => each.stimulation === stimulation);
     const expected = measured[at]!.rates[channel];
     const found = synthetic[at]!.rates[channel];
-    return {
-      name: `${stimulation} ${channel}`,
-      measured: expected,
-      synthetic: found,
-      difference: found - expected,
-      unit: 'Hz',
-      tolerance,
-    };
+    const name = `${stimulation} ${channel}`;
+    const difference = found - expected;
+    return { name, measured: expected, synthetic: found, difference, unit: 'Hz', tolerance };
   });
   return [...responding, ...rates];
 }

@@ -61,12 +61,10 @@ export function answerTable(
         : []),
     ...controlsTable(answer, all),
     ...screenLines(totals, all),
-    ...paragraphs([
-      lines === undefined ? '' : LINES_NOTE,
-      unchangedText(totals),
-      stoppedText(conditions),
-      sidesText(head),
-    ]),
+    // An empty line before each text.
+    ...[lines && LINES_NOTE, unchangedText(totals), stoppedText(conditions), sidesText(head)].flatMap(
+      (text) => (text ? ['', ...wrapped(text)] : []),
+    ),
     ...closingOf(totals),
   ]);
 }
@@ -258,7 +256,7 @@ function orderList(
   rows: readonly (Pick<ConditionParameters, 'parameters'> & { readonly group: GroupResult })[],
   lines: Lines | undefined,
 ): string[] {
-  if (lines?.driverLines === undefined) return [];
+  if (lines === undefined) return [];
   const { driverLines, typeOf } = lines;
   const types = new Set(rows.flatMap(({ parameters, group }) => typesOfRow(parameters, group, typeOf)));
   const listed = [...types].flatMap((type) =>
@@ -271,11 +269,6 @@ function moreLines(count: number, noun: string, all: string, what = ''): string[
   return count <= 0 ? [] : [`  … and ${counted(count, `more ${noun}`)}: ${what}${all}.`];
 }
 
-/** Puts an empty line before each text; skips empty texts. */
-function paragraphs(texts: readonly string[]): string[] {
-  return texts.flatMap((text) => (text === '' ? [] : ['', ...wrapped(text)]));
-}
-
 /** The groups that matched controls leave of a screen. */
 function screenLines({ screen }: ExperimentTotals, all: string): string[] {
   if (screen === undefined) return [];
@@ -284,10 +277,8 @@ function screenLines({ screen }: ExperimentTotals, all: string): string[] {
     return `  ${fitted(where, LINE_WIDTH - 26)} p ${chanceText(each.p)}, q ${chanceText(each.q)}`;
   });
   return [
-    ...[
-      '',
-      `Of ${counted(screen.tests, 'comparison')} with matched controls, ${rows.length} have q of at most 0.05.`,
-    ],
+    '',
+    `Of ${counted(screen.tests, 'comparison')} with matched controls, ${rows.length} have q of at most 0.05.`,
     ...rows.slice(0, MAX_ROWS),
     ...moreLines(rows.length - MAX_ROWS, 'comparison', all),
   ];

@@ -54,29 +54,15 @@ const NO_TOTALS: ExperimentTotals = {
   cite: [],
 };
 
-/** The conditions of an unfinished answer that files have. */
-interface KeptPart {
-  /** The first condition that the files lack. */
-  readonly next: number;
-  readonly files: readonly string[];
-}
-
-/** A signal (Ctrl-C or SIGTERM) ended the computation. */
+/** A signal (Ctrl-C or SIGTERM) ended the computation. The message says which conditions are complete. */
 export class Interrupted extends Error {
-  /** 128 plus the number of the signal, as in shells. */
-  readonly exitStatus: number;
+  constructor(private readonly signal: NodeJS.Signals) {
+    super();
+  }
 
-  /**
-   * @param conditionsDone computed conditions; those of a job may not have been received
-   * @param kept files with the first of them, if there are any
-   */
-  constructor(
-    readonly signal: NodeJS.Signals,
-    readonly conditionsDone: number,
-    readonly kept?: KeptPart,
-  ) {
-    super(signal);
-    this.exitStatus = 128 + constants.signals[signal];
+  /** 128 plus the number of the signal, as in shells. */
+  get exitStatus(): number {
+    return 128 + constants.signals[this.signal];
   }
 }
 
@@ -104,12 +90,14 @@ export async function computedAnswer(
     reached = now;
     progress.reached(now.trialsDone, now.trials, now.secondsLeft);
   };
+  /** Computed conditions before a signal; those of a job may not have been received. */
+  let doneBefore = 0;
   const controller = new AbortController();
   const { signal } = controller;
   const abort = (name: NodeJS.Signals) => {
     restore();
-    const { conditionsDone = 0 } = reached;
-    controller.abort(new Interrupted(name, Math.max(conditionsDone, conditions.length)));
+    doneBefore = reached.conditionsDone ?? 0;
+    controller.abort(new Interrupted(name));
   };
   const restore = () => SIGNALS.forEach((name) => process.removeListener(name, abort));
   SIGNALS.forEach((name) => process.once(name, abort));
@@ -128,8 +116,13 @@ export async function computedAnswer(
         for (const bytes of writer.write(event)) file.write(bytes);
       }
     }
-  } catch (error) {
-    throw endedEarly(signal.aborted ? signal.reason : error, conditions, files, progress);
+  } catch (thrown) {
+    const error: unknown = signal.aborted ? signal.reason : thrown;
+    const kept = keptFiles(error, conditions.length, files);
+    const textOf = (done: number) => conditionsText(done, conditions, kept ?? [], orders.length > 0);
+    if (error instanceof Interrupted) error.message = textOf(Math.max(doneBefore, conditions.length));
+    else if (kept !== undefined) progress.note(`The experiment failed after ${textOf(conditions.length)}`);
+    throw error;
   } finally {
     restore();
     progress.end();
@@ -152,51 +145,37 @@ async function openFile(
 }
 
 /**
- * Keeps the complete conditions of an experiment that ended early, if the rest can be computed later.
- * @returns the error to throw
+ * Ends the files with complete conditions, if the rest can be computed later; else removes them.
+ * @returns their names, which say that they are only the beginning
  */
-function endedEarly(
-  error: unknown,
-  conditions: readonly FoundCondition[],
-  files: readonly OpenFile[],
-  progress: ProgressLine,
-): unknown {
-  const last = conditions.at(-1);
+function keptFiles(error: unknown, conditions: number, files: readonly OpenFile[]): string[] | undefined {
   // A refusal would come again, and a file that could not be written has no complete end.
   const isRefused = error instanceof CodedError && error.exitCode === REFUSED;
-  if (last === undefined || files.length === 0 || isRefused) {
+  if (conditions === 0 || files.length === 0 || isRefused) {
     for (const { file } of files) file.discard();
-    return error;
+    return undefined;
   }
-  const kept = keptPart(last.index + 1, files);
-  if (error instanceof Interrupted) {
-    // The last progress of a job may be older than the conditions that were read after it.
-    return new Interrupted(error.signal, Math.max(error.conditionsDone, conditions.length), kept);
-  }
-  progress.note(`The experiment failed after ${conditionsText(conditions.length, kept, true)}`);
-  return error;
-}
-
-/** Ends the files and gives them names that say that they are only the beginning. */
-function keptPart(next: number, files: readonly OpenFile[]): KeptPart {
-  const paths = files.map(({ file, writer }) => {
+  return files.flatMap(({ file, writer }) => {
     for (const bytes of writer.write({ kind: 'totals', totals: NO_TOTALS })) file.write(bytes);
-    return file.finishPartial();
+    return file.finishPartial() ?? [];
   });
-  return { next, files: paths.filter((path) => path !== undefined) };
 }
 
 /**
  * `12 conditions were complete; those before condition 12 are in a.partial.csv. --from 12 runs the rest. Append
  * the rows of its CSV file to the partial one.`
+ * @param conditions those of the files
  * @param wantsFiles whether to say that there is no file if none was kept
  */
-export function conditionsText(done: number, kept: KeptPart | undefined, wantsFiles: boolean): string {
+function conditionsText(
+  done: number,
+  conditions: readonly FoundCondition[],
+  files: readonly string[],
+  wantsFiles: boolean,
+): string {
   const complete = `${counted(done, 'condition')} ${done === 1 ? 'was' : 'were'} complete`;
-  if (kept === undefined || kept.files.length === 0) {
-    return `${complete}${wantsFiles ? '; no file was written' : ''}.`;
-  }
-  const { next, files } = kept;
+  if (files.length === 0) return `${complete}${wantsFiles ? '; no file was written' : ''}.`;
+  const next = conditions.at(-1)!.index + 1;
   const isCsv = (file: string) => file.endsWith('.csv');
   return (
     `${complete}; those before condition ${next} are in ${files.join(' and ')}. --from ${next} runs the rest.` +

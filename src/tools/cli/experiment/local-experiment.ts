@@ -5,7 +5,7 @@ import type { DryRun, ExperimentEvent } from '../../../experiments/document/resu
 import { runExperiment } from '../../../experiments/run/run-experiment.js';
 import type { RunTrial } from '../../../experiments/run/condition-run.js';
 import { trialTask } from '../../../experiments/plan/trial.js';
-import { TrialPool } from '../trial-pool.js';
+import { startTrialPool } from '../trial-pool.js';
 import type { ReadConnectome } from '../read-connectome.js';
 import { DOCUMENT_LIMITS } from './document.js';
 import type { ExperimentSource, SourceOptions } from './source.js';
@@ -51,7 +51,7 @@ export class LocalExperiment implements ExperimentSource {
   async *events(options: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {
     const { from, model } = this;
     const workers = Math.min(this.workers, this.#plan.grid.size * this.#plan.trials);
-    const pool = await TrialPool.start({ connectome: model.bytes, workers });
+    const pool = await startTrialPool(model.bytes, workers);
     try {
       const runTrial: RunTrial = (task, trial, signal) => pool.runTrial(trialTask(task, trial), signal);
       const atOnce = { inFlight: pool.inFlight, wiringsAtOnce: () => workers };

@@ -1,9 +1,11 @@
 /** Writes figures as SVG, PNG or PDF, with a chosen size, font and colours. Equal figures give equal bytes. */
+import type { Font } from 'fontkit';
 import { readFileSync } from 'node:fs';
 import { describeValue } from '../../../engine/errors.js';
 import type { Figure } from '../../../experiments/figures/figure.js';
 import { figureFile, MM_PER_INCH, USUAL_DPI } from '../../../experiments/figures/figure-file.js';
 import type { Fonts } from '../../../experiments/figures/figure-pdf.js';
+import type { SvgNode } from '../../../experiments/figures/svg.js';
 import { pngWith } from '../../../experiments/figures/provenance.js';
 import { pngOf, usualFonts } from '../../../workers/figures/png.js';
 import { attempt } from '../atomic-file.js';
@@ -41,8 +43,7 @@ export function plotter(path: string, options: PlotOptions): Plotter {
   const fonts = fontsOf(font);
   return async (figure, onNote) => {
     const file = figureFile(figure, { widthMm, textPt, colours, font: 'sans-serif' });
-    const { missingGlyphs } = await import('./font-coverage.js');
-    const missing = missingGlyphs(file.drawing, fonts.regular);
+    const missing = await missingGlyphs(file.drawing, fonts.regular);
     if (missing !== '') {
       onNote(
         `The font lacks ${describeValue(missing)}, so the plot has boxes there: --font FILE takes another font.`,
@@ -69,6 +70,23 @@ function fontsOf(file: string | undefined): Fonts {
     );
   }
   return { regular: own, bold: own };
+}
+
+/** @returns the characters of a drawing's text that a font lacks, each once: they would be drawn as empty boxes */
+async function missingGlyphs(drawing: SvgNode, font: Uint8Array): Promise<string> {
+  const { create } = await import('fontkit');
+  // A file of one font; collections are refused as --font.
+  const { characterSet } = create(Buffer.from(font)) as Font;
+  const known = new Set(characterSet);
+  const missing = [...new Set(textOf(drawing))].filter((character) => !known.has(character.codePointAt(0)!));
+  return missing.join('');
+}
+
+/** The characters that are drawn, of nodes within text as well. */
+function textOf({ tag, children }: SvgNode): string {
+  return children
+    .map((child) => (typeof child !== 'string' ? textOf(child) : /^(text|tspan)$/.test(tag) ? child : ''))
+    .join('');
 }
 
 /** @throws UsageError */

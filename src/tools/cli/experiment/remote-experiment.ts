@@ -38,19 +38,20 @@ export class RemoteExperiment implements ExperimentSource {
   ) {}
 
   async dryRun(): Promise<DryRun> {
-    const { service, document, from } = this;
-    const asked = async (asJob: boolean) => {
-      const dryRun = service.client.dryRun(document, { ...service.patience, from, asJob });
-      return (await service.asked(dryRun)) as DryRun;
-    };
     try {
-      return await asked(false);
+      return await this.#dryRun({ asJob: false });
     } catch (error) {
       if (!isTooLarge(error)) throw error;
     }
-    const dryRun = await asked(true);
+    const dryRun = await this.#dryRun({ asJob: true });
     this.onNote('The experiment is too large for one request; the service would compute it as a job.');
     return dryRun;
+  }
+
+  async #dryRun(options: { readonly asJob: boolean; readonly signal?: AbortSignal }): Promise<DryRun> {
+    const { service, document, from } = this;
+    const dryRun = service.client.dryRun(document, { ...service.patience, from, ...options });
+    return (await service.asked(dryRun)) as DryRun;
   }
 
   async *events(options: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {
@@ -125,27 +126,26 @@ export class RemoteExperiment implements ExperimentSource {
     job: ExperimentJob,
     options: SourceOptions,
   ): AsyncGenerator<ExperimentEvent, void, void> {
-    const { service, document, from } = this;
-    const asked = { ...service.patience, signal: AbortSignal.timeout(END_WITHIN_MS) };
+    const signal = AbortSignal.timeout(END_WITHIN_MS);
     const done: (ExperimentEvent & { readonly kind: 'condition' })[] = [];
     const notRun = new Set<number>();
     try {
       let unchanged = new Set<string>();
-      for await (const event of this.#eventsOf(job.results(asked), options)) {
+      const results = job.results({ ...this.service.patience, signal });
+      for await (const event of this.#eventsOf(results, options)) {
         if (event.kind === 'condition') done.push(event);
         if (event.kind === 'totals')
           unchanged = new Set(event.totals.unchanged.map((each) => JSON.stringify(each)));
       }
       if (unchanged.size > 0) {
-        const dryRun = service.client.dryRun(document, { ...asked, from, asJob: true });
-        const { conditions } = (await service.asked(dryRun)) as DryRun;
-        const own = conditions.filter(({ parameters }) => unchanged.has(JSON.stringify(parameters)));
-        for (const { index } of own) notRun.add(index);
+        const { conditions } = await this.#dryRun({ asJob: true, signal });
+        for (const { index, parameters } of conditions)
+          if (unchanged.has(JSON.stringify(parameters))) notRun.add(index);
       }
     } catch (error) {
       this.onNote(`Not all conditions that are done could be read: ${(error as Error).message}`);
     }
-    let next = from;
+    let next = this.from;
     for (const event of done) {
       while (notRun.has(next)) next++;
       if (event.condition.index !== next++) return;
