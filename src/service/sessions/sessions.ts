@@ -5,7 +5,7 @@ import { CodedError, errorBody, queueFull } from '../../engine/errors.js';
 import { finite } from '../../engine/finite.js';
 import type { Session } from '../../experiments/sessions/session.js';
 import { LastStep } from '../../experiments/sessions/step.js';
-import { ClientShares, limitFor } from '../../workers/queue/client-shares.js';
+import { ClientShares } from '../../workers/queue/client-shares.js';
 import { serverSentEvent, SessionEvents } from './session-events.js';
 import { type SessionMemoryBounds, SessionMemory } from './session-memory.js';
 import type { LoadedModel } from '../health/model-health.js';
@@ -62,14 +62,10 @@ export class Sessions {
    */
   admit(client: string, workers: number): () => void {
     const { sessionsPerClient, sessionsPerWorker } = this.bounds;
-    const ofClient = this.#shares.of(client);
-    if (ofClient >= sessionsPerClient) {
-      throw queueFull(`${sessionsPerClient} sessions of this client are open`, RETRY_AFTER_S);
-    }
-    if (this.#shares.ofAll >= limitFor(ofClient, sessionsPerWorker * workers)) {
-      throw queueFull(`${this.#shares.ofAll} sessions are open`, RETRY_AFTER_S);
-    }
-    return this.#shares.take(client, 1);
+    const bounds = { ofClient: sessionsPerClient, ofAll: sessionsPerWorker * workers };
+    return this.#shares.admit(client, 1, bounds, (open, whose) =>
+      queueFull(`${open} sessions${whose} are open`, RETRY_AFTER_S),
+    );
   }
 
   /**
@@ -77,14 +73,10 @@ export class Sessions {
    * @throws CodedError QUEUE_FULL
    */
   admitWatcher(client: string): () => void {
-    const ofClient = this.#watchers.of(client);
-    if (ofClient >= this.bounds.watchersPerClient) {
-      throw queueFull(`${ofClient} requests of this client watch sessions`, RETRY_AFTER_S);
-    }
-    if (this.#watchers.ofAll >= limitFor(ofClient, this.bounds.watchers)) {
-      throw queueFull(`${this.#watchers.ofAll} requests watch sessions`, RETRY_AFTER_S);
-    }
-    return this.#watchers.take(client, 1);
+    const bounds = { ofClient: this.bounds.watchersPerClient, ofAll: this.bounds.watchers };
+    return this.#watchers.admit(client, 1, bounds, (watching, whose) =>
+      queueFull(`${watching} requests${whose} watch sessions`, RETRY_AFTER_S),
+    );
   }
 
   /** @param leave called once when the session has ended for any reason; it gives its memory and admission back */
