@@ -304,32 +304,17 @@ export class ExperimentsService {
   }
 
   #limitsOf(format: Format): DocumentLimits {
-    const { conditions, brainSeconds } = this.limits;
+    const { ofDocuments, conditions, brainSeconds } = this.limits;
     const brainSecondsOfJob = this.environment.JOB_BRAIN_SECONDS_PER_CLIENT;
-    return {
-      ...this.#documentLimits(conditions, brainSeconds, this.#tableRowsOf(format)),
-      brainSecondsOfJob,
-    };
+    const tableRows = this.#tableRowsOf(format);
+    return { ...ofDocuments, conditions, brainSeconds, brainSecondsOfJob, tableRows };
   }
 
   get #limitsOfJob(): DocumentLimits {
-    const { conditionsPerJob, tableRows } = this.limits;
+    const { ofDocuments, conditionsPerJob: conditions, tableRows } = this.limits;
+    const brainSeconds = this.environment.JOB_BRAIN_SECONDS_PER_CLIENT;
     // The limit of rows holds for each condition, because pages are made when results are read, in any format.
-    return this.#documentLimits(conditionsPerJob, this.environment.JOB_BRAIN_SECONDS_PER_CLIENT, tableRows);
-  }
-
-  /** Selects the limits of documents, because the record of a job stores only these. */
-  #documentLimits(conditions: number, brainSeconds: number, tableRows: number): DocumentLimits {
-    const { selectedNeurons, samples, groupNumbers, ids, ...limits } = this.limits;
-    const perTrial = {
-      inputEventsPerTrial: limits.inputEventsPerTrial,
-      inputEventsPerBrainSecond: limits.inputEventsPerBrainSecond,
-      synapticEventsPerTrial: limits.synapticEventsPerTrial,
-      synapticEventsPerBrainSecond: limits.synapticEventsPerBrainSecond,
-      overriddenPairs: limits.overriddenPairs,
-    };
-    const ofDocument = { selectedNeurons, ...perTrial, samples, groupNumbers, ids };
-    return { ...ofDocument, conditions, brainSeconds, tableRows };
+    return { ...ofDocuments, conditions, brainSeconds, tableRows };
   }
 
   #tableRowsOf(format: Format): number {
