@@ -132,11 +132,11 @@ function redisLink(environment: Environment, degradations: Degradations): RedisL
   if (REDIS_URL === '' || (RATE_LIMIT === 0 && EXPERIMENT_BRAIN_SECONDS_PER_MINUTE === 0)) return undefined;
   return new RedisLink(REDIS_URL, {
     onAway: (why) =>
-      degradations.begin({
-        part: 'rate_limit',
-        reason: `Redis is unavailable (${why}); each replica counts runs and brain seconds on its own.`,
-      }),
-    onBack: () => degradations.end('rate_limit'),
+      degradations.set(
+        'rate_limit',
+        `Redis is unavailable (${why}); each replica counts runs and brain seconds on its own.`,
+      ),
+    onBack: () => degradations.set('rate_limit'),
   });
 }
 

@@ -96,7 +96,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
       served.gpuStage?.start();
       this.health.state = { name: 'ready', model: served };
       this.#retryMs = FIRST_RETRY_MS;
-      this.degradations.end('workers');
+      this.degradations.set('workers');
       served.watch.start();
       const { neuronCount, connectionCount } = served.connectome;
       this.#log.log(

@@ -50,9 +50,9 @@ export class WorkerWatch {
     if (lostInARow > LOST_RUNS_PER_WORKER * workers) void this.#tryOut();
     if (present < workers) {
       const reason = `${present} of ${workers} workers are running; another could not be started.`;
-      this.degradations.begin({ part: 'workers', reason });
+      this.degradations.set('workers', reason);
     } else if (ready === workers) {
-      this.degradations.end('workers');
+      this.degradations.set('workers');
     }
   }
 
