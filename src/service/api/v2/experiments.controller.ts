@@ -6,7 +6,7 @@ import { ApiOperationOf } from './operations.js';
 import { invalid } from '../../../engine/schema/json-path.js';
 import { apiPath } from '../../http/api-versions.js';
 import { ModelHealth } from '../../health/model-health.js';
-import { piecesWithoutIdleLimit, withoutIdleLimit } from '../../http/request-watch.js';
+import { piecesWithoutIdleLimit, whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
 import { DOCUMENT_ROUTE } from '../../http/request-body.js';
 import { publicPrefix } from '../../http/public-address.js';
 import { prefersAsync } from '../../http/request-headers.js';
@@ -30,17 +30,9 @@ export class ExperimentsController {
   @HttpCode(200)
   @RouteConfig(DOCUMENT_ROUTE)
   async run(@Query() query: ExperimentQuery, @Res() reply: FastifyReply): Promise<void> {
-    // Shutdown waits for a request from its arrival, even while it waits to be planned.
-    const endTask = this.health.beginTask();
-    try {
-      await this.#answer(query, reply);
-    } finally {
-      endTask();
-    }
-  }
-
-  async #answer(query: ExperimentQuery, reply: FastifyReply): Promise<void> {
     const { request } = reply;
+    // Shutdown waits for a request from its arrival, even while it waits to be planned.
+    whenEnded(request, this.health.beginTask());
     const report = openExperimentReport(request);
     const isDryRun = query.dry_run === 'true';
     const format = answerFormat(query.format, request, isDryRun ? ['json'] : ALL_FORMATS);

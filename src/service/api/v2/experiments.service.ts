@@ -162,11 +162,7 @@ export class ExperimentsService {
       if (!(await this.#awaited(request, work, canDraw))) return undefined;
       const { pieces, ...head } = await this.#awaited(request, work, work.answer());
       const drawn: Uint8Array[] = [];
-      for await (const piece of pending.storing(
-        head,
-        bytesOf(pieces, () => undefined),
-      ))
-        drawn.push(piece);
+      for await (const piece of pending.storing(head, bytesOf(pieces))) drawn.push(piece);
       return { head, bytes: Buffer.concat(drawn) };
     } catch (error) {
       pending.end();
@@ -190,8 +186,7 @@ export class ExperimentsService {
     let planned: PlannedJob;
     try {
       model = this.health.modelForRuns().id;
-      const [work, text] = this.#open(request);
-      planned = await this.#once(request, work, work.call('planJob', text, from, limits));
+      planned = await this.#once(request, (work, text) => work.call('planJob', text, from, limits));
     } catch (error) {
       await charge.settle(0);
       throw error;
@@ -209,21 +204,19 @@ export class ExperimentsService {
   /** Plans an experiment and returns the answer to a dry run. */
   dryRun(request: FastifyRequest, wanted: AnswerRequest, isJob: boolean): Promise<DryRunAnswer> {
     const limits = isJob ? this.#limitsOfJob : this.#limitsOf(wanted.format);
-    const [work, text] = this.#open(request);
-    return this.#once(request, work, work.call('dryRun', text, wanted, limits));
+    return this.#once(request, (work, text) => work.call('dryRun', text, wanted, limits));
   }
 
   /** Plans a session from the document of the request. */
   planSession(request: FastifyRequest): Promise<SessionPlan> {
-    const [work, text] = this.#open(request);
-    return this.#once(request, work, work.call('planSession', text, this.#limitsOf('json')));
+    const limits = this.#limitsOf('json');
+    return this.#once(request, (work, text) => work.call('planSession', text, limits));
   }
 
   /** @returns the neurons of the last silence in a document */
   silencedNeurons(request: FastifyRequest, { document, isWhole }: SilenceToPlan): Promise<Uint32Array> {
-    const work = this.health.modelForRuns().experiments.openDocument(siteOf(request), undefined);
-    const planning = work.call('silencedNeurons', document, isWhole, this.#limitsOf('json'));
-    return this.#once(request, work, planning);
+    const limits = this.#limitsOf('json');
+    return this.#once(request, (work) => work.call('silencedNeurons', document, isWhole, limits));
   }
 
   /**
@@ -231,10 +224,10 @@ export class ExperimentsService {
    * another, because each takes memory, and time of the main thread that sends it.
    */
   sessionDocument(request: FastifyRequest, document: () => object): Promise<Uint8Array> {
+    const write = (work: ThreadWork) =>
+      this.#lines.afterOthers(siteOf(request), () => work.call('sessionDocument', document()));
     // Documents may be read even during shutdown.
-    const work = this.health.model().experiments.openDocument(siteOf(request), undefined);
-    const write = () => work.call('sessionDocument', document());
-    return this.#once(request, work, this.#lines.afterOthers(siteOf(request), write));
+    return this.#once(request, write, this.health.model());
   }
 
   /**
@@ -268,16 +261,16 @@ export class ExperimentsService {
     return { ...head, bytes: bytesOf(pieces, () => work.end()) };
   }
 
-  /** Opens work of the thread on the document of a request. */
-  #open(request: FastifyRequest): readonly [work: ThreadWork, text: string | undefined] {
+  /** Asks the thread one question about the document of a request. */
+  async #once<T>(
+    request: FastifyRequest,
+    ask: (work: ThreadWork, text: string | undefined) => Promise<T>,
+    { experiments } = this.health.modelForRuns(),
+  ): Promise<T> {
     const text = textOf(request);
-    return [this.health.modelForRuns().experiments.openDocument(siteOf(request), text), text];
-  }
-
-  /** Waits for the only answer of a work of the thread, then ends the work. */
-  async #once<T>(request: FastifyRequest, work: ThreadWork, answer: Promise<T>): Promise<T> {
+    const work = experiments.openDocument(siteOf(request), text);
     try {
-      return await this.#awaited(request, work, answer);
+      return await this.#awaited(request, work, ask(work, text));
     } finally {
       work.end();
     }
@@ -409,11 +402,11 @@ export class RunningExperiment {
   }
 }
 
-async function* bytesOf(pieces: AsyncIterable<AnswerPiece>, over: () => void): Bytes {
+async function* bytesOf(pieces: AsyncIterable<AnswerPiece>, over?: () => void): Bytes {
   try {
     for await (const { bytes } of pieces) yield bytes;
   } finally {
-    over();
+    over?.();
   }
 }
 
