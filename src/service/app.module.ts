@@ -6,12 +6,10 @@ import { ModelController } from './api/v1/model.controller.js';
 import { RunController } from './api/v1/run.controller.js';
 import { StoredRunsController } from './api/v1/stored-runs.controller.js';
 import { RunService } from './api/v1/run.service.js';
-import { ConnectionsController } from './api/v2/connections.controller.js';
 import { ExperimentsController } from './api/v2/experiments.controller.js';
 import { ExperimentsService } from './api/v2/experiments.service.js';
 import { JobsController } from './api/v2/jobs.controller.js';
 import { ModelV2Controller } from './api/v2/model.controller.js';
-import { NeuronsController, NodeSetsController } from './api/v2/neurons.controller.js';
 import { SessionsController } from './api/v2/sessions.controller.js';
 import { SessionsService } from './api/v2/sessions.service.js';
 import { JobParts } from './api/v2/job-parts.js';
@@ -53,9 +51,6 @@ export interface Replacements {
     JobsController,
     SessionsController,
     ModelV2Controller,
-    NeuronsController,
-    NodeSetsController,
-    ConnectionsController,
     ModelController,
     OpenApiController,
     AtlasController,

@@ -55,7 +55,7 @@ export function describeApi(app: INestApplication, described: VersionDescription
     servers,
     tags: groups,
     paths: all,
-  } = SwaggerModule.createDocument(app, builder.build());
+  } = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
   const ofVersion = Object.entries(all).filter(([path]) => path.startsWith(apiPath(version, '')));
   // A copy, because the decorators of other applications and versions hold the same objects.
   const own = JSON.parse(JSON.stringify(Object.fromEntries(ofVersion))) as Paths;
