@@ -6,7 +6,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Environment } from '../config/environment.js';
-import { CodedError, describeValue } from '../../engine/errors.js';
+import { describeValue, notFound } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { ModelHealth } from '../health/model-health.js';
 import { atlasStartUrl } from '../../engine/connectome/atlas.js';
@@ -81,10 +81,7 @@ export class PagesController {
     const page = PAGES.find((name) => reply.request.routeOptions.url === `/${name}`) ?? 'index';
     const html = this.#html.get(page);
     if (html === undefined) {
-      throw new CodedError(
-        'NOT_FOUND',
-        'The page was not built; npm run build does it. The API is at /api/v1.',
-      );
+      throw notFound('The page was not built; npm run build does it. The API is at /api/v1.');
     }
     // Other pages do not contain it, so invented Host headers would fill the cache with equal copies.
     const address = PREVIEW.test(html) ? publicAddress(reply.request, this.environment.PUBLIC_URL) : '';
@@ -162,7 +159,7 @@ function readFolder(path: string, cacheControl: string): Map<string, StaticBody>
 /** @throws CodedError NOT_FOUND */
 function found(files: ReadonlyMap<string, StaticBody>, name: string): StaticBody {
   const file = files.get(name);
-  if (file === undefined) throw new CodedError('NOT_FOUND', `The page has no file ${describeValue(name)}.`);
+  if (file === undefined) throw notFound(`The page has no file ${describeValue(name)}.`);
   return file;
 }
 

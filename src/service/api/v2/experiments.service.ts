@@ -10,7 +10,7 @@ import { priceMs } from '../../../experiments/plan/prices.js';
 import { progressLine } from '../../../experiments/formats/answer-json.js';
 import { Environment } from '../../config/environment.js';
 import { Limits } from '../../limits/limits.js';
-import { CodedError } from '../../../engine/errors.js';
+import { CodedError, notFound } from '../../../engine/errors.js';
 import { ClientLines } from '../../../workers/queue/client-shares.js';
 import type { DocumentLimits, DryRunAnswer, PlannedJob } from '../../../workers/thread/messages.js';
 import type { ThreadWork } from '../../../workers/thread/thread-work.js';
@@ -240,15 +240,10 @@ export class ExperimentsService {
     wanted: AnswerRequest,
   ): Promise<AnswerBytes> {
     if (progress.status === 'failed') throw CodedError.fromFailure(progress.failure!);
-    if (progress.status === 'dismissed') {
-      throw new CodedError('NOT_FOUND', 'The job has no results: it was dismissed.');
-    }
+    if (progress.status === 'dismissed') throw notFound('The job has no results: it was dismissed.');
     const model = this.health.model();
     if (model.id !== record.model) {
-      throw new CodedError(
-        'NOT_FOUND',
-        `The results are those of the model ${record.model}, which is no longer served.`,
-      );
+      throw notFound(`The results are those of the model ${record.model}, which is no longer served.`);
     }
     const job = await this.jobs.job(record.id);
     const isPartial = progress.status !== 'successful';
