@@ -47,7 +47,6 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 /** Names of the pages and of their files: the brain, the laboratory, the lesson, and the API. */
 const PAGES = ['index', 'laboratory', 'lesson', 'docs'] as const;
-type PageName = (typeof PAGES)[number];
 
 /** Number of rendered pages in the cache; each combination of page, address and dare is one. */
 const MAX_DOCUMENTS = 32;
@@ -62,7 +61,11 @@ const HEAD_END = '</head>';
 @Controller()
 export class PagesController {
   /** Empty if the pages were not built. */
-  readonly #html = new Map(PAGES.filter(isBuilt).map((page) => [page, readFileSync(fileOf(page), 'utf8')]));
+  readonly #html = new Map(
+    PAGES.map((page) => [page, new URL(`${page}.html`, PAGE_DIRECTORY)] as const)
+      .filter(([, file]) => existsSync(file))
+      .map(([page, file]) => [page, readFileSync(file, 'utf8')]),
+  );
   // File names contain a hash of the content, so files never change.
   readonly #assets = readFolder('assets/', IMMUTABLE);
   /** The files of a brain in the tab; see clients/tab. */
@@ -86,8 +89,15 @@ export class PagesController {
     // Other pages do not contain it, so invented Host headers would fill the cache with equal copies.
     const address = PREVIEW.test(html) ? publicAddress(reply.request, this.environment.PUBLIC_URL) : '';
     const folder = address === SAME_ORIGIN ? '.' : address;
-    const ahead = page === 'index' ? this.#ahead() : '';
-    const dare = page === 'index' ? this.#dareIn(reply.request.query) : undefined;
+    const { state } = this.health;
+    const model = page === 'index' && state.name === 'ready' ? state.model : undefined;
+    // Preloads the first part of the atlas, which the page draws first. Relative, because a proxy may serve the pages
+    // below any path.
+    const ahead =
+      model === undefined
+        ? ''
+        : `<link rel="preload" href=".${atlasStartUrl(model.connectome)}" as="fetch" crossorigin />`;
+    const dare = model && dareIn(reply.request.query, model.connectome);
     const preview = dare && previewPath(dare);
     const document = getOrInsert(this.#documents, `${page} ${folder} ${ahead} ${preview ?? ''}`, () => {
       const text = html
@@ -107,24 +117,6 @@ export class PagesController {
   tab(@Param('file') file: string, @Res() reply: FastifyReply): void {
     send(found(this.#tab, file), reply, TAB_POLICY);
   }
-
-  /**
-   * Returns a link that preloads the first part of the atlas, which the page draws first; empty until the model is
-   * ready.
-   */
-  #ahead(): string {
-    const { state } = this.health;
-    if (state.name !== 'ready') return '';
-    // Relative, because a proxy may serve the pages below any path.
-    const url = `.${atlasStartUrl(state.model.connectome)}`;
-    return `<link rel="preload" href="${url}" as="fetch" crossorigin />`;
-  }
-
-  /** The dare of an address; undefined until the model is ready. */
-  #dareIn(query: unknown): Dare | undefined {
-    const { state } = this.health;
-    return state.name === 'ready' ? dareIn(query, state.model.connectome) : undefined;
-  }
 }
 
 /** Gives a page the title and the text of a dare, which sites show beside its link. */
@@ -138,14 +130,6 @@ function asDare(html: string, { types }: Dare): string {
     const old = new RegExp(`(?<=<meta\\s+property="${property}"\\s+content=")[^"]*`);
     return text.replace(old, () => escaped(content));
   }, html);
-}
-
-function fileOf(page: PageName): URL {
-  return new URL(`${page}.html`, PAGE_DIRECTORY);
-}
-
-function isBuilt(page: PageName): boolean {
-  return existsSync(fileOf(page));
 }
 
 function readFolder(path: string, cacheControl: string): Map<string, StaticBody> {
