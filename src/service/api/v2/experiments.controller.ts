@@ -13,8 +13,8 @@ import { prefersAsync } from '../../http/request-headers.js';
 import { HELD_BYTES, holdBeginning, sendAnswer, serverTiming } from './answer-bytes.js';
 import { ALL_FORMATS, answerRequest, headersOf } from '../../../experiments/formats/queries.js';
 import { answerFormat, ExperimentQuery } from './queries.js';
-import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
-import { ExperimentsService, type PreparedExperiment } from './experiments.service.js';
+import { openExperimentReport } from './experiment-report.js';
+import { ExperimentsService } from './experiments.service.js';
 import { statusOf } from './job-status.js';
 
 @ApiTags('Open experiments')
@@ -65,17 +65,6 @@ export class ExperimentsController {
     }
     const prepared = await this.experiments.prepare(request, wanted);
     report.id = prepared.planned.id;
-    await this.#run(prepared, query, report, reply);
-  }
-
-  async #run(
-    prepared: PreparedExperiment,
-    query: ExperimentQuery,
-    report: ExperimentReport,
-    reply: FastifyReply,
-  ): Promise<void> {
-    const { request } = reply;
-    const { format } = prepared.wanted;
     const begun = await this.experiments.begin(prepared, report, reply);
     if ('bytes' in begun) {
       reply.headers({ ...serverTiming(reply), ...headersOf(begun.head, query, format) });
