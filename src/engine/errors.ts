@@ -151,6 +151,10 @@ export function queueFull(what: string, retryAfterS?: number): CodedError {
   return new CodedError('QUEUE_FULL', `The queue is full: ${what}; try again shortly.`, { retryAfterS });
 }
 
+export function notFound(message: string): CodedError {
+  return new CodedError('NOT_FOUND', message);
+}
+
 /** Converts an error to plain data, because structured clone would drop its code. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof CodedError)

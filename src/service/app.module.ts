@@ -6,12 +6,10 @@ import { ModelController } from './api/v1/model.controller.js';
 import { RunController } from './api/v1/run.controller.js';
 import { StoredRunsController } from './api/v1/stored-runs.controller.js';
 import { RunService } from './api/v1/run.service.js';
-import { ConnectionsController } from './api/v2/connections.controller.js';
 import { ExperimentsController } from './api/v2/experiments.controller.js';
 import { ExperimentsService } from './api/v2/experiments.service.js';
 import { JobsController } from './api/v2/jobs.controller.js';
 import { ModelV2Controller } from './api/v2/model.controller.js';
-import { NeuronsController, NodeSetsController } from './api/v2/neurons.controller.js';
 import { SessionsController } from './api/v2/sessions.controller.js';
 import { SessionsService } from './api/v2/sessions.service.js';
 import { JobParts } from './api/v2/job-parts.js';
@@ -53,9 +51,6 @@ export interface Replacements {
     JobsController,
     SessionsController,
     ModelV2Controller,
-    NeuronsController,
-    NodeSetsController,
-    ConnectionsController,
     ModelController,
     OpenApiController,
     AtlasController,
@@ -132,11 +127,11 @@ function redisLink(environment: Environment, degradations: Degradations): RedisL
   if (REDIS_URL === '' || (RATE_LIMIT === 0 && EXPERIMENT_BRAIN_SECONDS_PER_MINUTE === 0)) return undefined;
   return new RedisLink(REDIS_URL, {
     onAway: (why) =>
-      degradations.begin({
-        part: 'rate_limit',
-        reason: `Redis is unavailable (${why}); each replica counts runs and brain seconds on its own.`,
-      }),
-    onBack: () => degradations.end('rate_limit'),
+      degradations.set(
+        'rate_limit',
+        `Redis is unavailable (${why}); each replica counts runs and brain seconds on its own.`,
+      ),
+    onBack: () => degradations.set('rate_limit'),
   });
 }
 

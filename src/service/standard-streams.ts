@@ -20,25 +20,21 @@ type Written = (error?: Error | null) => void;
 
 export class NonBlockingStream extends Writable {
   readonly isTTY: boolean;
-  #dropped = 0;
+  /** Number of lost writes. */
+  dropped = 0;
   readonly #writeOut: (chunk: Buffer, written: Written) => void;
 
   constructor(readonly fd: number) {
     super({ decodeStrings: true });
     this.isTTY = isatty(fd);
     const kind = fstatSync(fd);
-    this.#writeOut = kind.isFIFO() || kind.isSocket() ? toPipe(fd, () => this.#dropped++) : toFile(fd);
-  }
-
-  /** Number of lost writes. */
-  get dropped(): number {
-    return this.#dropped;
+    this.#writeOut = kind.isFIFO() || kind.isSocket() ? toPipe(fd, () => this.dropped++) : toFile(fd);
   }
 
   /** Accepts the whole chunk or drops it, without waiting. */
   override write(chunk: string | Uint8Array, ...rest: unknown[]): boolean {
     if (this.writableLength + chunk.length > MAX_BACKLOG_BYTES) {
-      this.#dropped++;
+      this.dropped++;
       const written = rest.at(-1);
       if (typeof written === 'function') process.nextTick(written);
       return true;

@@ -139,7 +139,7 @@ describe('the events of a session', () => {
   it('end with the model, as the session does', async () => {
     const watcher = await watch();
     const model = service.app.get(ModelHealth).model() as ServedModel;
-    model['options'].onLost(model, new CodedError('WORKER_LOST', 'as if all workers were lost'));
+    model.watch['onDead'](new CodedError('WORKER_LOST', 'as if all workers were lost'));
     await until(() => watcher.isOver);
     expect(watcher.events.at(-1)).toMatchObject({ name: 'end', data: { code: 'SESSION_ENDED' } });
     const { count, memory } = service.app.get(Sessions);

@@ -140,11 +140,13 @@ export function isSet(environment: Environment, name: keyof Environment): boolea
  */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const problems: string[] = [];
+  const setNames = new Set<string>();
   const environment: Record<string, string | number> = new Environment() as never;
   for (const [name, [variable]] of entries) {
     const set = own(variables, name) ?? '';
     // Decimal digits only: other forms that Number() accepts are probably typing errors.
     const value = variable.type === 'integer' && /^-?\d{1,16}$/.test(set) ? Number(set) : set;
+    if (set !== '') setNames.add(name);
     if (set === '') environment[name] = variable.default;
     else if (isAllowedBy(variable, value)) environment[name] = value;
     else {
@@ -152,9 +154,6 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
       problems.push(`${name} must be ${allowedBy(variable)}, got ${describeValue(got)}`);
     }
   }
-  const setNames = new Set(
-    entries.map(([name]) => name).filter((name) => (own(variables, name) ?? '') !== ''),
-  );
   // The metrics leave their default to an API that was given it.
   const isChosen = environment['PORT'] !== 0 && setNames.has('METRICS_PORT');
   if (isChosen && environment['PORT'] === environment['METRICS_PORT']) {
@@ -179,10 +178,7 @@ function entriesOf(list: string): string[] {
 }
 
 function isProxy(entry: string): boolean {
-  return NAMED_NETWORKS.includes(entry) || isAddressOrNetwork(entry);
-}
-
-function isAddressOrNetwork(entry: string): boolean {
+  if (NAMED_NETWORKS.includes(entry)) return true;
   const [address, prefix, ...rest] = entry.split('/');
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address ?? '')]!;
   return (

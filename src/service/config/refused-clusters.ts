@@ -12,10 +12,8 @@ const ANSWER_WITHIN_MS = 2_000;
 export async function refuseClusters(
   environment: Pick<Environment, 'REDIS_URL' | 'REDIS_JOBS_URL'>,
 ): Promise<void> {
-  await Promise.all([
-    refuseIfCluster('REDIS_URL', environment.REDIS_URL),
-    refuseIfCluster('REDIS_JOBS_URL', environment.REDIS_JOBS_URL),
-  ]);
+  const names = ['REDIS_URL', 'REDIS_JOBS_URL'] as const;
+  await Promise.all(names.map((name) => refuseIfCluster(name, environment[name])));
 }
 
 async function refuseIfCluster(name: string, url: string): Promise<void> {

@@ -1,29 +1,28 @@
 import { Injectable, Logger } from '@nestjs/common';
 
-/** A part of the service that works with restrictions while the rest continues normally. */
-export interface Degradation {
-  /** From a fixed list, because it is a label of the metrics. */
-  readonly part: 'workers' | 'rate_limit' | 'gpu' | 'jobs' | 'jobs_eviction' | 'jobs_commands';
-  /** One sentence for operators. */
-  readonly reason: string;
-}
+/**
+ * Parts of the service that may work with restrictions while the rest continues normally: a fixed list, because they are
+ * labels of the metrics.
+ */
+type Part = 'workers' | 'rate_limit' | 'gpu' | 'jobs' | 'jobs_eviction' | 'jobs_commands';
 
 /** The degraded parts. The log has one line at the beginning of each degradation and one at its end. */
 @Injectable()
 export class Degradations {
   readonly #log = new Logger(Degradations.name);
-  readonly #reasons = new Map<Degradation['part'], string>();
+  readonly #reasons = new Map<Part, string>();
 
-  list(): Degradation[] {
+  list(): { readonly part: Part; readonly reason: string }[] {
     return [...this.#reasons].map(([part, reason]) => ({ part, reason }));
   }
 
-  begin({ part, reason }: Degradation): void {
-    if (!this.#reasons.has(part)) this.#log.warn(`Degraded: ${reason}`);
-    this.#reasons.set(part, reason);
-  }
-
-  end(part: Degradation['part']): void {
-    if (this.#reasons.delete(part)) this.#log.log(`No longer degraded: ${part.replace('_', ' ')}.`);
+  /** @param reason one sentence for operators; undefined if the part works without restrictions */
+  set(part: Part, reason?: string): void {
+    if (reason !== undefined) {
+      if (!this.#reasons.has(part)) this.#log.warn(`Degraded: ${reason}`);
+      this.#reasons.set(part, reason);
+    } else if (this.#reasons.delete(part)) {
+      this.#log.log(`No longer degraded: ${part.replace('_', ' ')}.`);
+    }
   }
 }

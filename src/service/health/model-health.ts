@@ -90,7 +90,9 @@ export class ModelHealth {
       case 'ready':
         return this.state.model;
       case 'loading':
-        throw loading();
+        throw new CodedError('MODEL_LOADING', 'The model is still being loaded; try again in a moment.', {
+          retryAfterS: LOADING_RETRY_AFTER_S,
+        });
       case 'failed':
         throw new CodedError(
           'MODEL_FAILED',
@@ -118,12 +120,6 @@ export class ModelHealth {
 export function perModel<T>(make: (model: LoadedModel) => T): (model: LoadedModel) => T {
   const made = new WeakMap<LoadedModel, T>();
   return (model) => getOrInsert(made, model, make);
-}
-
-function loading(): CodedError {
-  return new CodedError('MODEL_LOADING', 'The model is still being loaded; try again in a moment.', {
-    retryAfterS: LOADING_RETRY_AFTER_S,
-  });
 }
 
 function draining(): CodedError {

@@ -124,18 +124,8 @@ function component(name: string): { readonly $ref: string } {
 }
 
 /** Documents an operation. */
-function ApiEndpoint({
-  operationId,
-  summary,
-  description,
-  parameter,
-  body,
-  requestHeaders = {},
-  answers,
-  failures,
-  failureHeaders = {},
-  failureDescriptions = {},
-}: Operation): MethodDecorator {
+function ApiEndpoint(operation: Operation): MethodDecorator {
+  const { operationId, summary, description, parameter, body, requestHeaders = {}, answers } = operation;
   return applyDecorators(
     ApiOperation({ operationId, summary, description }),
     ...(parameter ? [ApiParam(parameter)] : []),
@@ -150,7 +140,7 @@ function ApiEndpoint({
         headers: withRequired({ ...COMMON_HEADERS, ...caching, ...headers }),
       } as ApiResponseOptions),
     ),
-    ...describeFailures([...FAILURES_OF_ANY_REQUEST, ...failures], failureHeaders, failureDescriptions),
+    ...describeFailures(operation),
   );
 }
 
@@ -200,20 +190,21 @@ export function readOperations(file: URL, examples: object = {}): (operationId: 
 }
 
 /** Describes the failures of each status, in the order of PUBLIC_ERROR_CODES. */
-function describeFailures(
-  codes: readonly PublicErrorCode[],
-  headers: HeaderDescriptions,
-  descriptions: NonNullable<Operation['failureDescriptions']>,
-): MethodDecorator[] {
+function describeFailures({
+  failures,
+  failureHeaders,
+  failureDescriptions = {},
+}: Operation): MethodDecorator[] {
+  const codes = [...FAILURES_OF_ANY_REQUEST, ...failures];
   const inOrder = PUBLIC_ERROR_CODES.filter((code) => codes.includes(code));
   const statuses = [...new Set(inOrder.map((code) => ERRORS[code].status))];
   return statuses.map((status) => {
     const group = inOrder.filter((code) => ERRORS[code].status === status);
     const meanings = group.map(
-      (code) => `\`${code}\`: ${descriptions[code]?.meaning ?? ERRORS[code].meaning}`,
+      (code) => `\`${code}\`: ${failureDescriptions[code]?.meaning ?? ERRORS[code].meaning}`,
     );
     const examples = group.map((code) => {
-      const value = { error: EXAMPLE_MESSAGES[code], code, ...descriptions[code]?.example };
+      const value = { error: EXAMPLE_MESSAGES[code], code, ...failureDescriptions[code]?.example };
       return [code, { value }] as const;
     });
     return ApiResponse({
@@ -222,7 +213,7 @@ function describeFailures(
       headers: withRequired({
         ...COMMON_HEADERS,
         ...NOT_STORED,
-        ...(UNCOUNTED_STATUSES.includes(status) ? {} : headers),
+        ...(UNCOUNTED_STATUSES.includes(status) ? {} : failureHeaders),
         ...((status === 429 || status === 503) && {
           'Retry-After': countHeader('Seconds to wait before trying again.', 1, 2),
         }),

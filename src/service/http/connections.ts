@@ -59,7 +59,12 @@ export class Connections {
   /** Call this before the server listens and after all request listeners were added. */
   watch(server: Server): void {
     server.on('connection', (socket) => this.#admit(socket));
-    server.on('connect', (_request, socket) => this.#refuseConnect(socket));
+    // Node does not parse the bytes after a CONNECT.
+    const noProxy = new CodedError(
+      'METHOD_NOT_ALLOWED',
+      'CONNECT is not allowed: this server is not a proxy.',
+    );
+    server.on('connect', (_request, socket) => this.#answerRaw(socket, noProxy));
     this.#limitUnanswered(server);
   }
 
@@ -165,14 +170,6 @@ export class Connections {
       if (connection.unanswered === 1) serve();
       else connection.ahead.push(serve);
     });
-  }
-
-  /** Answers raw, because Node does not parse the bytes after a CONNECT. */
-  #refuseConnect(socket: Duplex): void {
-    this.#answerRaw(
-      socket,
-      new CodedError('METHOD_NOT_ALLOWED', 'CONNECT is not allowed: this server is not a proxy.'),
-    );
   }
 
   /** @param response response to the request with the broken body */

@@ -1,8 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CodedError } from '../../engine/errors.js';
+import { CodedError, errorBody } from '../../engine/errors.js';
 import { isDocumentRoute } from './request-body.js';
-import { errorBody } from '../../engine/errors.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 
 /** Default Retry-After of a 503. */

@@ -36,7 +36,7 @@ export function acceptJsonBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
     try {
       const { headers, routeOptions } = request;
-      const text = bodyText(headers['content-type'], body);
+      const text = textOf(headers['content-type'], body);
       const isParsedLater = isDocumentRoute(routeOptions.config);
       const parsed = text === undefined || isParsedLater ? text : parseJson(text);
       if (text !== undefined && 'hasEachMemberOnce' in routeOptions.config)
@@ -52,28 +52,21 @@ export function acceptJsonBodies(fastify: FastifyInstance): void {
  * @returns undefined for an empty body
  * @throws CodedError UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST
  */
-function bodyText(contentType: string | undefined, body: Buffer): string | undefined {
+function textOf(contentType: string | undefined, body: Buffer): string | undefined {
   if (body.length === 0) return undefined;
-  checkType(contentType);
-  return textOf(body);
-}
-
-function textOf(body: Buffer): string {
+  if (contentType === undefined || !isJsonInUtf8(contentType)) {
+    throw new CodedError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      contentType === undefined
+        ? 'Content-Type is missing; send application/json.'
+        : `Content-Type must be application/json in UTF-8, got ${describeValue(contentType)}.`,
+    );
+  }
   try {
     return decoder.decode(body);
   } catch (error) {
     throw new CodedError('MALFORMED_REQUEST', 'The body is not valid UTF-8.', { cause: error });
   }
-}
-
-function checkType(contentType: string | undefined): void {
-  if (contentType !== undefined && isJsonInUtf8(contentType)) return;
-  throw new CodedError(
-    'UNSUPPORTED_MEDIA_TYPE',
-    contentType === undefined
-      ? 'Content-Type is missing; send application/json.'
-      : `Content-Type must be application/json in UTF-8, got ${describeValue(contentType)}.`,
-  );
 }
 
 /** Parses the whole header, because a skipped part could name another charset. */

@@ -43,11 +43,8 @@ export function whenEnded(request: FastifyRequest, listener: () => void): () => 
  */
 export class RequestWatch {
   readonly finished = new Subject<FinishedRequest>();
-  #pending = 0;
-
-  get open(): number {
-    return this.#pending;
-  }
+  /** Number of pending requests. */
+  open = 0;
 
   /** Call this before any other hook is added, so that requests that a hook rejects are reported too. */
   attach(fastify: FastifyInstance): void {
@@ -59,11 +56,11 @@ export class RequestWatch {
 
   /** Resolves when no request is pending. */
   async quiet(): Promise<void> {
-    if (this.#pending > 0) await firstValueFrom(this.finished.pipe(filter(() => this.#pending === 0)));
+    if (this.open > 0) await firstValueFrom(this.finished.pipe(filter(() => this.open === 0)));
   }
 
   #watch(request: FastifyRequest, reply: FastifyReply): void {
-    this.#pending++;
+    this.open++;
     const { socket } = request.raw;
     let isOpen = true;
     const finish = () => {
@@ -79,7 +76,7 @@ export class RequestWatch {
   }
 
   #finish(request: FastifyRequest, reply: FastifyReply): void {
-    this.#pending--;
+    this.open--;
     const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE_STATUS;
     this.finished.next({ request, status, elapsedMs: reply.elapsedTime });
     for (const listener of listeners.get(request) ?? []) listener();

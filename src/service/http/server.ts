@@ -9,7 +9,7 @@ import proxyAddr from '@fastify/proxy-addr';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Environment } from '../config/environment.js';
-import { CodedError, describeValue, ERRORS } from '../../engine/errors.js';
+import { CodedError, describeValue, ERRORS, notFound } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { ArrivingDocuments, LeavingAnswers } from '../limits/admission.js';
 import { siteKey } from '../limits/client-address.js';
@@ -185,9 +185,7 @@ function refuseUnknown(routes: KnownRoutes, request: FastifyRequest, reply: Fast
   if (!request.is404) return;
   const path = request.url.split('?', 1)[0]!;
   const methods = routes.methodsOf(path);
-  if (methods.length === 0) {
-    throw new CodedError('NOT_FOUND', `There is nothing at ${describeValue(path)}.`);
-  }
+  if (methods.length === 0) throw notFound(`There is nothing at ${describeValue(path)}.`);
   reply.header('allow', methods.join(', '));
   throw new CodedError(
     'METHOD_NOT_ALLOWED',

@@ -73,14 +73,8 @@ export class BullChunkQueue implements ChunkQueue {
     });
   }
 
-  async waiting(model: string): Promise<number> {
-    const queue = this.#queueOf(model);
-    const [waiting, prioritized, delayed] = await Promise.all([
-      queue.getWaitingCount(),
-      queue.getPrioritizedCount(),
-      queue.getDelayedCount(),
-    ]);
-    return waiting + prioritized + delayed;
+  waiting(model: string): Promise<number> {
+    return this.#queueOf(model).count();
   }
 
   /**

@@ -7,9 +7,9 @@ import { CodedError } from '../../engine/errors.js';
 import type { ThreadWork } from '../../workers/thread/thread-work.js';
 import { BullChunkQueue } from './bull-chunk-queue.js';
 import { MemoryChunkQueue } from './memory-chunk-queue.js';
-import { ChunkWorker } from './chunk-worker.js';
+import { ChunkWorker, type JobHost } from './chunk-worker.js';
 import type { Chunk, JobRecord } from './job.js';
-import type { JobHost, JobModel } from './job-host.js';
+import type { JobModel } from './opened-job.js';
 import { RedisJobStore } from './redis-job-store.js';
 
 const RECORD = {

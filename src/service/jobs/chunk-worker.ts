@@ -7,13 +7,12 @@ import type { ThreadWork, TrialRunner } from '../../workers/thread/thread-work.j
 import { CHUNK_RETRY_MS } from '../../workers/pool/retries.js';
 import { chunkLength, chunksOf, resumingChunk, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
 import type { Chunk, JobRecord } from './job.js';
-import type { JobHost, JobModel } from './job-host.js';
 import type { BullChunkQueue } from './bull-chunk-queue.js';
 import type { DiskJobStore } from './disk-job-store.js';
 import type { JobStore } from './job-store.js';
 import { isOfRedis, isRefusedWrite, jobsUnavailable } from './jobs-redis.js';
 import type { RedisJobStore } from './redis-job-store.js';
-import { JobEnded, OpenedJobs, OtherModel, type OpenedJob } from './opened-job.js';
+import { JobEnded, type JobModel, OpenedJobs, OtherModel, type OpenedJob } from './opened-job.js';
 
 /** Failures of the process or its model, not of the job: the chunk is retried. */
 const TEMPORARY: readonly string[] = [
@@ -37,6 +36,23 @@ interface ChunkReport {
   readonly ms: number;
   /** Number of simulated trials. */
   readonly trials: number;
+}
+
+/** The process that computes jobs. */
+export interface JobHost {
+  readonly state:
+    { readonly name: 'ready'; readonly model: JobModel } | { readonly name: 'loading' | 'failed' };
+  /** True after the process has stopped accepting work. */
+  readonly draining: boolean;
+  /** Aborted at the end of the time in which started work may finish. */
+  readonly ending: AbortSignal;
+  /** @throws CodedError if no model is loaded */
+  modelForRuns(): JobModel;
+  /**
+   * Announces a chunk, so that shutdown waits for it.
+   * @returns a function that ends it
+   */
+  beginTask(): () => void;
 }
 
 /** A chunk that this process is computing. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { ClassicLevel } from 'classic-level';
 import { CodedError } from '../../engine/errors.js';
+import { ClientLines } from '../../workers/queue/client-shares.js';
 
 export type Level = ClassicLevel<string, Buffer>;
 
@@ -65,8 +66,8 @@ export class JobsDisk {
   /** Stays open for reading if only a write failed. */
   #level: Level | undefined;
   #outage: Outage | undefined = CLOSED;
-  /** Ends with the last change. Changes wait for each other, because each reads before it writes. */
-  #changes: Promise<unknown> = Promise.resolve();
+  /** Changes wait for each other, because each reads before it writes. */
+  readonly #changes = new ClientLines();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -181,9 +182,7 @@ export class JobsDisk {
   }
 
   #afterChanges<T>(run: () => Promise<T>): Promise<T> {
-    const done = this.#changes.then(run);
-    this.#changes = done.catch(() => undefined);
-    return done;
+    return this.#changes.afterOthers('', run);
   }
 }
 

@@ -73,13 +73,6 @@ export function isDamaged(error: unknown): boolean {
   return error instanceof SyntaxError || (error instanceof Error && codeOf(error) === 'WRONGTYPE');
 }
 
-function damaged(cause: unknown): CodedError {
-  // Logs only the name, because the message may quote the record.
-  log.warn(`The record of a job cannot be read: ${(cause as Error).name}`);
-  const message = 'The job has no results: its record in the store of jobs is damaged. Begin it again.';
-  return new CodedError('NOT_FOUND', message, { cause });
-}
-
 export interface JobsListener extends PresenceListener {
   /**
    * Called after each connection.
@@ -169,7 +162,12 @@ export class JobsRedis {
       });
     } catch (cause) {
       if (cause instanceof CodedError) throw cause;
-      if (isDamaged(cause)) throw damaged(cause);
+      if (isDamaged(cause)) {
+        // Logs only the name, because the message may quote the record.
+        log.warn(`The record of a job cannot be read: ${(cause as Error).name}`);
+        const message = 'The job has no results: its record in the store of jobs is damaged. Begin it again.';
+        throw new CodedError('NOT_FOUND', message, { cause });
+      }
       // A TypeError is a bug, not a failure of Redis.
       if (cause instanceof TypeError) throw cause;
       this.#presence.leave(cause as Error);

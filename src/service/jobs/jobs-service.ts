@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.js';
 import type { PlannedJob } from '../../workers/thread/messages.js';
-import { CodedError, describeValue } from '../../engine/errors.js';
+import { CodedError, describeValue, notFound } from '../../engine/errors.js';
 import { chunksOf, type ChunkQueue } from './chunk-queue.js';
 import type { ChunkWorker } from './chunk-worker.js';
 import type { Job, JobHead, JobRecord, JobState } from './job.js';
@@ -124,8 +124,7 @@ function checkSameExperiment(wanted: JobHead, begun: JobHead): void {
 
 function known<T extends JobState>(id: string, job: T | undefined): T {
   if (job !== undefined) return job;
-  throw new CodedError(
-    'NOT_FOUND',
+  throw notFound(
     `There is no job ${describeValue(id)}: it never existed, it has expired, or its store was replaced.`,
   );
 }

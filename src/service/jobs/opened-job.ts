@@ -1,8 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import { CodedError } from '../../engine/errors.js';
+import type { ExperimentQueue } from '../../workers/queue/experiment-queue.js';
+import type { ExperimentThread } from '../../workers/thread/experiment-thread.js';
 import type { JobRecord } from './job.js';
-import type { JobModel } from './job-host.js';
 import type { JobStore } from './job-store.js';
+
+/** The members of a loaded model that jobs use. */
+export interface JobModel {
+  readonly id: string;
+  readonly queue: Pick<
+    ExperimentQueue,
+    'runTrial' | 'trialsAtOnce' | 'trialsInFlight' | 'hasRoomForBackground'
+  >;
+  readonly experiments: Pick<ExperimentThread, 'openChunk'>;
+}
 
 /** Thrown if a job ended while it was being computed, so the rest is not needed. */
 export class JobEnded extends Error {}

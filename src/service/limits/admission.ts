@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../config/environment.js';
 import { queueFull } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
-import { ClientShares, limitFor } from '../../workers/queue/client-shares.js';
+import { type Bounds, ClientShares } from '../../workers/queue/client-shares.js';
 import {
   Limits,
   ARRIVING_DOCUMENTS,
@@ -18,6 +18,13 @@ import { ClientTurns } from './client-turns.js';
 
 /** An experiment or the upload of a document takes seconds, so asking more often does not help. */
 const RETRY_AFTER_S = 5;
+/** Bytes of documents that are arriving. */
+const ARRIVING: Bounds = {
+  ofClient: ARRIVING_DOCUMENTS_PER_CLIENT * DOCUMENT_LIMIT_BYTES,
+  ofAll: ARRIVING_DOCUMENTS * DOCUMENT_LIMIT_BYTES,
+};
+/** Bytes of answers that are not read yet. */
+const LEAVING: Bounds = { ofClient: LEAVING_BYTES_PER_CLIENT, ofAll: LEAVING_BYTES };
 
 /** Limits pending experiments, of one client and in total, because each one holds memory until it is answered. */
 @Injectable()
@@ -38,16 +45,13 @@ export class Admission {
    * @throws CodedError QUEUE_FULL
    */
   admit(client: string): () => void {
-    const { EXPERIMENTS_AT_ONCE } = this.environment;
-    const { experimentsPerClient } = this.limits;
-    const underWay = this.#shares.of(client);
-    if (underWay >= experimentsPerClient) {
-      throw queueFull(`${experimentsPerClient} experiments of this client are under way`, RETRY_AFTER_S);
-    }
-    if (this.#shares.ofAll >= limitFor(underWay, EXPERIMENTS_AT_ONCE)) {
-      throw queueFull(`${this.#shares.ofAll} experiments are under way`, RETRY_AFTER_S);
-    }
-    return this.#shares.take(client, 1);
+    const bounds = {
+      ofClient: this.limits.experimentsPerClient,
+      ofAll: this.environment.EXPERIMENTS_AT_ONCE,
+    };
+    return this.#shares.admit(client, 1, bounds, (underWay, whose) =>
+      queueFull(`${underWay} experiments${whose} are under way`, RETRY_AFTER_S),
+    );
   }
 }
 
@@ -65,14 +69,9 @@ export class ArrivingDocuments {
   admit(request: FastifyRequest, reply: FastifyReply): void {
     const bytes = announcedBytes(request);
     if (bytes === 0) return;
-    const client = siteOf(request);
-    const own = this.#shares.of(client);
-    const isOwn = own + bytes > ARRIVING_DOCUMENTS_PER_CLIENT * DOCUMENT_LIMIT_BYTES;
-    if (isOwn || this.#shares.ofAll + bytes > limitFor(own, ARRIVING_DOCUMENTS * DOCUMENT_LIMIT_BYTES)) {
-      const whose = isOwn ? ' of this client' : '';
-      throw queueFull(`too many documents${whose} are arriving`, RETRY_AFTER_S);
-    }
-    const leave = this.#shares.take(client, bytes);
+    const leave = this.#shares.admit(siteOf(request), bytes, ARRIVING, (_, whose) =>
+      queueFull(`too many documents${whose} are arriving`, RETRY_AFTER_S),
+    );
     // A body that was read ends; one that was refused or cut off closes with its connection.
     request.raw.once('end', leave);
     request.raw.once('close', leave);
@@ -114,14 +113,11 @@ export class LeavingAnswers {
     const client = siteOf(request);
     const held = typeof payload === 'string' ? reply : payload;
     const known = this.#answers.get(client)?.get(held);
-    const added = known === undefined ? bytes : 0;
-    const own = this.#shares.of(client);
-    const isOwn = own + added > LEAVING_BYTES_PER_CLIENT;
-    const isFull = this.#shares.ofAll + added > limitFor(own, LEAVING_BYTES);
-    if (added > 0 && (isOwn || isFull)) {
-      throw queueFull(`too many answers${isOwn ? ' of this client' : ''} are not read`, RETRY_AFTER_S);
-    }
-    const leaving = known ?? { answers: 0, leave: this.#shares.take(client, bytes) };
+    const admit = () =>
+      this.#shares.admit(client, bytes, LEAVING, (_, whose) =>
+        queueFull(`too many answers${whose} are not read`, RETRY_AFTER_S),
+      );
+    const leaving = known ?? { answers: 0, leave: admit() };
     const ofClient = getOrInsert(this.#answers, client, () => new Map<unknown, Leaving>());
     ofClient.set(held, leaving);
     leaving.answers++;
@@ -138,15 +134,11 @@ export class LeavingAnswers {
         else if (payload instanceof Readable) payload.destroy();
       });
     } else {
-      send(this.#inPieces(client, reply, payload as string | Uint8Array));
+      // Fastify does not know the length of a stream.
+      reply.header('content-length', bytes);
+      const whole = typeof payload === 'string' ? Buffer.from(payload) : (payload as Uint8Array);
+      send(Readable.from(this.#pieces(client, whole), { objectMode: false, highWaterMark: 1 }));
     }
-  }
-
-  #inPieces(client: string, reply: FastifyReply, payload: string | Uint8Array): Readable {
-    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
-    // Fastify does not know the length of a stream.
-    reply.header('content-length', bytes.length);
-    return Readable.from(this.#pieces(client, bytes), { objectMode: false, highWaterMark: 1 });
   }
 
   async *#pieces(client: string, bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {

@@ -52,19 +52,12 @@ export const SPENDING_SLOT_MS = 1_000;
 /** Documents that may wait for each concurrent experiment. Planning is short, but each takes memory. */
 const DOCUMENTS_FOR_EACH = 8;
 
+type FixedLimits = Readonly<Record<keyof typeof FIXED_LIMITS, number>>;
+
 /** Limits of experiments, jobs and sessions: fixed ones, and those derived from the environment. */
-export class Limits {
+export class Limits extends (Object as unknown as new () => FixedLimits) {
   readonly conditions: number = 2_000;
   readonly conditionsPerJob: number = 20_000;
-  readonly ids: number = FIXED_LIMITS.ids;
-  readonly selectedNeurons: number = FIXED_LIMITS.selectedNeurons;
-  readonly inputEventsPerTrial: number = FIXED_LIMITS.inputEventsPerTrial;
-  readonly inputEventsPerBrainSecond: number = FIXED_LIMITS.inputEventsPerBrainSecond;
-  readonly synapticEventsPerTrial: number = FIXED_LIMITS.synapticEventsPerTrial;
-  readonly synapticEventsPerBrainSecond: number = FIXED_LIMITS.synapticEventsPerBrainSecond;
-  readonly overriddenPairs: number = FIXED_LIMITS.overriddenPairs;
-  readonly groupNumbers: number = FIXED_LIMITS.groupNumbers;
-  readonly samples: number = FIXED_LIMITS.samples;
   readonly jsonRows: number = JSON_ROWS;
   readonly tableRows: number = TABLE_ROWS;
   readonly sessionsPerClient: number = 8;
@@ -95,6 +88,7 @@ export class Limits {
 
   /** @param replaced limits that tests change */
   constructor(environment: Environment, replaced: Partial<Limits> = {}) {
+    super();
     const { EXPERIMENTS_AT_ONCE, JOBS_AT_ONCE, JOBS_KEPT_BYTES } = environment;
     const { EXPERIMENT_BRAIN_SECONDS: atOnce, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: perMinute } = environment;
     // Simulated time above a minute's budget costs more than that, so a retry could never succeed.
@@ -104,6 +98,12 @@ export class Limits {
     this.waitingDocuments = DOCUMENTS_FOR_EACH * EXPERIMENTS_AT_ONCE;
     this.jobsPerClient = Math.ceil(JOBS_AT_ONCE / 16);
     this.jobResultBytes = Math.floor(JOBS_KEPT_BYTES / 4);
-    Object.assign(this, replaced);
+    Object.assign(this, FIXED_LIMITS, replaced);
+  }
+
+  /** Limits of all documents alike. The record of a job stores them, and no others. */
+  get ofDocuments(): FixedLimits {
+    const names = Object.keys(FIXED_LIMITS) as (keyof FixedLimits)[];
+    return Object.fromEntries(names.map((name) => [name, this[name]])) as FixedLimits;
   }
 }

@@ -254,8 +254,8 @@ export class Metrics implements OnApplicationShutdown {
         'Chunks of jobs that wait for a worker, of all processes that share them',
         async () => (await load()).chunksWaiting,
       ],
-      nes_cache_bytes: ['Size of the result cache', () => runs.cacheBytes],
-      nes_cache_entries: ['Results in the cache', () => runs.cacheEntries],
+      nes_cache_bytes: ['Size of the result cache', () => runs.cache.calculatedSize],
+      nes_cache_entries: ['Results in the cache', () => runs.cache.size],
       nes_sessions: ['Sessions that are open', () => this.sessions.count],
       nes_experiments_running: ['Open experiments under way', () => this.admission.underWay],
       nes_log_lines_dropped_total: [

@@ -52,13 +52,11 @@ export function gpuRefusal({ BACKEND }: Environment, { metadata }: Connectome): 
 }
 
 function report(state: GpuState, degradations: Degradations): void {
-  switch (state.name) {
-    case 'ready':
-      degradations.end('gpu');
-      LOG.log(`Simulating on ${state.adapter}`);
-      break;
-    case 'lost':
-      LOG.warn(`The GPU was lost: ${messageWithCause(state.error)}`);
-      degradations.begin({ part: 'gpu', reason: `The CPU has taken over from the GPU: ${state.reason}` });
+  if (state.name === 'ready') {
+    degradations.set('gpu');
+    LOG.log(`Simulating on ${state.adapter}`);
+  } else if (state.name === 'lost') {
+    LOG.warn(`The GPU was lost: ${messageWithCause(state.error)}`);
+    degradations.set('gpu', `The CPU has taken over from the GPU: ${state.reason}`);
   }
 }

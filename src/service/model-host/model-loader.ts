@@ -13,7 +13,7 @@ import { withTimeout } from '../../workers/pool/with-timeout.js';
 import type { GpuStage } from '../../workers/gpu/gpu-stage.js';
 import { WORKER_FILE } from '../../workers/pool/worker-file.js';
 import { addressSpaceAdvice, limitsOfProcess } from './address-space.js';
-import { ServedModel } from './served-model.js';
+import { openModel, type ServedModel } from './served-model.js';
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
@@ -82,7 +82,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
   async #load(): Promise<void> {
     const startedMs = performance.now();
     try {
-      const served = (this.#served = await ServedModel.open({
+      const served = (this.#served = await openModel({
         environment: this.environment,
         limits: this.limits,
         workerFile: this.workerFile,
@@ -96,7 +96,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
       served.gpuStage?.start();
       this.health.state = { name: 'ready', model: served };
       this.#retryMs = FIRST_RETRY_MS;
-      this.degradations.end('workers');
+      this.degradations.set('workers');
       served.watch.start();
       const { neuronCount, connectionCount } = served.connectome;
       this.#log.log(

@@ -1,4 +1,3 @@
-import type { Experiment } from '../../experiments/presets/experiment.js';
 import { CodedError } from '../../engine/errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { ExperimentPool } from '../../workers/pool/experiment-pool.js';
@@ -18,13 +17,13 @@ export class WorkerWatch {
   #ended = false;
 
   /**
-   * @param trial a harmless run
+   * @param tryOut tries a harmless run
    * @param onDead called if the whole pool has failed
    */
   constructor(
     private readonly pool: ExperimentPool,
     private readonly queue: ExperimentQueue,
-    private readonly trial: Experiment,
+    private readonly tryOut: () => Promise<unknown>,
     private readonly runTimeoutMs: number,
     private readonly degradations: Degradations,
     private readonly onDead: (error: CodedError) => void,
@@ -50,9 +49,9 @@ export class WorkerWatch {
     if (lostInARow > LOST_RUNS_PER_WORKER * workers) void this.#tryOut();
     if (present < workers) {
       const reason = `${present} of ${workers} workers are running; another could not be started.`;
-      this.degradations.begin({ part: 'workers', reason });
+      this.degradations.set('workers', reason);
     } else if (ready === workers) {
-      this.degradations.end('workers');
+      this.degradations.set('workers');
     }
   }
 
@@ -63,8 +62,7 @@ export class WorkerWatch {
     if (this.#isTryingOut) return;
     this.#isTryingOut = true;
     try {
-      const task = { kind: 'v1-run', experiment: this.trial, view: 'drive', gzip: false } as const;
-      await this.pool.tryOut(task, this.runTimeoutMs);
+      await this.tryOut();
     } catch (cause) {
       this.#giveUp('The workers keep ending without an answer.', cause);
     } finally {

@@ -4,7 +4,7 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import Negotiator from 'negotiator';
-import { CodedError, describeValue } from '../../engine/errors.js';
+import { describeValue, notFound } from '../../engine/errors.js';
 import { getOrBegin } from '../../engine/get-or-insert.js';
 import { ModelHealth, perModel } from '../health/model-health.js';
 import { withoutIdleLimit } from '../http/request-watch.js';
@@ -37,7 +37,7 @@ export class BrainController {
     const model = this.health.model();
     const name = `${model.connectome.digest}.connectome`;
     if (file !== name) {
-      throw new CodedError('NOT_FOUND', `There is no brain ${describeValue(file)}; there is ${name}.`);
+      throw notFound(`There is no brain ${describeValue(file)}; there is ${name}.`);
     }
     const bytes = this.#fileOf(model);
     const { headers } = reply.request;

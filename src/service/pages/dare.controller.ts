@@ -4,7 +4,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { CodedError } from '../../engine/errors.js';
+import { CodedError, notFound } from '../../engine/errors.js';
 import { modelId } from '../../engine/connectome/model-id.js';
 import { darePicture } from '../../experiments/figures/dare-figure.js';
 import { drivesOf, readDrives } from '../../experiments/presets/drives.js';
@@ -51,7 +51,7 @@ export class DareController {
     try {
       const model = this.health.model();
       const dare = dareIn(request.query, model.connectome);
-      if (dare === undefined) throw new CodedError('NOT_FOUND', 'There is no such dare with this brain.');
+      if (dare === undefined) throw notFound('There is no such dare with this brain.');
       const [pictures, path] = [this.#picturesOf(model), previewPath(dare)];
       const picture =
         pictures.get(path) ?? (await withoutIdleLimit(request, () => this.#draw(model, dare, reply)));

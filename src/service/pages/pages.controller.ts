@@ -6,7 +6,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Environment } from '../config/environment.js';
-import { CodedError, describeValue } from '../../engine/errors.js';
+import { describeValue, notFound } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { ModelHealth } from '../health/model-health.js';
 import { atlasStartUrl } from '../../engine/connectome/atlas.js';
@@ -47,7 +47,6 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 /** Names of the pages and of their files: the brain, the laboratory, the lesson, and the API. */
 const PAGES = ['index', 'laboratory', 'lesson', 'docs'] as const;
-type PageName = (typeof PAGES)[number];
 
 /** Number of rendered pages in the cache; each combination of page, address and dare is one. */
 const MAX_DOCUMENTS = 32;
@@ -62,7 +61,11 @@ const HEAD_END = '</head>';
 @Controller()
 export class PagesController {
   /** Empty if the pages were not built. */
-  readonly #html = new Map(PAGES.filter(isBuilt).map((page) => [page, readFileSync(fileOf(page), 'utf8')]));
+  readonly #html = new Map(
+    PAGES.map((page) => [page, new URL(`${page}.html`, PAGE_DIRECTORY)] as const)
+      .filter(([, file]) => existsSync(file))
+      .map(([page, file]) => [page, readFileSync(file, 'utf8')]),
+  );
   // File names contain a hash of the content, so files never change.
   readonly #assets = readFolder('assets/', IMMUTABLE);
   /** The files of a brain in the tab; see clients/tab. */
@@ -81,16 +84,20 @@ export class PagesController {
     const page = PAGES.find((name) => reply.request.routeOptions.url === `/${name}`) ?? 'index';
     const html = this.#html.get(page);
     if (html === undefined) {
-      throw new CodedError(
-        'NOT_FOUND',
-        'The page was not built; npm run build does it. The API is at /api/v1.',
-      );
+      throw notFound('The page was not built; npm run build does it. The API is at /api/v1.');
     }
     // Other pages do not contain it, so invented Host headers would fill the cache with equal copies.
     const address = PREVIEW.test(html) ? publicAddress(reply.request, this.environment.PUBLIC_URL) : '';
     const folder = address === SAME_ORIGIN ? '.' : address;
-    const ahead = page === 'index' ? this.#ahead() : '';
-    const dare = page === 'index' ? this.#dareIn(reply.request.query) : undefined;
+    const { state } = this.health;
+    const model = page === 'index' && state.name === 'ready' ? state.model : undefined;
+    // Preloads the first part of the atlas, which the page draws first. Relative, because a proxy may serve the pages
+    // below any path.
+    const ahead =
+      model === undefined
+        ? ''
+        : `<link rel="preload" href=".${atlasStartUrl(model.connectome)}" as="fetch" crossorigin />`;
+    const dare = model && dareIn(reply.request.query, model.connectome);
     const preview = dare && previewPath(dare);
     const document = getOrInsert(this.#documents, `${page} ${folder} ${ahead} ${preview ?? ''}`, () => {
       const text = html
@@ -110,24 +117,6 @@ export class PagesController {
   tab(@Param('file') file: string, @Res() reply: FastifyReply): void {
     send(found(this.#tab, file), reply, TAB_POLICY);
   }
-
-  /**
-   * Returns a link that preloads the first part of the atlas, which the page draws first; empty until the model is
-   * ready.
-   */
-  #ahead(): string {
-    const { state } = this.health;
-    if (state.name !== 'ready') return '';
-    // Relative, because a proxy may serve the pages below any path.
-    const url = `.${atlasStartUrl(state.model.connectome)}`;
-    return `<link rel="preload" href="${url}" as="fetch" crossorigin />`;
-  }
-
-  /** The dare of an address; undefined until the model is ready. */
-  #dareIn(query: unknown): Dare | undefined {
-    const { state } = this.health;
-    return state.name === 'ready' ? dareIn(query, state.model.connectome) : undefined;
-  }
 }
 
 /** Gives a page the title and the text of a dare, which sites show beside its link. */
@@ -143,14 +132,6 @@ function asDare(html: string, { types }: Dare): string {
   }, html);
 }
 
-function fileOf(page: PageName): URL {
-  return new URL(`${page}.html`, PAGE_DIRECTORY);
-}
-
-function isBuilt(page: PageName): boolean {
-  return existsSync(fileOf(page));
-}
-
 function readFolder(path: string, cacheControl: string): Map<string, StaticBody> {
   const folder = new URL(path, PAGE_DIRECTORY);
   const names = existsSync(folder) ? readdirSync(folder) : [];
@@ -162,7 +143,7 @@ function readFolder(path: string, cacheControl: string): Map<string, StaticBody>
 /** @throws CodedError NOT_FOUND */
 function found(files: ReadonlyMap<string, StaticBody>, name: string): StaticBody {
   const file = files.get(name);
-  if (file === undefined) throw new CodedError('NOT_FOUND', `The page has no file ${describeValue(name)}.`);
+  if (file === undefined) throw notFound(`The page has no file ${describeValue(name)}.`);
   return file;
 }
 

@@ -8,6 +8,7 @@ import { knowRateTotals, type SessionPlan } from '../../experiments/plan/session
 import type { SegmentState } from '../../experiments/plan/trial.js';
 import { ClientShares, limitFor } from '../../workers/queue/client-shares.js';
 import { withMovedArrays } from '../../workers/pool/moved-arrays.js';
+import type { Limits } from '../limits/limits.js';
 
 /** The current state, and the one that a step writes. */
 const STATES_OF_SESSION = 2;
@@ -15,11 +16,6 @@ const UNIT_BYTES = 64;
 const BYTES_PER_MB = 1e6;
 /** Other clients end their sessions or let them expire. */
 const RETRY_AFTER_S = 10;
-
-export interface SessionMemoryBounds {
-  readonly sessionBytesPerClient: number;
-  readonly sessionBytesPerWorker: number;
-}
 
 type Piece = Uint8Array<SharedArrayBuffer>;
 
@@ -67,7 +63,7 @@ export class SessionMemory {
   #arena: Arena | undefined;
   #isRefused = false;
 
-  constructor(private readonly bounds: SessionMemoryBounds) {}
+  constructor(private readonly bounds: Pick<Limits, 'sessionBytesPerClient' | 'sessionBytesPerWorker'>) {}
 
   /** Number of bytes that sessions hold. */
   get bytes(): number {
@@ -89,20 +85,18 @@ export class SessionMemory {
     const arena = this.#arenaOf(ofAll);
     const { document, protocol, neuronsOfReports, rateTotals, arrayBytes } = plan;
     this.#check(client, arrayBytes + bytesOfSession(plan), ofAll);
-    const leaves = [
-      this.#shares.take(client, arrayBytes),
-      this.#shares.take(client, bytesOfSession(plan)),
-    ] as const;
+    const leave = this.#shares.take(client, arrayBytes);
+    const leaveStates = this.#shares.take(client, bytesOfSession(plan));
     const pieces: Piece[] = [];
     const giveBack = () => {
       for (const piece of pieces) arena.giveBack(piece);
-      leaves[0]();
+      leave();
     };
     const count = (own: string, bytes: number) => {
       this.#check(own, bytes, ofAll);
       return this.#shares.take(own, bytes);
     };
-    let states: SessionStates | undefined;
+    let states: SessionStates;
     try {
       const moved = withMovedArrays({ document, protocol, neuronsOfReports, rateTotals }, (bytes) => {
         pieces.push(arena.take(bytes));
@@ -110,12 +104,12 @@ export class SessionMemory {
       });
       knowRateTotals(moved);
       states = new SessionStates({ ...plan, ...moved }, arena, count, giveBack);
-      return [states, states.enter(client, leaves[1])];
     } catch (error) {
-      leaves[1]();
-      if (states === undefined) giveBack();
+      giveBack();
+      leaveStates();
       throw error;
     }
+    return [states, states.enter(client, leaveStates)];
   }
 
   /** @throws CodedError QUEUE_FULL if the system refuses the memory */

@@ -5,33 +5,18 @@ import { CodedError, errorBody, queueFull } from '../../engine/errors.js';
 import { finite } from '../../engine/finite.js';
 import type { Session } from '../../experiments/sessions/session.js';
 import { LastStep } from '../../experiments/sessions/step.js';
-import { ClientShares, limitFor } from '../../workers/queue/client-shares.js';
+import { ClientShares } from '../../workers/queue/client-shares.js';
 import { serverSentEvent, SessionEvents } from './session-events.js';
-import { type SessionMemoryBounds, SessionMemory } from './session-memory.js';
+import { SessionMemory } from './session-memory.js';
 import type { LoadedModel } from '../health/model-health.js';
 import type { BrainBudget, Charge } from '../limits/brain-budget.js';
 import { clientOf } from '../limits/client-address.js';
+import type { Limits } from '../limits/limits.js';
 
 /** Other clients end their sessions or let them expire. */
 const RETRY_AFTER_S = 10;
 /** Steps are paid in advance in units of this length, so a shared store is not asked for each step. */
 const PREPAID_MS = 1_000;
-
-export interface SessionBounds extends SessionMemoryBounds {
-  readonly sessionsPerClient: number;
-  readonly sessionsPerWorker: number;
-  readonly sessionIdleMs: number;
-  /** Requests that watch sessions, of one client and in total. */
-  readonly watchersPerClient: number;
-  readonly watchers: number;
-}
-
-/** Metrics of an answered step. */
-export interface StepReport {
-  readonly durationMs: number;
-  /** Time from the arrival of the request to the answer. */
-  readonly tookMs: number;
-}
 
 interface StoredSession {
   readonly served: ServedSession;
@@ -40,14 +25,14 @@ interface StoredSession {
 }
 
 export class Sessions {
-  /** Answered steps, for metrics; the controller reports them. */
-  readonly steps = new Subject<StepReport>();
+  /** Answered steps, for metrics, with the time from the arrival of the request to the answer. */
+  readonly steps = new Subject<{ readonly durationMs: number; readonly tookMs: number }>();
   readonly memory: SessionMemory;
   readonly #sessions = new Map<string, StoredSession>();
   readonly #shares = new ClientShares();
   readonly #watchers = new ClientShares();
 
-  constructor(private readonly bounds: SessionBounds) {
+  constructor(private readonly bounds: Limits) {
     this.memory = new SessionMemory(bounds);
   }
 
@@ -62,14 +47,10 @@ export class Sessions {
    */
   admit(client: string, workers: number): () => void {
     const { sessionsPerClient, sessionsPerWorker } = this.bounds;
-    const ofClient = this.#shares.of(client);
-    if (ofClient >= sessionsPerClient) {
-      throw queueFull(`${sessionsPerClient} sessions of this client are open`, RETRY_AFTER_S);
-    }
-    if (this.#shares.ofAll >= limitFor(ofClient, sessionsPerWorker * workers)) {
-      throw queueFull(`${this.#shares.ofAll} sessions are open`, RETRY_AFTER_S);
-    }
-    return this.#shares.take(client, 1);
+    const bounds = { ofClient: sessionsPerClient, ofAll: sessionsPerWorker * workers };
+    return this.#shares.admit(client, 1, bounds, (open, whose) =>
+      queueFull(`${open} sessions${whose} are open`, RETRY_AFTER_S),
+    );
   }
 
   /**
@@ -77,14 +58,10 @@ export class Sessions {
    * @throws CodedError QUEUE_FULL
    */
   admitWatcher(client: string): () => void {
-    const ofClient = this.#watchers.of(client);
-    if (ofClient >= this.bounds.watchersPerClient) {
-      throw queueFull(`${ofClient} requests of this client watch sessions`, RETRY_AFTER_S);
-    }
-    if (this.#watchers.ofAll >= limitFor(ofClient, this.bounds.watchers)) {
-      throw queueFull(`${this.#watchers.ofAll} requests watch sessions`, RETRY_AFTER_S);
-    }
-    return this.#watchers.take(client, 1);
+    const bounds = { ofClient: this.bounds.watchersPerClient, ofAll: this.bounds.watchers };
+    return this.#watchers.admit(client, 1, bounds, (watching, whose) =>
+      queueFull(`${watching} requests${whose} watch sessions`, RETRY_AFTER_S),
+    );
   }
 
   /** @param leave called once when the session has ended for any reason; it gives its memory and admission back */

@@ -1,4 +1,11 @@
+import type { CodedError } from '../../engine/errors.js';
 import { finite } from '../../engine/finite.js';
+
+/** Limits of a resource, for one client and for all. */
+export interface Bounds {
+  readonly ofClient: number;
+  readonly ofAll: number;
+}
 
 /** How much of a limited resource is in use, by each client and in total. */
 export class ClientShares {
@@ -21,6 +28,23 @@ export class ClientShares {
       if (isTaken) this.#add(client, -amount);
       isTaken = false;
     };
+  }
+
+  /**
+   * Takes an amount within the limits.
+   * @param full makes the error of a refusal, from the amount in use and the words that name its users
+   * @throws CodedError of full
+   */
+  admit(
+    client: string,
+    amount: number,
+    { ofClient, ofAll }: Bounds,
+    full: (held: number, whose: '' | ' of this client') => CodedError,
+  ): () => void {
+    const own = this.of(client);
+    if (own + amount > ofClient) throw full(own, ' of this client');
+    if (this.#ofAll + amount > limitFor(own, ofAll)) throw full(this.#ofAll, '');
+    return this.take(client, amount);
   }
 
   #add(client: string, amount: number): void {

@@ -9,7 +9,7 @@ import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { CodedError, queueFull } from '../../engine/errors.js';
 import { withTimeout } from '../pool/with-timeout.js';
-import { ClientShares, limitFor } from '../queue/client-shares.js';
+import { type Bounds, ClientShares } from '../queue/client-shares.js';
 import { builtFile } from '../pool/worker-file.js';
 import type { ThreadData } from './experiment.thread.js';
 import { RemoteCalls } from '../pool/remote-calls.js';
@@ -40,12 +40,6 @@ interface ThreadOptions {
   /** Tests change this and the next one. */
   readonly maxTurnMs?: number;
   readonly threadFile?: URL;
-}
-
-/** Limits of waiting requests, in total and for one client. */
-interface Bounds {
-  readonly ofAll: number;
-  readonly ofClient: number;
 }
 
 /** Limits of waiting searches and cards, which take a few kB each. Refusing one costs as much as letting it wait. */
@@ -222,13 +216,10 @@ function jobSubject(id: string): string {
  * @returns a function that ends the wait
  * @throws CodedError QUEUE_FULL
  */
-function enter(what: string, shares: ClientShares, { ofAll, ofClient }: Bounds, client: string): () => void {
-  const own = shares.of(client);
-  if (own >= ofClient) throw queueFull(`${own} ${what} of this client wait for their turn`, RETRY_AFTER_S);
-  if (shares.ofAll >= limitFor(own, ofAll)) {
-    throw queueFull(`${shares.ofAll} ${what} wait for their turn`, RETRY_AFTER_S);
-  }
-  return shares.take(client, 1);
+function enter(what: string, shares: ClientShares, bounds: Bounds, client: string): () => void {
+  return shares.admit(client, 1, bounds, (waiting, whose) =>
+    queueFull(`${waiting} ${what}${whose} wait for their turn`, RETRY_AFTER_S),
+  );
 }
 
 /** The thread ended. The cause may be other work, so a client may try again. */

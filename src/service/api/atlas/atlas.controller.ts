@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CodedError, describeValue } from '../../../engine/errors.js';
+import { describeValue, notFound } from '../../../engine/errors.js';
 import type { CardSearch } from '../../../workers/thread/messages.js';
 import { siteOf } from '../../limits/client-address.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
@@ -51,8 +51,7 @@ export class AtlasController {
     const bodies = this.#bodiesOf(this.health.model());
     const body = bodies.get(file);
     if (body === undefined) {
-      throw new CodedError(
-        'NOT_FOUND',
+      throw notFound(
         `There is no atlas ${describeValue(file)}; there are ${[...bodies.keys()].join(' and ')}.`,
       );
     }
@@ -77,14 +76,11 @@ export class AtlasController {
     const { connectome, experiments } = this.health.model();
     const folder = atlasFolder(connectome);
     if (atlas !== folder) {
-      throw new CodedError('NOT_FOUND', `There is no atlas ${describeValue(atlas)}; there is ${folder}.`);
+      throw notFound(`There is no atlas ${describeValue(atlas)}; there is ${folder}.`);
     }
     const count = of === 'neuron' ? connectome.neuronCount : connectome.metadata.types.length;
     if (!/^\d{1,9}$/.test(index) || Number(index) >= count) {
-      throw new CodedError(
-        'NOT_FOUND',
-        `There is no ${of} ${describeValue(index)}; their indices are 0 to ${count - 1}.`,
-      );
+      throw notFound(`There is no ${of} ${describeValue(index)}; their indices are 0 to ${count - 1}.`);
     }
     const card = await withoutIdleLimit(reply.request, () =>
       experiments.query(siteOf(reply.request), (work) => work.call('card', { of, index: Number(index) })),

@@ -1,6 +1,10 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { type Definitions, published } from '../../../engine/schema/json-schema.js';
+import {
+  type Definitions,
+  published,
+  type Schema as JsonSchema,
+} from '../../../engine/schema/json-schema.js';
 import { apiPath, type ApiVersion } from '../../http/api-versions.js';
 import { SAME_ORIGIN } from '../../http/public-address.js';
 import { type Components, type Paths, withSharedParts } from './shared-parts.js';
@@ -48,14 +52,8 @@ export function describeApi(app: INestApplication, described: VersionDescription
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(SAME_ORIGIN);
   for (const [name, meaning] of Object.entries(tags)) builder.addTag(name, meaning);
-  const {
-    openapi,
-    // The builder adds one without members.
-    info: { contact: _, ...info },
-    servers,
-    tags: groups,
-    paths: all,
-  } = SwaggerModule.createDocument(app, builder.build());
+  const created = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
+  const { openapi, info, servers, tags: groups, paths: all } = created;
   const ofVersion = Object.entries(all).filter(([path]) => path.startsWith(apiPath(version, '')));
   // A copy, because the decorators of other applications and versions hold the same objects.
   const own = JSON.parse(JSON.stringify(Object.fromEntries(ofVersion))) as Paths;
@@ -66,7 +64,8 @@ export function describeApi(app: INestApplication, described: VersionDescription
   const used = schemasUsedBy([paths, components], schemas);
   return withFormats({
     openapi,
-    info,
+    // The builder adds a contact without members.
+    info: { ...info, contact: undefined },
     servers,
     security: [],
     tags: groups,
@@ -91,12 +90,8 @@ export function describedFor(
 }
 
 function schemasOf(schemas: Definitions, { examples = {} }: VersionDescription): Schemas {
-  return Object.fromEntries(
-    Object.entries(published(schemas, COMPONENTS) as Schemas).map(([name, schema]) => [
-      name,
-      withExamples(schema, examples[name]),
-    ]),
-  );
+  const entries = Object.entries(published(schemas, COMPONENTS) as Schemas);
+  return Object.fromEntries(entries.map(([name, schema]) => [name, withExamples(schema, examples[name])]));
 }
 
 /** Returns the names of all schemas that a value refers to, directly or through other schemas. */
@@ -134,11 +129,7 @@ function complete({ parameters = [], requestBody }: Operation, schemas: Schemas)
 function withFormats<T>(document: T): T {
   const marked = (_: string, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
-    const {
-      type,
-      maximum = Infinity,
-      enum: values,
-    } = value as { type?: unknown; maximum?: number; enum?: unknown };
+    const { type, maximum = Infinity, enum: values } = value as JsonSchema;
     const isLarge = type === 'integer' && maximum > MAX_INT32 && values === undefined && !('const' in value);
     return isLarge ? { ...value, format: 'int64' } : value;
   };

@@ -46,18 +46,17 @@ function inVersion32(document: Json): Json {
   return { ...withItems, openapi: '3.2.0', components: { ...components, examples } };
 }
 
-/** Leaves out what 3.0 lacks, and rewrites every schema. */
+/** Rewrites every schema. The descriptions have no other member that 3.0 lacks. */
 function inVersion30(document: Json): Json {
-  const { info, components, ...rest } = without(document, ['jsonSchemaDialect', 'webhooks']);
-  const { license, ...title } = without(info, ['summary']);
-  const { schemas, ...parts } = without(components, ['pathItems']);
+  const { info, components, ...rest } = document;
+  const { schemas, ...parts } = components as Json;
   const withSchemas = rewritten({ ...rest, components: parts }, (name, value) =>
-    name === 'schema' ? schemaIn30(value) : value,
+    name === 'schema' ? schemaIn30(value as Json) : value,
   );
   return {
     ...withSchemas,
     openapi: '3.0.3',
-    info: { ...title, ...(license !== undefined && { license: without(license, ['identifier']) }) },
+    info,
     components: {
       ...(withSchemas['components'] as Json),
       schemas: mapped(schemas, (_, schema) => schemaIn30(schema)),
@@ -75,68 +74,41 @@ const NULL = { type: 'object', nullable: true, enum: [null] };
 
 /**
  * Rewrites a schema so that it allows at least the same values. A rule without a counterpart is left out. Therefore `not`
- * is left out too, and `oneOf` becomes `anyOf`: if a part of these allows more, the whole allows less.
+ * is left out too, and `oneOf` becomes `anyOf`: if a part of these allows more, the whole allows less. It knows the
+ * keywords that our schemas use.
  */
-function schemaIn30(schema: unknown): Json {
-  if (typeof schema === 'boolean') return schema ? {} : { not: {} };
-  const own = schema as Json;
-  const { $ref: reference, const: constant, examples } = own;
-  const target = String(reference).startsWith('#/components/') ? [{ $ref: reference }] : [];
-  if (target.length > 0 && Object.keys(own).length === 1) return target[0]!;
-  const { type, anyOf: types } = typeIn30(own);
-  const choices = [own['anyOf'], own['oneOf'], types]
-    .filter(Array.isArray)
-    .map((each) => each.map(schemaIn30));
-  const parts = ((own['allOf'] ?? []) as unknown[]).map(schemaIn30);
-  const all = [...parts, ...target, ...choices.slice(1).map((anyOf) => ({ anyOf }))];
+function schemaIn30(schema: Json): Json {
+  const { $ref: reference, const: constant, examples, anyOf, oneOf: alternatives } = schema;
+  if (reference !== undefined && Object.keys(schema).length === 1) return schema;
+  const choices = (anyOf ?? alternatives) as Json[] | undefined;
   const converted = {
-    ...Object.fromEntries(Object.entries(own).filter(([name]) => EQUAL_KEYWORDS.includes(name))),
+    ...Object.fromEntries(Object.entries(schema).filter(([name]) => EQUAL_KEYWORDS.includes(name))),
     ...(constant !== undefined && { enum: [constant] }),
     ...(Array.isArray(examples) && { example: examples[0] as unknown }),
-    ...type,
-    ...limitIn30(own, 'minimum', 'exclusiveMinimum', Math.max),
-    ...limitIn30(own, 'maximum', 'exclusiveMaximum', Math.min),
-    ...membersIn30(own),
-    ...(all.length > 0 && { allOf: all }),
-    ...(choices.length > 0 && { anyOf: choices[0] }),
+    ...typeIn30(schema),
+    ...membersIn30(schema),
+    ...(reference !== undefined && { allOf: [{ $ref: reference }] }),
+    ...(choices && { anyOf: choices.map(schemaIn30) }),
   };
   return constant === null ? { ...converted, ...NULL } : withNull(converted);
 }
 
-/** The type, which is one in 3.0. Several become alternatives. */
-function typeIn30({ type }: Json): { readonly type?: Json; readonly anyOf?: readonly Json[] } {
-  if (type === undefined) return {};
-  const types = [type].flat().filter((each) => each !== 'null');
-  if (types.length === 0) return { type: NULL };
-  if (types.length > 1) return { anyOf: [type].flat().map((each) => ({ type: each })) };
-  return { type: { type: types[0], ...([type].flat().length > 1 && { nullable: true }) } };
-}
-
-/** A limit that excludes its value, which is a boolean beside the limit in 3.0. */
-function limitIn30(
-  schema: Json,
-  limit: string,
-  exclusive: string,
-  stricter: (a: number, b: number) => number,
-): Json {
-  const excluded = schema[exclusive] as number | undefined;
-  if (excluded === undefined) return {};
-  const included = (schema[limit] ?? excluded) as number;
-  const value = stricter(included, excluded);
-  return { [limit]: value, ...(value === excluded && { [exclusive]: true }) };
+/** The type, which is one in 3.0. */
+function typeIn30({ type }: Json): Json {
+  const all = [type ?? []].flat();
+  const types = all.filter((each) => each !== 'null');
+  if (types.length === 1) return { type: types[0], ...(all.length > 1 && { nullable: true }) };
+  return type === 'null' ? NULL : {};
 }
 
 /** The schemas of members and items. */
-function membersIn30(schema: Json): Json {
-  const { properties, additionalProperties: others, patternProperties, items, prefixItems, type } = schema;
-  const isOfAll = typeof items === 'object' && prefixItems === undefined;
+function membersIn30({ properties, additionalProperties: others, items, type }: Json): Json {
   return {
     ...(properties !== undefined && { properties: mapped(properties, (_, each) => schemaIn30(each)) }),
-    ...(others !== undefined &&
-      patternProperties === undefined && {
-        additionalProperties: typeof others === 'boolean' ? others : schemaIn30(others),
-      }),
-    ...(isOfAll ? { items: schemaIn30(items) } : [type].flat().includes('array') && { items: {} }),
+    ...(others !== undefined && {
+      additionalProperties: typeof others === 'boolean' ? others : schemaIn30(others as Json),
+    }),
+    ...(items !== undefined ? { items: schemaIn30(items as Json) } : type === 'array' && { items: {} }),
   };
 }
 
@@ -167,8 +139,4 @@ function rewritten(part: Json, replace: (name: string, value: unknown) => unknow
 function mapped(members: unknown, change: (name: string, value: Json) => unknown): Json {
   const entries = Object.entries((members ?? {}) as Record<string, Json>);
   return Object.fromEntries(entries.map(([name, value]) => [name, change(name, value)]));
-}
-
-function without(part: unknown, names: readonly string[]): Json {
-  return Object.fromEntries(Object.entries((part ?? {}) as Json).filter(([name]) => !names.includes(name)));
 }

@@ -66,26 +66,15 @@ export class RunService {
   /** Reports each finished simulation once, even if several clients waited for it. */
   readonly simulated = new Subject<Timings>();
   readonly #inFlight = new Map<string, RunInFlight>();
-  readonly #cache: LRUCache<string, RunResult> | undefined;
+  /** Holds nothing if CACHE_BYTES is 0: the smallest limit refuses every result. */
+  readonly cache: LRUCache<string, RunResult>;
 
   constructor(
     private readonly health: ModelHealth,
     private readonly environment: Environment,
   ) {
-    if (environment.CACHE_BYTES > 0) {
-      this.#cache = new LRUCache({
-        maxSize: environment.CACHE_BYTES,
-        sizeCalculation: ({ bytes }) => bytes,
-      });
-    }
-  }
-
-  get cacheBytes(): number {
-    return this.#cache?.calculatedSize ?? 0;
-  }
-
-  get cacheEntries(): number {
-    return this.#cache?.size ?? 0;
+    const maxSize = Math.max(1, environment.CACHE_BYTES);
+    this.cache = new LRUCache({ maxSize, sizeCalculation: ({ bytes }) => bytes });
   }
 
   /** @throws CodedError STIMULUS_UNAVAILABLE, or one whose status is 503 (src/engine/errors.ts) */
@@ -95,7 +84,7 @@ export class RunService {
     const id = runId(connectome.digest, wanted.experiment);
     const keys = wanted.view === 'full' ? [`${id} full`] : [`${id} drive`, `${id} full`];
     for (const key of keys) {
-      const known = this.#cache?.get(key);
+      const known = this.cache.get(key);
       if (known !== undefined) {
         return { result: asView(known, key, wanted.view), cacheStatus: 'hit', timings: undefined };
       }
@@ -104,7 +93,7 @@ export class RunService {
     const key = joined ?? keys[0]!;
     const running = this.#inFlight.get(key) ?? this.#start(key, wanted);
     const { result, timings } = await this.#wait(running, key, wanted.whenGone);
-    const computed = this.#cache?.has(key) ? 'fwd=miss; stored' : 'fwd=miss';
+    const computed = this.cache.has(key) ? 'fwd=miss; stored' : 'fwd=miss';
     return {
       result: asView(result, key, wanted.view),
       cacheStatus: joined === undefined ? computed : 'fwd=miss; collapsed',
@@ -125,7 +114,7 @@ export class RunService {
       ({ result, timings }) => {
         this.#forget(key, running);
         this.simulated.next(timings);
-        this.#cache?.set(key, result);
+        this.cache.set(key, result);
       },
       () => this.#forget(key, running),
     );

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CodedError, describeValue } from '../../../engine/errors.js';
+import { describeValue, notFound } from '../../../engine/errors.js';
 import { getOrBegin } from '../../../engine/get-or-insert.js';
 import { experimentOf, availableStimuli } from '../../../experiments/presets/experiment.js';
 import { ModelHealth, perModel } from '../../health/model-health.js';
@@ -35,18 +35,14 @@ export class StoredRunsController {
     const model = this.health.model();
     const { connectome } = model;
     if (digest !== connectome.digest) {
-      throw new CodedError(
-        'NOT_FOUND',
+      throw notFound(
         `There are no runs of the connectome ${describeValue(digest)}; there are of ${connectome.digest}.`,
       );
     }
     const stimuli = [...availableStimuli(connectome.metadata), 'none'] as const;
     const known = stimuli.find((each) => each === stimulus);
     if (known === undefined) {
-      throw new CodedError(
-        'NOT_FOUND',
-        `There is no run of ${describeValue(stimulus)}; there are ${stimuli.join(', ')}.`,
-      );
+      throw notFound(`There is no run of ${describeValue(stimulus)}; there are ${stimuli.join(', ')}.`);
     }
     const compute = async () => {
       const experiment = experimentOf({ stimulus: known });

@@ -1,11 +1,11 @@
 import { pipeline, Readable } from 'node:stream';
-import { constants, createGzip, type ZlibOptions } from 'node:zlib';
+import { constants, createGzip } from 'node:zlib';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CodedError, errorBody, type ErrorBody } from '../../../engine/errors.js';
 import { withTimeout } from '../../../workers/pool/with-timeout.js';
 import { expectedErrorOf, internalError } from '../../http/error-of.js';
-import { FORMATS, type Format, TABLE_FORMATS as TABLES } from '../../../experiments/formats/formats.js';
+import { FORMATS, type Format, TABLE_FORMATS } from '../../../experiments/formats/formats.js';
 import { gzip, GZIP_LEVEL } from '../../../workers/pool/gzip.js';
 import { acceptsGzip } from '../../http/request-headers.js';
 
@@ -100,7 +100,6 @@ function failureLine(thrown: unknown): Uint8Array {
 }
 
 const TEXT_FORMATS: readonly Format[] = ['json', 'ndjson', 'csv', 'svg'];
-const TABLE_FORMATS: readonly Format[] = TABLES;
 
 /** Header with the time until the answer begins. */
 export function serverTiming(reply: FastifyReply) {
@@ -110,9 +109,16 @@ export function serverTiming(reply: FastifyReply) {
 export async function sendAnswer(held: HeldAnswer, format: Format, reply: FastifyReply): Promise<void> {
   const { mediaType, parameters } = FORMATS[format];
   const gzipped = TEXT_FORMATS.includes(format) && acceptsGzip(reply.request);
-  if ('stream' in held && TABLE_FORMATS.includes(format) && reply.request.raw.httpVersion === '1.0') {
+  const isTable = (TABLE_FORMATS as readonly Format[]).includes(format);
+  if ('stream' in held && isTable && reply.request.raw.httpVersion === '1.0') {
     await held.stream.return();
-    throw noEnd();
+    // Over HTTP/1.0, the end of an answer without a length looks like a broken connection, so half a table would look
+    // complete.
+    throw new CodedError(
+      'NOT_ACCEPTABLE',
+      `A table of more than ${HELD_BYTES} bytes is sent only over HTTP/1.1, where its end can be told from a connection ` +
+        'that was cut. A proxy in between may need a setting: proxy_http_version 1.1 in nginx.',
+    );
   }
   reply.headers({
     'content-type': mediaType + parameters,
@@ -126,23 +132,9 @@ export async function sendAnswer(held: HeldAnswer, format: Format, reply: Fastif
     reply.send(gzipped ? await gzip(held.whole) : held.whole);
   } else {
     const bytes = Readable.from(held.stream, { objectMode: false });
+    const flush = format === 'ndjson' ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH;
+    const zip = () => createGzip({ level: GZIP_LEVEL, flush });
     // If the stream fails, Fastify ends the connection; pipeline only requires a callback.
-    reply.send(gzipped ? pipeline(bytes, createGzip(gzipOptions(format)), () => undefined) : bytes);
+    reply.send(gzipped ? pipeline(bytes, zip(), () => undefined) : bytes);
   }
-}
-
-/**
- * Over HTTP/1.0, the end of an answer without a length looks like a broken connection, so half a table would look
- * complete.
- */
-function noEnd(): CodedError {
-  return new CodedError(
-    'NOT_ACCEPTABLE',
-    `A table of more than ${HELD_BYTES} bytes is sent only over HTTP/1.1, where its end can be told from a connection ` +
-      'that was cut. A proxy in between may need a setting: proxy_http_version 1.1 in nginx.',
-  );
-}
-
-function gzipOptions(format: Format): ZlibOptions {
-  return { level: GZIP_LEVEL, ...(format === 'ndjson' && { flush: constants.Z_SYNC_FLUSH }) };
 }

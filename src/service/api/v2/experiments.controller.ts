@@ -6,15 +6,15 @@ import { ApiOperationOf } from './operations.js';
 import { invalid } from '../../../engine/schema/json-path.js';
 import { apiPath } from '../../http/api-versions.js';
 import { ModelHealth } from '../../health/model-health.js';
-import { piecesWithoutIdleLimit, withoutIdleLimit } from '../../http/request-watch.js';
+import { piecesWithoutIdleLimit, whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
 import { DOCUMENT_ROUTE } from '../../http/request-body.js';
 import { publicPrefix } from '../../http/public-address.js';
 import { prefersAsync } from '../../http/request-headers.js';
 import { HELD_BYTES, holdBeginning, sendAnswer, serverTiming } from './answer-bytes.js';
 import { ALL_FORMATS, answerRequest, headersOf } from '../../../experiments/formats/queries.js';
 import { answerFormat, ExperimentQuery } from './queries.js';
-import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
-import { ExperimentsService, type PreparedExperiment } from './experiments.service.js';
+import { openExperimentReport } from './experiment-report.js';
+import { ExperimentsService } from './experiments.service.js';
 import { statusOf } from './job-status.js';
 
 @ApiTags('Open experiments')
@@ -30,17 +30,9 @@ export class ExperimentsController {
   @HttpCode(200)
   @RouteConfig(DOCUMENT_ROUTE)
   async run(@Query() query: ExperimentQuery, @Res() reply: FastifyReply): Promise<void> {
-    // Shutdown waits for a request from its arrival, even while it waits to be planned.
-    const endTask = this.health.beginTask();
-    try {
-      await this.#answer(query, reply);
-    } finally {
-      endTask();
-    }
-  }
-
-  async #answer(query: ExperimentQuery, reply: FastifyReply): Promise<void> {
     const { request } = reply;
+    // Shutdown waits for a request from its arrival, even while it waits to be planned.
+    whenEnded(request, this.health.beginTask());
     const report = openExperimentReport(request);
     const isDryRun = query.dry_run === 'true';
     const format = answerFormat(query.format, request, isDryRun ? ['json'] : ALL_FORMATS);
@@ -73,17 +65,6 @@ export class ExperimentsController {
     }
     const prepared = await this.experiments.prepare(request, wanted);
     report.id = prepared.planned.id;
-    await this.#run(prepared, query, report, reply);
-  }
-
-  async #run(
-    prepared: PreparedExperiment,
-    query: ExperimentQuery,
-    report: ExperimentReport,
-    reply: FastifyReply,
-  ): Promise<void> {
-    const { request } = reply;
-    const { format } = prepared.wanted;
     const begun = await this.experiments.begin(prepared, report, reply);
     if ('bytes' in begun) {
       reply.headers({ ...serverTiming(reply), ...headersOf(begun.head, query, format) });

@@ -10,7 +10,7 @@ import { priceMs } from '../../../experiments/plan/prices.js';
 import { progressLine } from '../../../experiments/formats/answer-json.js';
 import { Environment } from '../../config/environment.js';
 import { Limits } from '../../limits/limits.js';
-import { CodedError } from '../../../engine/errors.js';
+import { CodedError, notFound } from '../../../engine/errors.js';
 import { ClientLines } from '../../../workers/queue/client-shares.js';
 import type { DocumentLimits, DryRunAnswer, PlannedJob } from '../../../workers/thread/messages.js';
 import type { ThreadWork } from '../../../workers/thread/thread-work.js';
@@ -162,11 +162,7 @@ export class ExperimentsService {
       if (!(await this.#awaited(request, work, canDraw))) return undefined;
       const { pieces, ...head } = await this.#awaited(request, work, work.answer());
       const drawn: Uint8Array[] = [];
-      for await (const piece of pending.storing(
-        head,
-        bytesOf(pieces, () => undefined),
-      ))
-        drawn.push(piece);
+      for await (const piece of pending.storing(head, bytesOf(pieces))) drawn.push(piece);
       return { head, bytes: Buffer.concat(drawn) };
     } catch (error) {
       pending.end();
@@ -190,8 +186,7 @@ export class ExperimentsService {
     let planned: PlannedJob;
     try {
       model = this.health.modelForRuns().id;
-      const [work, text] = this.#open(request);
-      planned = await this.#once(request, work, work.call('planJob', text, from, limits));
+      planned = await this.#once(request, (work, text) => work.call('planJob', text, from, limits));
     } catch (error) {
       await charge.settle(0);
       throw error;
@@ -209,21 +204,19 @@ export class ExperimentsService {
   /** Plans an experiment and returns the answer to a dry run. */
   dryRun(request: FastifyRequest, wanted: AnswerRequest, isJob: boolean): Promise<DryRunAnswer> {
     const limits = isJob ? this.#limitsOfJob : this.#limitsOf(wanted.format);
-    const [work, text] = this.#open(request);
-    return this.#once(request, work, work.call('dryRun', text, wanted, limits));
+    return this.#once(request, (work, text) => work.call('dryRun', text, wanted, limits));
   }
 
   /** Plans a session from the document of the request. */
   planSession(request: FastifyRequest): Promise<SessionPlan> {
-    const [work, text] = this.#open(request);
-    return this.#once(request, work, work.call('planSession', text, this.#limitsOf('json')));
+    const limits = this.#limitsOf('json');
+    return this.#once(request, (work, text) => work.call('planSession', text, limits));
   }
 
   /** @returns the neurons of the last silence in a document */
   silencedNeurons(request: FastifyRequest, { document, isWhole }: SilenceToPlan): Promise<Uint32Array> {
-    const work = this.health.modelForRuns().experiments.openDocument(siteOf(request), undefined);
-    const planning = work.call('silencedNeurons', document, isWhole, this.#limitsOf('json'));
-    return this.#once(request, work, planning);
+    const limits = this.#limitsOf('json');
+    return this.#once(request, (work) => work.call('silencedNeurons', document, isWhole, limits));
   }
 
   /**
@@ -231,10 +224,10 @@ export class ExperimentsService {
    * another, because each takes memory, and time of the main thread that sends it.
    */
   sessionDocument(request: FastifyRequest, document: () => object): Promise<Uint8Array> {
+    const write = (work: ThreadWork) =>
+      this.#lines.afterOthers(siteOf(request), () => work.call('sessionDocument', document()));
     // Documents may be read even during shutdown.
-    const work = this.health.model().experiments.openDocument(siteOf(request), undefined);
-    const write = () => work.call('sessionDocument', document());
-    return this.#once(request, work, this.#lines.afterOthers(siteOf(request), write));
+    return this.#once(request, write, this.health.model());
   }
 
   /**
@@ -247,15 +240,10 @@ export class ExperimentsService {
     wanted: AnswerRequest,
   ): Promise<AnswerBytes> {
     if (progress.status === 'failed') throw CodedError.fromFailure(progress.failure!);
-    if (progress.status === 'dismissed') {
-      throw new CodedError('NOT_FOUND', 'The job has no results: it was dismissed.');
-    }
+    if (progress.status === 'dismissed') throw notFound('The job has no results: it was dismissed.');
     const model = this.health.model();
     if (model.id !== record.model) {
-      throw new CodedError(
-        'NOT_FOUND',
-        `The results are those of the model ${record.model}, which is no longer served.`,
-      );
+      throw notFound(`The results are those of the model ${record.model}, which is no longer served.`);
     }
     const job = await this.jobs.job(record.id);
     const isPartial = progress.status !== 'successful';
@@ -268,16 +256,16 @@ export class ExperimentsService {
     return { ...head, bytes: bytesOf(pieces, () => work.end()) };
   }
 
-  /** Opens work of the thread on the document of a request. */
-  #open(request: FastifyRequest): readonly [work: ThreadWork, text: string | undefined] {
+  /** Asks the thread one question about the document of a request. */
+  async #once<T>(
+    request: FastifyRequest,
+    ask: (work: ThreadWork, text: string | undefined) => Promise<T>,
+    { experiments } = this.health.modelForRuns(),
+  ): Promise<T> {
     const text = textOf(request);
-    return [this.health.modelForRuns().experiments.openDocument(siteOf(request), text), text];
-  }
-
-  /** Waits for the only answer of a work of the thread, then ends the work. */
-  async #once<T>(request: FastifyRequest, work: ThreadWork, answer: Promise<T>): Promise<T> {
+    const work = experiments.openDocument(siteOf(request), text);
     try {
-      return await this.#awaited(request, work, answer);
+      return await this.#awaited(request, work, ask(work, text));
     } finally {
       work.end();
     }
@@ -304,32 +292,17 @@ export class ExperimentsService {
   }
 
   #limitsOf(format: Format): DocumentLimits {
-    const { conditions, brainSeconds } = this.limits;
+    const { ofDocuments, conditions, brainSeconds } = this.limits;
     const brainSecondsOfJob = this.environment.JOB_BRAIN_SECONDS_PER_CLIENT;
-    return {
-      ...this.#documentLimits(conditions, brainSeconds, this.#tableRowsOf(format)),
-      brainSecondsOfJob,
-    };
+    const tableRows = this.#tableRowsOf(format);
+    return { ...ofDocuments, conditions, brainSeconds, brainSecondsOfJob, tableRows };
   }
 
   get #limitsOfJob(): DocumentLimits {
-    const { conditionsPerJob, tableRows } = this.limits;
+    const { ofDocuments, conditionsPerJob: conditions, tableRows } = this.limits;
+    const brainSeconds = this.environment.JOB_BRAIN_SECONDS_PER_CLIENT;
     // The limit of rows holds for each condition, because pages are made when results are read, in any format.
-    return this.#documentLimits(conditionsPerJob, this.environment.JOB_BRAIN_SECONDS_PER_CLIENT, tableRows);
-  }
-
-  /** Selects the limits of documents, because the record of a job stores only these. */
-  #documentLimits(conditions: number, brainSeconds: number, tableRows: number): DocumentLimits {
-    const { selectedNeurons, samples, groupNumbers, ids, ...limits } = this.limits;
-    const perTrial = {
-      inputEventsPerTrial: limits.inputEventsPerTrial,
-      inputEventsPerBrainSecond: limits.inputEventsPerBrainSecond,
-      synapticEventsPerTrial: limits.synapticEventsPerTrial,
-      synapticEventsPerBrainSecond: limits.synapticEventsPerBrainSecond,
-      overriddenPairs: limits.overriddenPairs,
-    };
-    const ofDocument = { selectedNeurons, ...perTrial, samples, groupNumbers, ids };
-    return { ...ofDocument, conditions, brainSeconds, tableRows };
+    return { ...ofDocuments, conditions, brainSeconds, tableRows };
   }
 
   #tableRowsOf(format: Format): number {
@@ -424,11 +397,11 @@ export class RunningExperiment {
   }
 }
 
-async function* bytesOf(pieces: AsyncIterable<AnswerPiece>, over: () => void): Bytes {
+async function* bytesOf(pieces: AsyncIterable<AnswerPiece>, over?: () => void): Bytes {
   try {
     for await (const { bytes } of pieces) yield bytes;
   } finally {
-    over();
+    over?.();
   }
 }
 

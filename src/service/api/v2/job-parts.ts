@@ -76,9 +76,9 @@ function localJobs(
   degradations: Degradations,
 ): Parts {
   const disk = new JobsDisk(JOBS_PATH, {
-    onAway: (reason) => degradations.begin({ part: 'jobs', reason }),
+    onAway: (reason) => degradations.set('jobs', reason),
     onOpen: () => {
-      degradations.end('jobs');
+      degradations.set('jobs');
       // If the store fails meanwhile, it is opened again.
       worker.resume(store).catch(() => undefined);
     },
@@ -101,30 +101,22 @@ function sharedJobs(
 ): Parts {
   const redis = new JobsRedis(environment.REDIS_JOBS_URL, {
     onAway: (why) => {
-      const reason =
-        why === FULL
-          ? `The Redis of jobs is full (${why}); no job can begin, and those that have begun wait.`
-          : `The Redis of jobs is unavailable (${why}); jobs wait.`;
-      degradations.begin({ part: 'jobs', reason });
+      const full = `The Redis of jobs is full (${why}); no job can begin, and those that have begun wait.`;
+      const away = `The Redis of jobs is unavailable (${why}); jobs wait.`;
+      degradations.set('jobs', why === FULL ? full : away);
     },
-    onBack: () => degradations.end('jobs'),
+    onBack: () => degradations.set('jobs'),
     onPolicy: (evicting) => {
-      if (evicting === undefined) degradations.end('jobs_eviction');
-      else {
-        const reason =
-          `The Redis of jobs has the policy ${evicting}: if it is full it drops jobs and their results. ` +
-          'Set maxmemory-policy noeviction.';
-        degradations.begin({ part: 'jobs_eviction', reason });
-      }
+      const reason =
+        `The Redis of jobs has the policy ${evicting}: if it is full it drops jobs and their results. ` +
+        'Set maxmemory-policy noeviction.';
+      degradations.set('jobs_eviction', evicting && reason);
     },
     onDenied: (commands) => {
-      if (commands.length === 0) degradations.end('jobs_commands');
-      else {
-        const reason =
-          `The Redis of jobs denies commands that jobs need: ${commands.join(', ')}. Allow its user all commands of ` +
-          'docs/operations.md, The Redis of jobs.';
-        degradations.begin({ part: 'jobs_commands', reason });
-      }
+      const reason =
+        `The Redis of jobs denies commands that jobs need: ${commands.join(', ')}. Allow its user all commands of ` +
+        'docs/operations.md, The Redis of jobs.';
+      degradations.set('jobs_commands', commands.length === 0 ? undefined : reason);
     },
   });
   const queueOn = (connection: Redis) =>

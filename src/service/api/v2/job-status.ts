@@ -1,9 +1,7 @@
 import { apiPath } from '../../http/api-versions.js';
-import { errorBody } from '../../../engine/errors.js';
-import { CodedError } from '../../../engine/errors.js';
+import { CodedError, errorBody } from '../../../engine/errors.js';
 import { ID } from '../../../experiments/document/result.js';
 import { isFinished, JOB_STATUSES, type JobHead, type JobProgress, type JobState } from '../../jobs/job.js';
-
 import {
   count,
   integer,

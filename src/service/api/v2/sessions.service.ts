@@ -28,36 +28,12 @@ function newName(): string {
   return randomBytes(SESSION_NAME_BYTES).toString('base64url');
 }
 
-/** A session that is being opened. Its signal aborts if its client leaves or the service stops. */
-class Opening {
+/** A session that is being opened. */
+interface Opening {
+  /** Aborts if the client leaves or the service stops. */
   readonly signal: AbortSignal;
-  /** Functions that give back its admission and its memory. */
+  /** Functions that give back the admission of the session and its memory. */
   readonly leaves: (() => void)[];
-  readonly #endTask: () => void;
-  readonly #stopListening: () => void;
-
-  constructor(request: FastifyRequest, health: ModelHealth, leave: () => void) {
-    const gone = new AbortController();
-    this.leaves = [leave];
-    this.signal = AbortSignal.any([gone.signal, health.ending]);
-    this.#endTask = health.beginTask();
-    this.#stopListening = whenEnded(request, () => gone.abort(clientGone()));
-  }
-
-  /** @returns a function that ends the admission of the open session and frees its memory */
-  succeed(): () => void {
-    const leaves = this.leaves.splice(0);
-    return () => {
-      for (const leave of leaves) leave();
-    };
-  }
-
-  /** Call this in any case. */
-  end(): void {
-    this.#stopListening();
-    this.#endTask();
-    for (const leave of this.leaves.splice(0)) leave();
-  }
 }
 
 /** Opens and steps sessions: it lets the experiment thread plan their documents and silences, and charges clients. */
@@ -82,10 +58,9 @@ export class SessionsService {
     const model = this.health.modelForRuns();
     const { connectome, queue } = model;
     const owner = siteOf(request);
-    const opening = this.#begin(request, model);
-    try {
+    return this.#open(request, model, async ({ signal, leaves }) => {
       const [states, leaveMemory] = this.sessions.memory.open(owner, plan, queue.trialsAtOnce);
-      opening.leaves.push(leaveMemory);
+      leaves.push(leaveMemory);
       const charge =
         plan.priceMs > 0 ? await this.budget.charge(accountOf(request), plan.priceMs, reply) : undefined;
       const limits = { ...this.limits, documentBytes: DOCUMENT_LIMIT_BYTES };
@@ -93,33 +68,23 @@ export class SessionsService {
       let startPriceMs = 0;
       const onStarted = (priceMs: number) => (startPriceMs = priceMs);
       const parts = { newName, states, connectome, runStep, owner, limits, onStarted };
-      const open = () => Session.open(parts, opening.signal);
-      const settle = async () => charge?.settle(startPriceMs);
-      const session = await withoutIdleLimit(request, open).catch(async (error: unknown) => {
+      try {
+        return await withoutIdleLimit(request, () => Session.open(parts, signal));
+      } finally {
         // A session that cannot be had costs what was simulated for it.
-        await settle();
-        throw error;
-      });
-      await settle();
-      return this.#keep(session, model, opening);
-    } finally {
-      opening.end();
-    }
+        await charge?.settle(startPriceMs);
+      }
+    });
   }
 
   /** Opens a second session that continues from the state of this one. */
   async branch(served: ServedSession, changes: Changes, reply: FastifyReply): Promise<Session> {
     const { session } = served;
     const { request } = reply;
-    const model = this.health.modelForRuns();
-    const opening = this.#begin(request, model);
-    try {
-      opening.leaves.push(session.enter(siteOf(request)));
-      const branch = await this.#charging(session, reply, () => this.#changedBranch(served, changes, reply));
-      return this.#keep(branch, model, opening);
-    } finally {
-      opening.end();
-    }
+    return this.#open(request, this.health.modelForRuns(), ({ leaves }) => {
+      leaves.push(session.enter(siteOf(request)));
+      return this.#charging(session, reply, () => this.#changedBranch(served, changes, reply));
+    });
   }
 
   async #changedBranch(
@@ -254,23 +219,43 @@ export class SessionsService {
     return this.budget.paying(accountOf(reply.request), session.documentMs, reply, work);
   }
 
-  /** Admits a session, which shutdown waits for and which ends if its client leaves. */
-  #begin(request: FastifyRequest, { queue }: LoadedModel): Opening {
-    return new Opening(request, this.health, this.sessions.admit(siteOf(request), queue.trialsAtOnce));
+  /** Admits a session, which shutdown waits for and which ends if its client leaves, and keeps it. */
+  async #open(
+    request: FastifyRequest,
+    model: LoadedModel,
+    open: (opening: Opening) => Promise<Session>,
+  ): Promise<Session> {
+    const leaves = [this.sessions.admit(siteOf(request), model.queue.trialsAtOnce)];
+    const leave = () => {
+      for (const each of leaves) each();
+    };
+    const gone = new AbortController();
+    const signal = AbortSignal.any([gone.signal, this.health.ending]);
+    const endTask = this.health.beginTask();
+    const stopListening = whenEnded(request, () => gone.abort(clientGone()));
+    try {
+      const session = await open({ signal, leaves });
+      this.#checkIsWanted(session, model, signal);
+      this.sessions.keep(new ServedSession(session, model, this.budget), leave);
+      return session;
+    } catch (error) {
+      leave();
+      throw error;
+    } finally {
+      stopListening();
+      endTask();
+    }
   }
 
-  #keep(session: Session, model: LoadedModel, opening: Opening): Session {
+  #checkIsWanted(session: Session, model: LoadedModel, signal: AbortSignal): void {
     try {
-      opening.signal.throwIfAborted();
-      if (this.health.model() !== model) {
-        const message = 'The model was loaded anew while the session was opened; try again.';
-        throw new CodedError('MODEL_LOADING', message, { retryAfterS: 1 });
-      }
+      signal.throwIfAborted();
+      if (this.health.model() === model) return;
+      const message = 'The model was loaded anew while the session was opened; try again.';
+      throw new CodedError('MODEL_LOADING', message, { retryAfterS: 1 });
     } catch (error) {
       session.end(error as CodedError);
       throw error;
     }
-    this.sessions.keep(new ServedSession(session, model, this.budget), opening.succeed());
-    return session;
   }
 }
