@@ -4,8 +4,10 @@
  * the licence, downloads the tables (from the end of an earlier download on), compiles and serves them.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, lstatSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -82,10 +84,11 @@ function measuredBrain() {
           ? [`--${name}`]
           : [`--${name}`, options[name]],
     );
-  const variant = OF_COMPILE.flatMap((name) => options[name] ?? []).map((value) => `-${value}`);
-  const name = `${dataset}${variant.join('')}.connectome`;
-  const sources = [...sourcesOfDefault(), ...(existsSync(tables) ? filesIn(tables) : [])];
-  if (isMade(`data/${name}`, sources)) {
+  const variant = OF_COMPILE.flatMap((name) =>
+    options[name] === undefined ? [] : `-${name}-${options[name]}`,
+  );
+  const name = `${dataset}${variant.join('')}${placeOf(tables)}.connectome`;
+  if (isMade(`data/${name}`, sourcesOfDefault()) && !isChangedSince(`data/${name}`, tables)) {
     step(`data/${name} is there`);
     return `data/${name}`;
   }
@@ -107,6 +110,20 @@ function measuredBrain() {
     ...given(OF_COMPILE),
   );
   return file;
+}
+
+/** A part of the name of a brain that tells tables in another folder from those that are downloaded. */
+function placeOf(tables) {
+  const place = resolve(tables);
+  if (place === resolve(`data/tables/${options.dataset}`)) return '';
+  return `-tables-${createHash('sha256').update(place).digest('hex').slice(0, 8)}`;
+}
+
+/** Looks at the change time of files, because moved and unpacked files keep their modification time. */
+function isChangedSince(file, tables) {
+  if (!isWritable || !existsSync(tables)) return false;
+  const stats = [lstatSync(tables), ...[tables, ...filesIn(tables)].map((path) => statSync(path))];
+  return stats.some(({ ctimeMs }) => ctimeMs > statSync(file).mtimeMs);
 }
 
 function optionsIn(args) {

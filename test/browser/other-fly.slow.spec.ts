@@ -10,7 +10,7 @@ import { brightPixels, expectText, openSettings, untilBrain } from './page-readi
 import { axeFindings, serveFile } from './served-page.js';
 
 /** Names that only FlyWire has; gallery and sources of stimuli cite its papers. */
-const FLYWIRE = /flywire|fafb|783|codex|Dorkenwald|Schlegel|BY-NC/i;
+const FLYWIRE = /flywire|fafb|(?<!\d)783(?!\d)|codex|Dorkenwald|Schlegel|BY-NC/i;
 const NEURONS = 600;
 /** LC4 and LPLC2 of both sides drive the giant fibres, taste neurons motor neuron 9. */
 const TYPES = ['DNp01', 'MN9', 'LB3b', 'LC4', 'LPLC2'];

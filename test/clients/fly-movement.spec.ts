@@ -222,6 +222,12 @@ describe('a fly that does one thing after the other', () => {
 
   it('rests before the start', () => {
     expect(at(-50)).toEqual(at(0));
+    expect(at(-Infinity)).toEqual(at(0));
+  });
+
+  it('shows the end for ever, and no moment that is no number', () => {
+    expect(at(Infinity)).toEqual(at(1e9));
+    expect(() => at(NaN)).toThrow('timeMs is NaN; it must be a number.');
   });
 });
 

@@ -4,8 +4,10 @@ import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -153,7 +155,7 @@ it('downloads and compiles the data set that it is told, with the options of eac
     'npm run -s model:download -- --dataset flywire-783 --out data/tables/flywire-783 --synapses princeton ' +
       '--base-url http://localhost:1/x --allow-changed',
     'npm run -s model:compile -- --dataset flywire-783 --tables data/tables/flywire-783 ' +
-      '--out data/flywire-783-princeton-0.124.connectome --synapses princeton --synapse-mv 0.124',
+      '--out data/flywire-783-synapses-princeton-synapse-mv-0.124.connectome --synapses princeton --synapse-mv 0.124',
   ]);
 });
 
@@ -167,6 +169,49 @@ it('serves a data set that is compiled already, and says which brain it is', asy
   expect(up!.stdout).not.toContain('npm run -s model:');
   expect(up!.stderr).toBe('');
   expect(up!.stdout).toMatch(/\nBrain: Small test brain, data under CC-BY-NC-4\.0\nTry: curl 'http/);
+});
+
+it('serves no brain of other options or other tables', async () => {
+  const dataset = ['--dataset', 'banc-888'];
+  const outOf = async (...more: string[]) => {
+    await (
+      await start({}, [...dataset, ...more])
+    ).exit;
+    return / --out (data\/\S+\.connectome)/.exec(up!.stdout)?.[1];
+  };
+  const made = new Set([
+    await outOf(),
+    await outOf('--minimum-synapses', '5'),
+    await outOf('--synapse-mv', '5'),
+    await outOf('--tables', join(tree, 'tables-of-mine')),
+    await outOf('--tables', join(tree, 'tables-of-others')),
+  ]);
+  expect(made.size).toBe(5);
+  expect(await outOf('--tables', 'data/tables/banc-888')).toBe('data/banc-888.connectome');
+});
+
+it('compiles again when older tables take the place of those of a brain', async () => {
+  for (const name of ['before', 'after']) {
+    mkdirSync(join(tree, name));
+    writeFileSync(join(tree, name, 'neurons.csv'), name);
+    for (const path of [join(tree, name, 'neurons.csv'), join(tree, name)]) utimesSync(path, 1, 1);
+  }
+  utimesSync(join(tree, 'data/signs.json'), COMPILED_S, COMPILED_S);
+  const args = ['--dataset', 'banc-888', '--tables', join(tree, 'before')];
+  await (
+    await start({}, args)
+  ).exit;
+  const [, out] = / --out (data\/\S+\.connectome)/.exec(up!.stdout)!;
+  cpSync(smallConnectomeFile(), join(tree, out!));
+  const served = await start({}, args);
+  await until(() => up!.child.exitCode !== null || up!.stdout.includes('Starting'));
+  expect(up!.stdout).toContain(`${out} is there`);
+  served.child.kill('SIGKILL');
+  await served.exit;
+  rmSync(join(tree, 'before'), { recursive: true });
+  renameSync(join(tree, 'after'), join(tree, 'before'));
+  expect(await (await start({}, args)).exit).toEqual([7, null]);
+  expect(up!.stdout).toContain(`--out ${out}`);
 });
 
 it.each([

@@ -30,9 +30,13 @@ export class Choreography {
     this.#endMs = (moments.at(-1)?.fromMs ?? 0) * slowDown + ENDS_AFTER_MS;
   }
 
-  /** @param timeMs time of the run; before 0 the fly rests */
+  /**
+   * @param timeMs time of the run; before 0 the fly rests
+   * @throws RangeError if it is no number
+   */
   at(timeMs: number): Motion {
     const movedMs = Math.min(this.#endMs, Math.max(0, timeMs * this.slowDown));
+    if (Number.isNaN(movedMs)) throw new RangeError(`timeMs is ${timeMs}; it must be a number.`);
     const step = Math.floor(movedMs / STEP_MS);
     for (let i = this.#states.length; i <= step; i++) {
       this.#states.push(advance(this.#states[i - 1]!, this.#driveAt((i - 1) * STEP_MS), STEP_MS));

@@ -163,7 +163,7 @@ export class Fly {
    * Shows the pose at a moment of the loaded run. The same moment always gives the same pose. After the end of the run,
    * the fly comes to rest.
    * @param timeMs since the start of the run, in its own time
-   * @throws Error if no run is loaded
+   * @throws Error if no run is loaded; RangeError if timeMs is no number
    */
   showAt(timeMs: number): void {
     if (this.#choreography === undefined) throw new Error('No run is loaded: call load() before showAt().');

@@ -79,6 +79,11 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     return path
 
 
+def is_held_back(query: Mapping[str, str | None]) -> bool:
+    """Whether the service holds back the beginning of the answer. Only lines come while it computes."""
+    return query.get("format") != "ndjson"
+
+
 def result_of(
     ask: Ask,
     *,

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import kept_jobs
-from .answers import Ask, Progress, checked_path, frame_of, print_progress, result_of, save
+from .answers import Ask, Progress, checked_path, frame_of, is_held_back, print_progress, result_of, save
 from .documents import (
     NEURON_COLUMNS,
     SYNAPSE_COLUMNS,
@@ -482,9 +482,10 @@ class Lab:
             # An experiment is under way until its answer is read.
             with self._gate.place() as waited_for_place:
                 try:
-                    # Only lines come while the service computes.
-                    waits = query.get("format") != "ndjson"
-                    response = self._post(complete, query, waited_for_place=waited_for_place, waits_for_beginning=waits)
+                    held_back = is_held_back(query)
+                    response = self._post(
+                        complete, query, waited_for_place=waited_for_place, waits_for_beginning=held_back
+                    )
                 except LabError as error:
                     if error.code == "TOO_EXPENSIVE" and error.path in _PATHS_OF_PRICE:
                         error.args = (f"{error} As a job it may cost more: lab.submit(...) takes the same arguments.",)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .answers import checked_path, frame_of, result_of, save
+from .answers import checked_path, frame_of, is_held_back, result_of, save
 from .documents import Json
 from .errors import LabError
 from .responses import error_of, is_of_gateway, whole
@@ -178,7 +178,8 @@ class Job:
             time.sleep(every_s)
 
     def _results(self, query: Mapping[str, str | None]) -> Any:
-        return self._lab._open(self._lab._request("GET", f"{self._path}/results", query))
+        request = self._lab._request("GET", f"{self._path}/results", query)
+        return self._lab._open(request, waits_for_beginning=is_held_back(query))
 
 
 def _job_state(info: Json) -> JobState:

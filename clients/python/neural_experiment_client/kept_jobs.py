@@ -7,6 +7,7 @@ import datetime
 import json
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,14 @@ from .documents import Json
 
 #: A service keeps results for at most 2,000,000 s (JOBS_KEPT_S), and a job may take some days before.
 _KEPT_FOR = datetime.timedelta(days=30)
+
+
+class _Change(threading.local):
+    #: What to forget when this thread has changed the list; None while it does not change it.
+    later: list[Callable[[Json], bool]] | None = None
+
+
+_CHANGE = _Change()
 
 
 def remember(url: str, name: str, title: str | None, begun: str) -> None:
@@ -42,6 +51,10 @@ def remembered(url: str) -> list[Json]:
 
 def forget(is_gone: Callable[[Json], bool]) -> None:
     """Removes jobs that nobody can ask for any more. A fault is a warning, because this also runs at the exit."""
+    # The garbage collector may end a service while this thread holds the lock, for which it would then wait for ever.
+    if _CHANGE.later is not None:
+        _CHANGE.later.append(is_gone)
+        return
     try:
         path = _path()
         if not any(is_gone(job) for job in _all(path)):
@@ -69,6 +82,7 @@ def is_old(job: Json) -> bool:
 def _locked(path: Path) -> Iterator[None]:
     """Keeps other processes from changing the list. Another file is locked, because the list is replaced."""
     descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    _CHANGE.later = []
     try:
         # Some network file systems have no locks.
         with contextlib.suppress(OSError):
@@ -77,6 +91,9 @@ def _locked(path: Path) -> Iterator[None]:
     finally:
         # Closing it unlocks it.
         os.close(descriptor)
+        later, _CHANGE.later = _CHANGE.later, None
+        for is_gone in later:
+            forget(is_gone)
 
 
 def _lock(descriptor: int) -> None:

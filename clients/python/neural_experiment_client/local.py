@@ -68,7 +68,7 @@ _HEADER_BYTES = 64
 _ENTRY_BYTES = 32
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class _Service:
     """The process of a service and all that has to be removed with it."""
 
@@ -78,6 +78,15 @@ class _Service:
     end_at_once: list[str] = dataclasses.field(default_factory=list)
     url: str | None = None
     owner: int = dataclasses.field(default_factory=os.getpid)
+
+    def __post_init__(self) -> None:
+        _SERVICES.add(self)
+
+    def let_go(self) -> None:
+        """Closes this process's end of the standard input, for which the service would wait."""
+        if self.process is not None and self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
 
     def end(self) -> None:
         # A fork has a copy of this object, and not the service.
@@ -91,9 +100,7 @@ class _Service:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _end_process(self, process: subprocess.Popen[bytes]) -> None:
-        if process.stdin is not None:
-            with contextlib.suppress(OSError):
-                process.stdin.close()
+        self.let_go()
         try:
             process.wait(_ENDED_WITHIN_S)
         except subprocess.TimeoutExpired:
@@ -101,6 +108,18 @@ class _Service:
                 subprocess.run(self.end_at_once, capture_output=True, check=False)
             process.kill()
             process.wait()
+
+
+_SERVICES: weakref.WeakSet[_Service] = weakref.WeakSet()
+
+
+def _let_go_in_fork() -> None:
+    for service in _SERVICES:
+        service.let_go()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_in_fork)
 
 
 class LocalLab(Lab):

@@ -367,14 +367,15 @@ def slow_server():
 BEGINNING = b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
 
 
-def test_the_time_limit_does_not_hold_until_a_table_begins(slow_server, tmp_path):
+@pytest.mark.parametrize("of", [lambda lab: lab, lambda lab: lab.job("a-job")], ids=["experiment", "job"])
+def test_the_time_limit_does_not_hold_until_a_table_begins(slow_server, tmp_path, of):
     file = tmp_path / "table.csv"
     lab = slow_server((2, BEGINNING), (0.1, b"some"), (0.1, b"more"))
-    assert lab.download(file).read_bytes() == b"somemore"
+    assert of(lab).download(file).read_bytes() == b"somemore"
     # Afterwards it does.
     lab = slow_server((2, BEGINNING), (0, b"some"), (10, b"more"))
     with pytest.raises(LabConnectionError, match=r"began, but then no byte came within 1 s \(timeout_s of Lab\)"):
-        lab.download(file)
+        of(lab).download(file)
 
 
 def test_the_time_limit_does_not_hold_until_a_figure_begins(slow_server):
@@ -385,8 +386,9 @@ def test_the_time_limit_does_not_hold_until_a_figure_begins(slow_server):
 
 def test_the_time_limit_holds_for_lines_and_names_itself(slow_server):
     lab = slow_server((10, BEGINNING))
-    with pytest.raises(LabConnectionError, match=r"did not answer within 1 s \(timeout_s of Lab\)"):
-        lab.run()
+    for lines in (lab.run, lab.job("a-job").results):
+        with pytest.raises(LabConnectionError, match=r"did not answer within 1 s \(timeout_s of Lab\)"):
+            lines()
     lab = slow_server((0, BEGINNING + b"{"), (10, b"}"))
     with pytest.raises(LabConnectionError, match=r"began, but then no byte came within 1 s \(timeout_s of Lab\)"):
         lab.run()

@@ -1,8 +1,10 @@
 """The list of jobs that were begun on this machine."""
 
 import datetime
+import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,26 @@ def test_a_list_that_cannot_be_replaced_is_a_warning(monkeypatch):
     monkeypatch.setattr("os.replace", refuse)
     with pytest.warns(UserWarning, match="read-only"):
         kept_jobs.forget(lambda _: True)
+
+
+@pytest.mark.usefixtures("own_list")
+def test_a_service_may_be_given_up_in_the_middle_of_a_change(monkeypatch):
+    kept_jobs.remember("http://gone", "old", None, "")
+    dumps = json.dumps
+
+    def collecting_garbage(value):
+        kept_jobs.forget(lambda job: job["url"] == "http://gone")
+        return dumps(value)
+
+    monkeypatch.setattr("json.dumps", collecting_garbage)
+    change = threading.Thread(target=lambda: kept_jobs.remember("http://a", "new", None, ""), daemon=True)
+    change.start()
+    change.join(10)
+    assert not change.is_alive()
+    assert [kept_jobs.remembered(url) for url in ("http://gone", "http://a")] == [
+        [],
+        [{"url": "http://a", "name": "new", "title": None, "begun": ""}],
+    ]
 
 
 @pytest.mark.usefixtures("own_list")

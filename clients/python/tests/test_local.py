@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -90,6 +91,23 @@ else:
     assert is_there == "True"
     assert job.startswith("<Job ")
     assert not Path(folder).exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="fork of POSIX")
+def test_a_fork_that_lives_on_does_not_keep_the_service(answering):
+    lab = answering(READY)
+    forked = os.fork()
+    if forked == 0:
+        time.sleep(60)
+        os._exit(0)
+    try:
+        begun_s = time.monotonic()
+        lab.close()
+        assert time.monotonic() - begun_s < 5
+        assert lab._service.process.returncode != -signal.SIGKILL
+    finally:
+        os.kill(forked, signal.SIGKILL)
+        os.waitpid(forked, 0)
 
 
 def test_it_says_what_is_missing(tmp_path, monkeypatch, brain):

@@ -103,7 +103,7 @@ export class Brain {
 
   readonly neurons: NeuralExperimentClient['neurons'] = (...query) => this.client.neurons(...query);
 
-  /** Runs an open experiment; the JSON answer of POST /api/v2/experiments. */
+  /** Runs an open experiment; the JSON answer of POST /api/v2/experiments. If it has several pages, it lacks `screen`. */
   async experiment(
     document: ExperimentDocument,
     { onEvent, ...options }: BrainExperimentOptions = {},

@@ -60,8 +60,8 @@ const RESOLVED_SET = object('The neurons that a selector stands for.', {
 
 /** One form for all members: with names for some, other types beside them fit no type of a map. */
 const RESOLVED = mapOf(
-  'The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of ' +
-    'an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. ' +
+  'The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.N` of ' +
+    'an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.N` of an axis with `each`. ' +
     `Beside them ${RESOLVED_OF_EDITS.map(({ name }) => `\`${name}\``).join(' and ')} have facts about edits of the network.`,
   anyOf('Neurons, or facts about an edit.', [
     ref<ResolvedSet>('ResolvedSet'),
@@ -111,7 +111,7 @@ const TOTALS = {
 const SCREEN = object('The groups of all conditions, each compared with its matched controls.', {
   tests: count('Number of comparisons.'),
   found: listOf(
-    'Those with q of at most 0.05, the lowest p first. Of these one in twenty is expected to be there by chance.',
+    'Those with q of at most 0.05, the lowest p first. On average over many experiments, at most one in twenty of them is there by chance.',
     object(undefined, {
       ...CONDITION_PARAMETERS,
       report: text('Name of the report.'),

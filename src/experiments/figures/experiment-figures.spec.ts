@@ -539,6 +539,30 @@ describe('a figure that a reviewer reads', () => {
     expect(note).toContain('equal in all trials allow no interval');
   });
 
+  it('ranks a screen of first spikes from the earliest, and leaves out groups without any', () => {
+    const as = 'inputs.sugar.node_set';
+    const reports = { cells: { ...REPORT, type: 'latency' } };
+    const stimulated = (type: string, mean: number | null) => ({
+      parameters: { [as]: { type } },
+      groups: {
+        cells: [
+          {
+            ...{ neurons: 1, responding_trials: 1 },
+            latency_ms: mean === null ? null : { mean, sd: 0, trials: [mean, mean] },
+          },
+        ],
+      },
+    });
+    const found = findings({ reports, sweep: [{ each: 'C*', group_by: ['type'], as }] }, [
+      stimulated('silent', null),
+      stimulated('late', 30),
+      stimulated('early', 0),
+      stimulated('middle', 5),
+    ]);
+    expect(bandsOf(panelOf(found))).toEqual(['early', 'middle', 'late']);
+    expect(drawn(found).note).toContain('The earliest comes first.');
+  });
+
   it.each([1, 2])('draws a screen of %d trials without reports that select nothing', (trials) => {
     const sweep = [{ each: 'C*', group_by: ['type'], as: 'silence' }] as const;
     const reports = { none: REPORT_OF_RATES, cells: REPORT_OF_RATES };

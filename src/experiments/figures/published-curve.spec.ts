@@ -63,6 +63,17 @@ it.each([
   expect(note).toMatch(/^Own\. Rings are from Shiu et al\. 2024/);
 });
 
+it('has no rings for lines of controls', () => {
+  const [section] = FIGURE.sections;
+  const [panel] = section!.panels;
+  const legend = panel!.legend!.flatMap((entry) => [
+    entry,
+    { ...entry, label: `${entry.label}, controls (n = 20)` },
+  ]);
+  const figure = { ...FIGURE, sections: [{ ...section!, panels: [{ ...panel!, legend }] }] };
+  expect(published(20, { left: 20 }, {}, figure).marks).toHaveLength(2);
+});
+
 it.each([
   ['more neurons', 105, { left: 105 }],
   ['both sides', 21, { left: 10, right: 11 }],

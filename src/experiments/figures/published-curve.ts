@@ -68,7 +68,8 @@ function isRateOfMn9(report: ExperimentDocument['reports'][string], { duration_m
 /** @param stimulated the side of the sugar neurons */
 function withRings(panel: Panel, stimulated: string): Panel {
   const rings = (panel.legend ?? []).flatMap(({ label, paint }): (Mark & { mark: 'dots' })[] => {
-    const [side] = /^(left|right)\b/.exec(label) ?? [];
+    // Lines of controls have the name of the line that they belong to, and more.
+    const [side] = /^(left|right)\b(?!.*, controls \(n = )/.exec(label) ?? [];
     if (side === undefined) return [];
     const points = PUBLISHED_MN9[side === stimulated ? 'same' : 'other'];
     const titled = within(panel, points).map(

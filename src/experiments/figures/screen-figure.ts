@@ -1,5 +1,5 @@
 /** The figures of a screen, which silences or stimulates groups in turn: changes from the baseline, and numbers. */
-import { count, max, min } from 'd3-array';
+import { count, descending, max, min } from 'd3-array';
 import type { EachAxis } from '../kinds/axes/each.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import { conditionLabel, groupLabel, namedValue, settingText, withType } from './condition-labels.js';
@@ -14,6 +14,7 @@ import {
 } from './figure-kind.js';
 import { counted, type LegendEntry, type Mark, type Panel, rounded } from './figure.js';
 import {
+  activityOf,
   entriesOf,
   type Entry,
   findingsAt,
@@ -62,7 +63,7 @@ class Screen {
     return [report, group, otherSettingsChoice(findings, [axis.as])];
   }
 
-  /** Ranks conditions: the baseline, then by the largest change or the highest number; conditions without a number last. */
+  /** Ranks conditions: the baseline, then by the largest change or the strongest response; conditions without a number last. */
   ranked(findings: Findings, chosen: Chosen) {
     const { measure, axis, edited } = this;
     const [report, group, beside] = this.choices(findings, chosen).map(chosen) as [string, string, string];
@@ -76,9 +77,11 @@ class Screen {
         : entriesOf({ report, condition, group }, measure, findings).slice(0, 1);
     });
     const baseline = all.find(({ condition }) => condition.parameters[axis.as] === null);
-    const rank = ({ value }: Entry) =>
-      value === null ? -1 : edited ? Math.abs(value.mean - (baseline?.value?.mean ?? 0)) : value.mean;
-    const others = all.filter((entry) => entry !== baseline).sort((a, b) => rank(b) - rank(a));
+    const rank = ({ value, group }: Entry) =>
+      edited && value !== null
+        ? Math.abs(value.mean - (baseline?.value?.mean ?? 0))
+        : activityOf(measure, group);
+    const others = all.filter((entry) => entry !== baseline).sort((a, b) => descending(rank(a), rank(b)));
     return { baseline, others, beside, what: group === 'all' ? report : `${report} ${group}` };
   }
 
@@ -226,7 +229,7 @@ function numbersFigure(screen: Screen): FigureKind {
         sections: [wide([barsPanel(beside, bars, line, label, measure.unit, legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation.',
-          edited ? 'The largest change comes first.' : 'The highest comes first.',
+          `The ${edited ? 'largest change' : (measure.lowest ?? 'highest')} comes first.`,
           screen.notDrawn(shown.length, entries.length, findings),
         ),
       };

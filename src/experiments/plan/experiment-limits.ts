@@ -42,7 +42,7 @@ export const FIXED_LIMITS = {
   synapticEventsPerBrainSecond: 25_000_000,
   /** Connections that the overrides of one condition name together. */
   overriddenPairs: 1_000_000,
-  /** Numbers about groups in an answer: 10 for each condition and group, and one for each trial and bin. */
+  /** Numbers about groups in an answer: 10 for each condition and group, and one for each trial, bin and control. */
   groupNumbers: 10_000_000,
   /** Membrane potentials in an answer with all its pages, or in a step of a session. */
   samples: 2_000_000,

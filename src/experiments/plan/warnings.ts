@@ -106,6 +106,7 @@ function fewControls({ grid, reports }: ExperimentPlan): string | undefined {
   const axis = axes[matchedAxis];
   const conditions = axis === undefined ? 0 : (grid.conditions / lengthOf(axis)) * (lengthOf(axis) - 1);
   const tests = compared.reduce((sum, { groups }) => sum + groups.count * conditions, 0);
+  const extremes = Math.ceil(tests / MAX_Q / ofAll);
   const sentences = [
     ...(few.length === 0
       ? []
@@ -115,8 +116,11 @@ function fewControls({ grid, reports }: ExperimentPlan): string | undefined {
     ...(!isTooMany(tests)
       ? []
       : [
-          `In screen, q is corrected for up to ${tests} comparisons: ${Math.ceil(tests / MAX_Q / ofAll)} of them must be ` +
-            `further than all controls to reach ${MAX_Q}; for one of them ${enough(tests)}.`,
+          `In screen, q is corrected for up to ${tests} comparisons: ` +
+            (extremes > tests
+              ? `none reaches ${MAX_Q}, even if all are further than all controls`
+              : `${extremes} of them must be further than all controls to reach ${MAX_Q}`) +
+            `; for one of them ${enough(tests)}.`,
         ]),
   ];
   if (sentences.length === 0) return undefined;

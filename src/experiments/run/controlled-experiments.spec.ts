@@ -471,6 +471,12 @@ describe('rewired wiring', () => {
       'With 39 controls p is 1/40 at least. In screen, q is corrected for up to 4 comparisons: 2 of them must be further ' +
         'than all controls to reach 0.05; for one of them 79 controls are enough.',
     ]);
+    // With fewer than 19 controls p itself does not reach 0.05.
+    expect(messages(19)[0]).toContain('up to 4 comparisons: 4 of them must be further');
+    expect(messages(3)[0]).toContain(
+      'In screen, q is corrected for up to 4 comparisons: none reaches 0.05, even if all are further than all controls; ' +
+        'for one of them 79 controls are enough.',
+    );
   });
 
   it('costs its preparation once for each condition, and controls count as conditions', () => {

@@ -95,7 +95,7 @@ export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
     reports: {
       ...RESULT_SCHEMAS['Condition']!.properties!['reports']!,
       description:
-        'The result of each report in the step, by its name, as of one trial. Times count from the start of the session.',
+        'The result of each report in the step, by its name, as of one trial. Times count from the start of the session, latencies from the start of the step.',
     },
   }),
 };

@@ -2,10 +2,12 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -15,7 +17,7 @@ import { join } from 'node:path';
 import { smallConnectomeFile } from '../../../test/support/small-connectome.js';
 import { readConnectomeFile } from '../../workers/pool/connectome-file.js';
 import { openConnectome } from '../../engine/connectome/format.js';
-import { checkWritable, writeAtomically } from './atomic-file.js';
+import { AtomicFile, checkWritable, writeAtomically } from './atomic-file.js';
 
 describe('writeAtomically', () => {
   const dir = mkdtempSync(join(tmpdir(), 'atomic-file-'));
@@ -100,6 +102,25 @@ describe('writeAtomically', () => {
         message: expect.stringMatching(/below\/x\.svg cannot be written: ENOTDIR.*\.$/) as string,
       }),
     );
+  });
+
+  it('finds a folder that leads to nowhere before the work', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
+    symlinkSync('nowhere', join(folder, 'link'));
+    for (const path of ['link/x.svg', 'link/new/deep/x.svg']) {
+      expect(() => checkWritable(join(folder, path))).toThrow(/x\.svg cannot be written: E/);
+    }
+    expect(readdirSync(folder)).toEqual(['link']);
+  });
+
+  it('tells where a partial file is that cannot have its name', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'));
+    mkdirSync(join(folder, 'out.partial.csv'));
+    const [file, lost] = ['out.csv', 'lost.csv'].map((name) => new AtomicFile(join(folder, name)));
+    file!.write('x');
+    expect(readFileSync(file!.finishPartial()!, 'utf8')).toBe('x');
+    rmSync(lost!.unfinished);
+    expect(() => lost!.finishPartial()).toThrow('lost.csv cannot be written: ENOENT');
   });
 
   it('says that a directory is no file', async () => {

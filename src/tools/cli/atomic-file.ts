@@ -1,6 +1,7 @@
 import {
   closeSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -50,7 +51,10 @@ export function checkWritable(path: string): void {
   const isTried = attempt(`${path} cannot be written`, () => {
     const folder = dirname(resolve(path));
     let existing = folder;
-    while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
+    // A link to nowhere is there, and no folder can be made in its place.
+    while (lstatSync(existing, { throwIfNoEntry: false }) === undefined && dirname(existing) !== existing) {
+      existing = dirname(existing);
+    }
     if (existing !== folder) rmdirSync(mkdtempSync(join(existing, '.new-')));
     return existing !== folder || statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
   });
@@ -97,7 +101,7 @@ export class AtomicFile {
 
   /**
    * Gives content that is only the beginning a name that says so: out.partial.csv for out.csv.
-   * @returns that name; undefined for a pipe or device
+   * @returns that name, or the one that the file has if it cannot get that name; undefined for a pipe or device
    */
   finishPartial(): string | undefined {
     if (this.unfinished === this.#target) {
@@ -106,8 +110,14 @@ export class AtomicFile {
     }
     const { dir, name, ext } = parse(this.#target);
     const path = join(dir, `${name}.partial${ext}`);
-    this.#finishAs(path);
-    return path;
+    try {
+      this.#finishAs(path);
+      return path;
+    } catch (error) {
+      // Its content may have taken hours: whoever waited for it learns where it is.
+      if (!existsSync(this.unfinished)) throw error;
+      return this.unfinished;
+    }
   }
 
   #finishAs(path: string): void {
