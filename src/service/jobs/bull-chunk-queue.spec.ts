@@ -97,6 +97,23 @@ describeWith(['redis'], 'chunks in Redis', () => {
     logged.mockRestore();
   });
 
+  it('can be added after Redis was too slow for the first ones', async () => {
+    const prompt = new Redis(server.url, { commandTimeout: 300, autoResendUnfulfilledCommands: false });
+    await prompt.ping();
+    const queue = new BullChunkQueue(prompt, () => prompt.duplicate(), KEPT_MS);
+    try {
+      server.freeze();
+      await expect(queue.waiting('slow')).rejects.toThrow('Command timed out');
+      server.thaw();
+      await queue.add(chunksOf('slow', 2));
+      expect(await queue.waiting('slow')).toBe(2);
+    } finally {
+      server.thaw();
+      await queue.close().catch(() => undefined);
+      prompt.disconnect();
+    }
+  });
+
   it('name no job in the log if one is lost while it is computed', async () => {
     const job = 'abcdefghijklmnopqrstuvwx';
     const told: string[] = [];

@@ -18,6 +18,11 @@ const LOWEST_PRIORITY = 2 ** 21;
 const LOOK_EVERY_MS = 50;
 /** Events of a queue that BullMQ stores; no code reads them. */
 const EVENTS_KEPT = 100;
+/**
+ * Keeps BullMQ from asking Redis for its version. If INFO is denied or late once, its queues fail for ever, and its
+ * worker blocks this thread.
+ */
+const ASKS_NO_VERSION = { skipVersionCheck: true };
 
 /** Chunks of a phase are added together. Adding more than this at once would block this thread for too long. */
 const ADDED_AT_ONCE = 100;
@@ -120,6 +125,7 @@ export class BullChunkQueue implements ChunkQueue {
   #queueOf(model: string): Queue<Chunk> {
     return getOrInsert(this.#queues, model, () => {
       const queue = new Queue<Chunk>(nameOf(model), {
+        ...ASKS_NO_VERSION,
         connection: this.redis,
         prefix: PREFIX,
         streams: { events: { maxLen: EVENTS_KEPT } },
@@ -184,6 +190,7 @@ export class BullChunkQueue implements ChunkQueue {
   #open(model: string, work: ChunkWork): void {
     const redis = (this.#workerRedis = this.connect());
     const worker = new Worker<Chunk>(nameOf(model), async ({ data }) => work.compute(data), {
+      ...ASKS_NO_VERSION,
       connection: redis,
       prefix: PREFIX,
       concurrency: work.atOnce,
