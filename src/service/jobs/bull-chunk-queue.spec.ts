@@ -5,6 +5,8 @@ import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/daemons.js';
 import { describeWith } from '../../../test/support/requirements.js';
 import { until } from '../../../test/support/service-process.js';
+import { CodedError } from '../../engine/errors.js';
+import { MAX_TRIES_OF_CHUNK } from '../../workers/pool/retries.js';
 import { BullChunkQueue } from './bull-chunk-queue.js';
 import type { ChunkWork } from './chunk-queue.js';
 import { JOB_VERSION, type Chunk } from './job.js';
@@ -95,6 +97,25 @@ describeWith(['redis'], 'chunks in Redis', () => {
     expect(unhandled).toEqual([]);
     expect(logged.mock.calls).toEqual(new Array(2).fill(['A job could not be given up: Error: READONLY']));
     logged.mockRestore();
+  });
+
+  it('of a process that drains are tried again, however often', async () => {
+    let tries = 0;
+    let givenUp = 0;
+    const queue = queueOfProcess();
+    queue.start({
+      model: 'drained',
+      atOnce: 1,
+      hasRoom: () => true,
+      compute: async () => {
+        if (++tries <= 2 * MAX_TRIES_OF_CHUNK)
+          throw new CodedError('DRAINING', 'The service is shutting down.');
+      },
+      giveUp: async () => void givenUp++,
+    });
+    await queue.add(chunksOf('drained', 1));
+    await until(async () => givenUp > 0 || (await queue.jobs('drained')).size === 0);
+    expect([givenUp, tries]).toEqual([0, 2 * MAX_TRIES_OF_CHUNK + 1]);
   });
 
   it('can be added after Redis was too slow for the first ones', async () => {

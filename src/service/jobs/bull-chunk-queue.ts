@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { Queue, Worker, type JobsOptions } from 'bullmq';
+import { Queue, WaitingError, Worker, type Job as BullJob, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { CodedError } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { luaScript } from '../redis/lua-script.js';
 import { CHUNK_RETRY_MS, MAX_DEATHS_OF_CHUNK, MAX_TRIES_OF_CHUNK } from '../../workers/pool/retries.js';
@@ -189,7 +190,17 @@ export class BullChunkQueue implements ChunkQueue {
 
   #open(model: string, work: ChunkWork): void {
     const redis = (this.#workerRedis = this.connect());
-    const worker = new Worker<Chunk>(nameOf(model), async ({ data }) => work.compute(data), {
+    const compute = async (job: BullJob<Chunk>, token?: string) => {
+      try {
+        await work.compute(job.data);
+      } catch (error) {
+        if (!(error instanceof CodedError && error.code === 'DRAINING')) throw error;
+        // The end of a process is no fault of the chunk, so it counts as no try.
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+    };
+    const worker = new Worker<Chunk>(nameOf(model), compute, {
       ...ASKS_NO_VERSION,
       connection: redis,
       prefix: PREFIX,
