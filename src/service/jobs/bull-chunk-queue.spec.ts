@@ -118,6 +118,29 @@ describeWith(['redis'], 'chunks in Redis', () => {
     expect([givenUp, tries]).toEqual([0, 2 * MAX_TRIES_OF_CHUNK + 1]);
   });
 
+  it('during which too many processes ended are given up with this reason', async () => {
+    const failures: unknown[] = [];
+    const queue = queueOfProcess();
+    await queue.add(chunksOf('deadly', 1));
+    // BullMQ's marks of a chunk that has stalled too often.
+    const key = `nes:bull:chunks-deadly-${JOB_VERSION}:deadly-job-0-0`;
+    await redis.hset(key, 'stc', 21, 'defa', 'job stalled more than allowable limit');
+    queue.start({
+      model: 'deadly',
+      atOnce: 1,
+      hasRoom: () => true,
+      compute: async () => undefined,
+      giveUp: async (_, error) => void failures.push(error),
+    });
+    await until(() => failures.length > 0);
+    expect(failures).toEqual([
+      expect.objectContaining({
+        code: 'WORKER_LOST',
+        message: 'The service ended 21 times without a new result while it computed this job.',
+      }),
+    ]);
+  });
+
   it('can be added after Redis was too slow for the first ones', async () => {
     const prompt = new Redis(server.url, { commandTimeout: 300, autoResendUnfulfilledCommands: false });
     await prompt.ping();

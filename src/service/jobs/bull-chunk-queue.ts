@@ -6,6 +6,7 @@ import { getOrInsert } from '../../engine/get-or-insert.js';
 import { luaScript } from '../redis/lua-script.js';
 import { CHUNK_RETRY_MS, MAX_DEATHS_OF_CHUNK, MAX_TRIES_OF_CHUNK } from '../../workers/pool/retries.js';
 import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
+import { tooManyDeaths } from './job-admission.js';
 import { JOB_VERSION, type Chunk } from './job.js';
 
 /** Prefix of all keys of BullMQ. */
@@ -215,7 +216,8 @@ export class BullChunkQueue implements ChunkQueue {
       if (job === undefined || this.#isClosed) return;
       // BullMQ retries the chunk, unless there were too many tries or too many of its processes died.
       if (job.attemptsMade < MAX_TRIES_OF_CHUNK && job.finishedOn === undefined) return;
-      work.giveUp(job.data, error).catch((refused: unknown) => {
+      const reason = job.deferredFailure === undefined ? error : tooManyDeaths(job.stalledCounter);
+      work.giveUp(job.data, reason).catch((refused: unknown) => {
         this.#log.error(`A job could not be given up: ${withoutIds(refused)}`);
       });
     });
