@@ -266,4 +266,19 @@ describe('a job that is refused after it was planned', () => {
       await service.stop();
     }
   });
+
+  it('costs nothing if the store of jobs cannot be reached', async () => {
+    const service = await startReadyService({ REDIS_JOBS_URL: 'redis://127.0.0.1:1' });
+    try {
+      const left = [];
+      for (const seed of [1, 2]) {
+        const refused = await begin(service, { ...SHORT, seed });
+        expect([refused.status, (await refused.json()).code]).toEqual([503, 'JOBS_UNAVAILABLE']);
+        left.push(refused.headers.get('ratelimit-remaining'));
+      }
+      expect(left[1]).toBe(left[0]);
+    } finally {
+      await service.stop();
+    }
+  });
 });
