@@ -100,6 +100,15 @@ describeWith(['redis'], 'jobs in Redis', () => {
     expect(await store.create(record('fourth'), 'key')).toBe('fourth');
   });
 
+  it('says by the clock of Redis when a job last changed', async () => {
+    const beforeMs = Number((await redis.time())[0]) * 1000;
+    await store.create(record('a', { createdMs: 5 }));
+    expect((await store.state('a'))!.progress.updatedMs).toBeGreaterThanOrEqual(beforeMs);
+    await store.begin('a');
+    const { startedMs, updatedMs } = (await store.state('a'))!.progress;
+    expect(updatedMs).toBe(startedMs);
+  });
+
   it('leaves nothing that does not expire, and of a removed job nothing at all', async () => {
     const short = storeWith({ storedForMs: 1000 });
     await short.create(record('a'), 'key');

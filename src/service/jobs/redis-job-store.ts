@@ -84,7 +84,6 @@ export class RedisJobStore implements JobStore {
       record.priceMs,
       JSON.stringify(head satisfies JobHead),
       JSON.stringify({ document, limits } satisfies JobWork),
-      record.createdMs,
       perClient,
       brainMsPerClient,
       requestKey === undefined ? 0 : 1,
