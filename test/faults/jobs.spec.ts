@@ -173,6 +173,17 @@ describeWith(['redis'], 'jobs that replicas share', () => {
     });
   });
 
+  it('the user of Redis may not run INFO: jobs and runs are computed', async () => {
+    const admin = new Redis(redis.url);
+    await admin.call('ACL', 'SETUSER', 'nes', 'on', '>secret', '~*', '+@all', '-info');
+    admin.disconnect();
+    variables['REDIS_JOBS_URL'] = redis.url.replace('//', '//nes:secret@');
+    await start(1);
+    await expectEqualBytes(await begin());
+    expect((await fetch(`${replicas[0]!.url}/api/v1/run`, { method: 'POST' })).status).toBe(200);
+    expect((await replicas[0]!.readyz()).body['status']).toBe('ready');
+  });
+
   it('a replica is killed: its chunks are done again', async () => {
     await start(extent({ short: 2, full: 3 }));
     await elapsed('one replica killed', async () => {

@@ -1,4 +1,5 @@
 /** Experiments as jobs over real HTTP, with real workers, in the memory of one process. */
+import { Metrics } from '../../src/service/metrics/metrics.js';
 import { JSON_TYPE, NO_BUDGET, PATH } from '../support/experiment-requests.js';
 import {
   ASYNC,
@@ -11,7 +12,7 @@ import {
   statusOf,
 } from '../support/job-requests.js';
 import { startReadyService, type Answer, type Service } from '../support/service.js';
-import { until } from '../support/service-process.js';
+import { until, valueOf } from '../support/service-process.js';
 
 const FORMATS = ['json', 'ndjson', 'csv', 'arrow', 'parquet', 'svg'];
 /** Every kind of axis, by itself and with others, and every kind of report. */
@@ -262,6 +263,26 @@ describe('a job that is refused after it was planned', () => {
       }
       expect(left).toEqual([55, 50]);
       await service.delete(location);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('costs nothing if the store of jobs cannot be reached, and is not counted as none', async () => {
+    const service = await startReadyService({ REDIS_JOBS_URL: 'redis://127.0.0.1:1' });
+    try {
+      const left = [];
+      for (const seed of [1, 2]) {
+        const refused = await begin(service, { ...SHORT, seed });
+        expect([refused.status, (await refused.json()).code]).toEqual([503, 'JOBS_UNAVAILABLE']);
+        left.push(refused.headers.get('ratelimit-remaining'));
+      }
+      expect(left[1]).toBe(left[0]);
+      const metrics = await service.app.get(Metrics).registry.metrics();
+      for (const name of ['nes_jobs_unfinished', 'nes_job_chunks_waiting']) {
+        expect(metrics).toContain(`# TYPE ${name} gauge`);
+        expect(valueOf(metrics, name)).toBeUndefined();
+      }
     } finally {
       await service.stop();
     }

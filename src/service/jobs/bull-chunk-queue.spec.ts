@@ -5,6 +5,8 @@ import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/daemons.js';
 import { describeWith } from '../../../test/support/requirements.js';
 import { until } from '../../../test/support/service-process.js';
+import { CodedError } from '../../engine/errors.js';
+import { MAX_TRIES_OF_CHUNK } from '../../workers/pool/retries.js';
 import { BullChunkQueue } from './bull-chunk-queue.js';
 import type { ChunkWork } from './chunk-queue.js';
 import { JOB_VERSION, type Chunk } from './job.js';
@@ -95,6 +97,65 @@ describeWith(['redis'], 'chunks in Redis', () => {
     expect(unhandled).toEqual([]);
     expect(logged.mock.calls).toEqual(new Array(2).fill(['A job could not be given up: Error: READONLY']));
     logged.mockRestore();
+  });
+
+  it('of a process that drains are tried again, however often', async () => {
+    let tries = 0;
+    let givenUp = 0;
+    const queue = queueOfProcess();
+    queue.start({
+      model: 'drained',
+      atOnce: 1,
+      hasRoom: () => true,
+      compute: async () => {
+        if (++tries <= 2 * MAX_TRIES_OF_CHUNK)
+          throw new CodedError('DRAINING', 'The service is shutting down.');
+      },
+      giveUp: async () => void givenUp++,
+    });
+    await queue.add(chunksOf('drained', 1));
+    await until(async () => givenUp > 0 || (await queue.jobs('drained')).size === 0);
+    expect([givenUp, tries]).toEqual([0, 2 * MAX_TRIES_OF_CHUNK + 1]);
+  });
+
+  it('during which too many processes ended are given up with this reason', async () => {
+    const failures: unknown[] = [];
+    const queue = queueOfProcess();
+    await queue.add(chunksOf('deadly', 1));
+    // BullMQ's marks of a chunk that has stalled too often.
+    const key = `nes:bull:chunks-deadly-${JOB_VERSION}:deadly-job-0-0`;
+    await redis.hset(key, 'stc', 21, 'defa', 'job stalled more than allowable limit');
+    queue.start({
+      model: 'deadly',
+      atOnce: 1,
+      hasRoom: () => true,
+      compute: async () => undefined,
+      giveUp: async (_, error) => void failures.push(error),
+    });
+    await until(() => failures.length > 0);
+    expect(failures).toEqual([
+      expect.objectContaining({
+        code: 'WORKER_LOST',
+        message: 'The service ended 21 times without a new result while it computed this job.',
+      }),
+    ]);
+  });
+
+  it('can be added after Redis was too slow for the first ones', async () => {
+    const prompt = new Redis(server.url, { commandTimeout: 300, autoResendUnfulfilledCommands: false });
+    await prompt.ping();
+    const queue = new BullChunkQueue(prompt, () => prompt.duplicate(), KEPT_MS);
+    try {
+      server.freeze();
+      await expect(queue.waiting('slow')).rejects.toThrow('Command timed out');
+      server.thaw();
+      await queue.add(chunksOf('slow', 2));
+      expect(await queue.waiting('slow')).toBe(2);
+    } finally {
+      server.thaw();
+      await queue.close().catch(() => undefined);
+      prompt.disconnect();
+    }
   });
 
   it('name no job in the log if one is lost while it is computed', async () => {

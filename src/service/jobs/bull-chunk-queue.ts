@@ -1,10 +1,12 @@
 import { Logger } from '@nestjs/common';
-import { Queue, Worker, type JobsOptions } from 'bullmq';
+import { Queue, WaitingError, Worker, type Job as BullJob, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { CodedError } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { luaScript } from '../redis/lua-script.js';
 import { CHUNK_RETRY_MS, MAX_DEATHS_OF_CHUNK, MAX_TRIES_OF_CHUNK } from '../../workers/pool/retries.js';
 import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
+import { tooManyDeaths } from './job-admission.js';
 import { JOB_VERSION, type Chunk } from './job.js';
 
 /** Prefix of all keys of BullMQ. */
@@ -18,6 +20,11 @@ const LOWEST_PRIORITY = 2 ** 21;
 const LOOK_EVERY_MS = 50;
 /** Events of a queue that BullMQ stores; no code reads them. */
 const EVENTS_KEPT = 100;
+/**
+ * Keeps BullMQ from asking Redis for its version. If INFO is denied or late once, its queues fail for ever, and its
+ * worker blocks this thread.
+ */
+const ASKS_NO_VERSION = { skipVersionCheck: true };
 
 /** Chunks of a phase are added together. Adding more than this at once would block this thread for too long. */
 const ADDED_AT_ONCE = 100;
@@ -120,6 +127,7 @@ export class BullChunkQueue implements ChunkQueue {
   #queueOf(model: string): Queue<Chunk> {
     return getOrInsert(this.#queues, model, () => {
       const queue = new Queue<Chunk>(nameOf(model), {
+        ...ASKS_NO_VERSION,
         connection: this.redis,
         prefix: PREFIX,
         streams: { events: { maxLen: EVENTS_KEPT } },
@@ -183,7 +191,18 @@ export class BullChunkQueue implements ChunkQueue {
 
   #open(model: string, work: ChunkWork): void {
     const redis = (this.#workerRedis = this.connect());
-    const worker = new Worker<Chunk>(nameOf(model), async ({ data }) => work.compute(data), {
+    const compute = async (job: BullJob<Chunk>, token?: string) => {
+      try {
+        await work.compute(job.data);
+      } catch (error) {
+        if (!(error instanceof CodedError && error.code === 'DRAINING')) throw error;
+        // The end of a process is no fault of the chunk, so it counts as no try.
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+    };
+    const worker = new Worker<Chunk>(nameOf(model), compute, {
+      ...ASKS_NO_VERSION,
       connection: redis,
       prefix: PREFIX,
       concurrency: work.atOnce,
@@ -197,7 +216,8 @@ export class BullChunkQueue implements ChunkQueue {
       if (job === undefined || this.#isClosed) return;
       // BullMQ retries the chunk, unless there were too many tries or too many of its processes died.
       if (job.attemptsMade < MAX_TRIES_OF_CHUNK && job.finishedOn === undefined) return;
-      work.giveUp(job.data, error).catch((refused: unknown) => {
+      const reason = job.deferredFailure === undefined ? error : tooManyDeaths(job.stalledCounter);
+      work.giveUp(job.data, reason).catch((refused: unknown) => {
         this.#log.error(`A job could not be given up: ${withoutIds(refused)}`);
       });
     });

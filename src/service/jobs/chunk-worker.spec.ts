@@ -83,6 +83,13 @@ it('reports a chunk as failed once its job is given up, and as retried if that i
   });
 });
 
+it('reports a chunk as failed if the queue gives it up', async () => {
+  const { store, worker, outcomes } = await openWorker();
+  await store.create(RECORD);
+  await worker.giveUp(chunkOf(0), new CodedError('WORKER_LOST', 'It ended.'));
+  expect(outcomes).toEqual(['failed']);
+});
+
 describeWith(['redis'], 'a job whose chunks Redis has lost', () => {
   it('goes on, and no other job gets a chunk', async () => {
     const server = await RedisServer.startForJobs();

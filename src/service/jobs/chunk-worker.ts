@@ -160,7 +160,7 @@ export class ChunkWorker implements ChunkWork {
         return;
       }
       if (await this.#isTemporary(error)) throw error;
-      await this.giveUp(chunk, error);
+      await this.#fail(chunk, error);
       outcome = 'failed';
     } finally {
       this.#running.delete(running);
@@ -169,7 +169,13 @@ export class ChunkWorker implements ChunkWork {
     }
   }
 
-  async giveUp({ job, model }: Chunk, error: unknown): Promise<void> {
+  async giveUp(chunk: Chunk, error: unknown): Promise<void> {
+    await this.#fail(chunk, error);
+    // Its tries were reported when they ended.
+    this.reports.next({ outcome: 'failed', ms: 0, trials: 0 });
+  }
+
+  async #fail({ job, model }: Chunk, error: unknown): Promise<void> {
     const failure = failureOf(isOfRedis(error) ? jobsUnavailable(error) : error);
     if (failure.code === 'INTERNAL') this.#log.error(`A job failed: ${failure.message}`);
     await this.#untilTaken(() => this.store.fail(job, publicFailure(failure)));

@@ -11,7 +11,7 @@ import {
   type JobState,
   type JobWork,
 } from './job.js';
-import { checkAdmission, heldMs, noRoomForResults, resultsTooLarge } from './job-admission.js';
+import { checkAdmission, heldMs, noRoomForResults, resultsTooLarge, tooManyDeaths } from './job-admission.js';
 import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
 import type { JobsDisk, Level } from './jobs-disk.js';
 
@@ -377,9 +377,4 @@ function bytesOf(job: StoredJob): number {
 
 function json(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
-}
-
-function tooManyDeaths(deaths: number): CodedError {
-  const times = `${deaths} times without a new result`;
-  return new CodedError('WORKER_LOST', `The service ended ${times} while it computed this job.`);
 }

@@ -75,6 +75,12 @@ export function noRoomForResults(maxStoredBytes: number): CodedError {
   );
 }
 
+/** The failure of a job during which too many processes ended. */
+export function tooManyDeaths(deaths: number): CodedError {
+  const times = `${deaths} times without a new result`;
+  return new CodedError('WORKER_LOST', `The service ended ${times} while it computed this job.`);
+}
+
 function full(what: string): CodedError {
   return new CodedError('QUEUE_FULL', `The queue is full: ${what}; try again later.`, {
     retryAfterS: RETRY_AFTER_S,

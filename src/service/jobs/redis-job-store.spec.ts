@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/daemons.js';
 import { describeWith } from '../../../test/support/requirements.js';
 import { until } from '../../../test/support/service-process.js';
 import { BullChunkQueue } from './bull-chunk-queue.js';
 import type { ChunkWorker } from './chunk-worker.js';
-import type { JobRecord } from './job.js';
+import { JOB_VERSION, type JobRecord } from './job.js';
 import type { ComputedCondition, JobLimits } from './job-store.js';
 import { JobsService } from './jobs-service.js';
 import { RedisJobStore } from './redis-job-store.js';
@@ -98,6 +99,21 @@ describeWith(['redis'], 'jobs in Redis', () => {
     expect([(await store.state(first))!.record.id, await store.find(first)]).toEqual([first, undefined]);
     await store.remove(first);
     expect(await store.create(record('fourth'), 'key')).toBe('fourth');
+  });
+
+  it('creates another job for a request that a process of another version repeats', async () => {
+    await store.create(record('a'), 'key');
+    const digest = hash('sha256', `laboratory\nkey\n${JOB_VERSION}`);
+    expect(await redis.get(`nes:jobs:request:${digest}`)).toBe('a');
+  });
+
+  it('says by the clock of Redis when a job last changed', async () => {
+    const beforeMs = Number((await redis.time())[0]) * 1000;
+    await store.create(record('a', { createdMs: 5 }));
+    expect((await store.state('a'))!.progress.updatedMs).toBeGreaterThanOrEqual(beforeMs);
+    await store.begin('a');
+    const { startedMs, updatedMs } = (await store.state('a'))!.progress;
+    expect(updatedMs).toBe(startedMs);
   });
 
   it('leaves nothing that does not expire, and of a removed job nothing at all', async () => {

@@ -84,7 +84,6 @@ export class RedisJobStore implements JobStore {
       record.priceMs,
       JSON.stringify(head satisfies JobHead),
       JSON.stringify({ document, limits } satisfies JobWork),
-      record.createdMs,
       perClient,
       brainMsPerClient,
       requestKey === undefined ? 0 : 1,
@@ -217,9 +216,12 @@ export class RedisJobStore implements JobStore {
   }
 }
 
-/** A digest, because a key may have any length. Two clients with the same key get different digests. */
+/**
+ * A digest, because a key may have any length. Two clients with the same key get different digests, and so do two versions:
+ * neither can add chunks to a job of the other.
+ */
 function requestKeyOf(client: string, key: string): string {
-  return REQUEST_PREFIX + hash('sha256', `${client}\n${key}`);
+  return REQUEST_PREFIX + hash('sha256', `${client}\n${key}\n${JOB_VERSION}`);
 }
 
 /**

@@ -75,8 +75,8 @@ const DURATIONS = {
   nes_run_serialise_seconds: ['Time for readout, body and compression', STEP_BUCKETS_S],
 } as const satisfies Record<string, readonly [help: string, buckets: number[], ...labels: string[]]>;
 
-/** A value, or rows that consist of label values and a value. */
-type Result = number | readonly (readonly [...labels: string[], value: number])[];
+/** A value, or rows that consist of label values and a value; undefined if it cannot be read at present. */
+type Result = number | undefined | readonly (readonly [...labels: string[], value: number])[];
 
 /** A metric that is read on each request for metrics: help text, function that reads it, and labels. */
 type Read = readonly [help: string, read: () => Result | Promise<Result>, ...labels: string[]];
@@ -182,7 +182,8 @@ export class Metrics implements OnApplicationShutdown {
         async collect() {
           const result = await read();
           this.reset();
-          if (typeof result === 'number') this.inc(result);
+          if (result === undefined) this.remove();
+          else if (typeof result === 'number') this.inc(result);
           else
             for (const row of result)
               this.labels(...(row.slice(0, -1) as string[])).inc(row.at(-1) as number);
@@ -243,16 +244,16 @@ export class Metrics implements OnApplicationShutdown {
   #readsOfService(): Readonly<Record<string, Read>> {
     const { runs } = this;
     // If jobs are unavailable, nes_degraded reports it.
-    const load = () => this.jobs.load().catch(() => ({ unfinished: 0, chunksWaiting: 0 }));
+    const load = () => this.jobs.load().catch(() => undefined);
     return {
       nes_job_chunks_computing: ['Chunks of jobs that this process computes', () => this.chunks.computing],
       nes_jobs_unfinished: [
         'Jobs that are waiting or running, of all processes that share them',
-        async () => (await load()).unfinished,
+        async () => (await load())?.unfinished,
       ],
       nes_job_chunks_waiting: [
         'Chunks of jobs that wait for a worker, of all processes that share them',
-        async () => (await load()).chunksWaiting,
+        async () => (await load())?.chunksWaiting,
       ],
       nes_cache_bytes: ['Size of the result cache', () => runs.cache.calculatedSize],
       nes_cache_entries: ['Results in the cache', () => runs.cache.size],

@@ -41,6 +41,7 @@ export interface PlannedJob extends Omit<PlannedExperiment, 'order' | 'isExample
 /** A job as accepted. With the connectome it determines every byte of the results. */
 export interface AcceptedJob {
   readonly id: string;
+  readonly experimentId: string;
   /** Complete. */
   readonly document: ExperimentDocument;
   readonly limits: ExperimentLimits;

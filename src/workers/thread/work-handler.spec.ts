@@ -72,3 +72,14 @@ it('the largest work has the most rates, trains and rows of tables together, and
   const unplanned = new WorkHandler({ client: 'a', id: works++ }, parts, () => undefined);
   expect(largestOf([spikes, unplanned])).toBeUndefined();
 });
+
+it('results of a job of another version of answers are refused', async () => {
+  const handler = new WorkHandler({ client: 'a', id: works++ }, parts, () => undefined);
+  const limits = { ...NO_LIMITS, ids: 100 };
+  const { id, document } = await handler.planJob(JSON.stringify({ inputs: { sugar } }), 0, limits);
+  const wanted = { format: 'json', from: 0, truncate: false, limitRows: 10, isPartial: false } as const;
+  const planned = (experimentId: string) =>
+    handler.planResults({ id: experimentId, experimentId, document, limits, from: 0 }, wanted);
+  await planned(id);
+  await expect(planned('0'.repeat(32))).rejects.toThrow('kept by another version of the service');
+});

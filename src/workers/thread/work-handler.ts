@@ -23,7 +23,7 @@ import type { ExperimentPlan } from '../../experiments/plan/plan.js';
 import { groupNumbersOf } from '../../experiments/plan/plan-limits.js';
 import { priceMs } from '../../experiments/plan/prices.js';
 import type { SessionPlan } from '../../experiments/plan/session-plan.js';
-import type { ConditionResult } from '../../experiments/run/condition-result.js';
+import { otherVersion, type ConditionResult } from '../../experiments/run/condition-result.js';
 import { decodeResult, encodeResult } from './result-bytes.js';
 import { pageText } from '../../experiments/run/pages.js';
 import type { ChunkRunner } from '../../experiments/run/chunk-runner.js';
@@ -245,6 +245,7 @@ export class WorkHandler {
 
   async planResults(job: AcceptedJob, wanted: ResultsRequest): Promise<void> {
     const { plan } = await this.parts.planner.planOfJob(this, job);
+    if (plan.head.id !== job.experimentId) throw otherVersion();
     await this.turn(() => checkRequest(plan, wanted, wanted.limitRows));
     if (wanted.from < job.from) {
       const [name, given] =

@@ -195,7 +195,11 @@ export class ExperimentsService {
     const key = idempotencyKeyOf(request);
     // Two clients of a site may choose the same key.
     const requestKey = key && `${clientOf(request)} ${key}`;
-    const job = await this.jobs.begin({ model, planned, limits, from, client: siteOf(request), requestKey });
+    const wanted = { model, planned, limits, from, client: siteOf(request), requestKey };
+    const job = await this.jobs.begin(wanted).catch(async (error: unknown) => {
+      if (error instanceof CodedError && error.code === 'JOBS_UNAVAILABLE') await charge.settle(0);
+      throw error;
+    });
     await charge.settle(0);
     report.outcome = 'job';
     return job;

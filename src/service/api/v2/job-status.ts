@@ -49,9 +49,9 @@ function time(description: string) {
 }
 
 /** @param prefix of the paths of its links, as publicPrefix returns it */
-export function statusOf({ record, progress }: JobState, prefix: string, nowMs = Date.now()) {
+export function statusOf({ record, progress }: JobState, prefix: string) {
   const { startedMs, updatedMs, finishedMs, status, failure } = progress;
-  const secondsLeft = estimate(record, progress, nowMs);
+  const secondsLeft = estimate(record, progress);
   const href = `${prefix}${apiPath('2', 'experiments')}/${record.id}`;
   return {
     jobID: record.id,
@@ -84,11 +84,11 @@ function percent({ brainMs }: JobHead, { status, brainMsDone }: JobProgress): nu
   return Math.min(99, Math.floor((100 * brainMsDone) / brainMs));
 }
 
-/** Assumes that the remaining brain seconds take as long as the finished ones did. */
-function estimate({ brainMs }: JobHead, progress: JobProgress, nowMs: number): number | undefined {
-  const { startedMs, brainMsDone } = progress;
+/** Assumes that the remaining brain seconds take as long as the finished ones did. Both times are of one clock. */
+function estimate({ brainMs }: JobHead, progress: JobProgress): number | undefined {
+  const { startedMs, updatedMs, brainMsDone } = progress;
   if (isFinished(progress) || startedMs === undefined || brainMsDone === 0) return undefined;
-  const leftMs = ((nowMs - startedMs) * (brainMs - brainMsDone)) / brainMsDone;
+  const leftMs = ((updatedMs - startedMs) * (brainMs - brainMsDone)) / brainMsDone;
   return Math.max(1, Math.ceil(leftMs / MS_PER_SECOND));
 }
 

@@ -3,10 +3,10 @@
 -- of the latter.
 --- @include "job"
 local requestKey = KEYS[5]
-local client, priceMs, head, work, createdMs = unpack(ARGV, 3, 7)
-local jobsPerClient, brainMsPerClient, isRemembered = unpack(ARGV, 8, 10)
+local client, priceMs, head, work = unpack(ARGV, 3, 6)
+local jobsPerClient, brainMsPerClient, isRemembered = unpack(ARGV, 7, 9)
 -- Limits of unfinished jobs in total: for a client that has none, and for one that has some.
-local limitOfNew, limitOfOthers, coreMsPerBrainSecond, version = unpack(ARGV, 11, 14)
+local limitOfNew, limitOfOthers, coreMsPerBrainSecond, version = unpack(ARGV, 10, 13)
 
 -- The same as heldMs in job-admission.ts.
 local function heldMs(job, doneMs, timedBrainMs, timedCostMs)
@@ -50,7 +50,7 @@ local isWithinLimits = jobs < limit and ownJobs < tonumber(jobsPerClient)
 if not isWithinLimits or ownMs + tonumber(priceMs) > tonumber(brainMsPerClient) then
   return { false, jobs, ownJobs, ownMs }
 end
-redis.call('HSET', jobKey, 'head', head, 'work', work, 'client', client, 'status', 'accepted', 'updated', createdMs)
+redis.call('HSET', jobKey, 'head', head, 'work', work, 'client', client, 'status', 'accepted', 'updated', nowMs)
 redis.call('HSET', jobKey, 'version', version)
 redis.call('HSET', openKey, id, client)
 redis.call('PEXPIRE', openKey, storedForMs)
