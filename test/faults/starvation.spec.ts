@@ -17,7 +17,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 /** Time for runs of version 1, one after another. */
 const MEASURE_MS = extent({ short: 1_000, full: 15_000 });
 const SMALL_SAMPLES = extent({ short: 9, full: 30 });
-/** Of a service that has just started, code is not compiled yet. */
+/** Runs before the first measurement, because code of a service that has just started is not compiled yet. */
 const WARM_UP = { runsMs: extent({ short: 500, full: 15_000 }), samples: 2 };
 /** Other programs of a test machine may hold a core for a while; starvation shows in every round. */
 const ROUNDS = 3;

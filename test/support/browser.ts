@@ -64,8 +64,8 @@ const FEW_PIXELS = `{
 }`;
 
 /**
- * Of 139,255 points the first 8,192 are then drawn. With WebGL computed by the CPU, each point takes as long whether a pixel shows
- * it or not, and a moving brain takes a core.
+ * Pages then draw the first 8,192 of 139,255 points. With WebGL computed by the CPU, each point takes as long whether a
+ * pixel shows it or not, and a moving brain takes a core.
  */
 const FEW_POINTS = `{
   const { drawArrays } = WebGL2RenderingContext.prototype;

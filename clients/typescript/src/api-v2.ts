@@ -1946,7 +1946,7 @@ export interface components {
             /** @description Present if more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
             readonly next_page?: string;
         };
-        /** @description The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them `constants` and `connection_overrides` have facts about edits of the network. */
+        /** @description The neurons of the selectors, by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.N` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.N` of an axis with `each`. Beside them `constants` and `connection_overrides` have facts about edits of the network. */
         readonly Resolved: {
             readonly [key: string]: components["schemas"]["ResolvedSet"] | components["schemas"]["ConstantsInForce"] | components["schemas"]["OverriddenConnections"];
         };
@@ -2181,7 +2181,7 @@ export interface components {
              * @description Number of comparisons.
              */
             readonly tests: number;
-            /** @description Those with q of at most 0.05, the lowest p first. Of these one in twenty is expected to be there by chance. */
+            /** @description Those with q of at most 0.05, the lowest p first. On average over many experiments, at most one in twenty of them is there by chance. */
             readonly found: readonly {
                 /**
                  * Format: int64
@@ -2642,7 +2642,7 @@ export interface components {
             readonly drive?: {
                 readonly [key: string]: number;
             };
-            /** @description The result of each report in the step, by its name, as of one trial. Times count from the start of the session. */
+            /** @description The result of each report in the step, by its name, as of one trial. Times count from the start of the session, latencies from the start of the step. */
             readonly reports: {
                 readonly [key: string]: readonly components["schemas"]["Group"][] | readonly components["schemas"]["LatencyGroup"][] | components["schemas"]["EventTable"] | components["schemas"]["InputTable"] | components["schemas"]["MembraneTable"];
             };
