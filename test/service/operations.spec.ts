@@ -344,12 +344,6 @@ it.each([
   },
 );
 
-it('a worker that shares no jobs cannot be used, because it would wait for ever', () => {
-  expect(() => readEnvironment({ ROLE: 'worker' })).toThrow('ROLE=worker needs REDIS_JOBS_URL');
-  const shared = { ROLE: 'worker', REDIS_JOBS_URL: 'redis://jobs' };
-  expect(readEnvironment(shared)).toMatchObject(shared);
-});
-
 it('a start with arguments helps with the settings, or ends with 2, and serves nothing', () => {
   const help = startWith(['--help']);
   expect(help).toMatch(/^Starts the service: /);
