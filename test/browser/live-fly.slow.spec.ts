@@ -316,7 +316,8 @@ describeWith(['chromium'], 'a live fly', () => {
     await button('Approach it').focus();
     await page.keyboard.down('Enter');
     await expectText(page, '#fly .act', /^The intact fly (takes off|evades in flight|flies)\.$/);
-    await expectText(page, '#fly-2 .act', /^The fly without LC4, LPLC2 (stands|walks|turns)\.$/);
+    // After a touch it may go on to groom or to extend its proboscis, but it does not fly.
+    await expectText(page, '#fly-2 .act', /^The fly without LC4, LPLC2 (?!takes off|evades|flies|lands)/);
     await page.keyboard.up('Enter');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     expect(await axeFindings(page, '#stage')).toEqual([]);
