@@ -69,7 +69,7 @@ function checkGroups({ groupNumbers: most }: ExperimentLimits, work: WholeWork) 
   if (numbers <= most) return;
   throw tooExpensive(
     `The reports of the answer have ${numbers} numbers of groups (for each condition and group one for each ` +
-      `trial and bin, and ${NUMBERS_OF_ROW} for the rest of its row); at most ${most} are allowed.`,
+      `trial, bin and control, and ${NUMBERS_OF_ROW} for the rest of its row); at most ${most} are allowed.`,
     `With ${share(most, numbers)} of the conditions, groups or trials they would fit.`,
     '/reports',
   );

@@ -114,7 +114,7 @@ export class AtomicFile {
       this.#finishAs(path);
       return path;
     } catch (error) {
-      // Its content may have taken hours: whoever waited for it learns where it is.
+      // Its content may have taken hours, so its user learns where it is.
       if (!existsSync(this.unfinished)) throw error;
       return this.unfinished;
     }
