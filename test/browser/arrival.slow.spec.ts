@@ -5,7 +5,7 @@ import { behaviourOf } from '../../clients/fly/src/behaviour.js';
 import { drivesOf } from '../../clients/fly/src/run-drives.js';
 import { verdictOn } from '../../clients/pages/verdict.js';
 import { describeWith } from '../support/requirements.js';
-import { brainColours, expectText, readNames, untilBrain } from './page-reading.js';
+import { brainColours, expectText, readNames, untilBrain, untilBrainIs } from './page-reading.js';
 import { axeFindings, phoneContext, serve } from './served-page.js';
 
 const FIRST_LOAD_BYTES = 950_000;
@@ -127,7 +127,8 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     await expectText(page, '#path li:last-child', /^Decides: DNp01\s+2 neurons/);
     await stations.last().getByRole('button').click();
     expect(await stations.last().getByRole('button').getAttribute('aria-pressed')).toBe('true');
-    expect((await brainColours(page)).white).toBeGreaterThan(before + 60);
+    const ringed = await untilBrainIs(page, ({ white }) => white > before + 60);
+    expect(ringed.white).toBeGreaterThan(before + 60);
     expect(await axeFindings(page, '#stage')).toEqual([]);
     await page.getByRole('button', { name: 'Silence it and see: LC4, LPLC2' }).click();
     await expectText(

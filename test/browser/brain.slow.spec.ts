@@ -2,7 +2,15 @@
 import type { Page } from 'playwright-core';
 import { type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
-import { between, brainColours, brainOf, expectText, spikesInRaster, untilBrain } from './page-reading.js';
+import {
+  between,
+  brainColours,
+  brainOf,
+  expectText,
+  spikesInRaster,
+  untilBrain,
+  untilBrainIs,
+} from './page-reading.js';
 import { hashOf, LOOM, LOOM_HASH, phoneContext, serve } from './served-page.js';
 
 /** Hues of the run, of the kept run and of both, as in styles.css. */
@@ -74,17 +82,17 @@ describeWith(['chromium'], 'the brain of the page', () => {
     await expectText(same, '#key', /Kept/);
     const before = await brainColours(same);
     await same.getByRole('button', { name: 'Difference' }).click();
-    await same.waitForTimeout(100);
-    const after = await brainColours(same);
     expect(between(before, ...SHARED)).toBeGreaterThan(300);
-    for (const [from, to] of [RUN, KEPT, SHARED]) expect(between(after, from, to)).toBeLessThan(30);
+    const hues = [RUN, KEPT, SHARED] as const;
+    const after = await untilBrainIs(same, (seen) => hues.every((each) => between(seen, ...each) < 30));
+    for (const each of hues) expect(between(after, ...each)).toBeLessThan(30);
     await same.close();
 
     const other = await open(`${LOOM_HASH}&${hashOf({ ...LOOM, stimulus: 'none' }, 'kept.')}`);
     await expectText(other, '#key', /Kept/);
     await other.getByRole('button', { name: 'Difference' }).click();
-    await other.waitForTimeout(100);
-    expect(between(await brainColours(other), ...RUN)).toBeGreaterThan(300);
+    const apart = await untilBrainIs(other, (seen) => between(seen, ...RUN) > 300);
+    expect(between(apart, ...RUN)).toBeGreaterThan(300);
     await other.close();
   });
 
@@ -116,8 +124,8 @@ describeWith(['chromium'], 'the brain of the page', () => {
     const box = (await page.locator('#brain').boundingBox())!;
     expect(box.y).toBeGreaterThanOrEqual(-2);
     expect(box.y + box.height).toBeLessThanOrEqual(700);
-    const rings = (await brainColours(page)).white - before;
-    expect(rings).toBeGreaterThan(12 * 20);
+    const ringed = await untilBrainIs(page, ({ white }) => white - before > 12 * 20);
+    expect(ringed.white - before).toBeGreaterThan(12 * 20);
     await page.close();
   });
 
@@ -132,14 +140,16 @@ describeWith(['chromium'], 'the brain of the page', () => {
       .evaluate((card) => card.getBoundingClientRect());
     expect([top, left]).toEqual([top, left].map((edge) => Math.max(edge, 0)));
     expect([bottom, right]).toEqual([Math.min(bottom, 900), Math.min(right, 1280)]);
-    expect((await brainColours(page)).white - before).toBeGreaterThan(60);
+    const ringed = await untilBrainIs(page, ({ white }) => white - before > 60);
+    expect(ringed.white - before).toBeGreaterThan(60);
     // The selection stays in the next run.
     await page.locator('#stimulus-options').getByText('Stimulus loom', { exact: true }).click();
     await expectText(page, '#key', /^Stimulus loom/);
     expect((await brainColours(page)).white - before).toBeGreaterThan(60);
     await page.getByRole('button', { name: 'Close the card' }).click();
     expect(await page.locator('#card').isVisible()).toBe(false);
-    expect((await brainColours(page)).white - before).toBeLessThan(30);
+    const unringed = await untilBrainIs(page, ({ white }) => white - before < 30);
+    expect(unringed.white - before).toBeLessThan(30);
     await page.close();
   });
 

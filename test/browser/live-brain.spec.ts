@@ -3,7 +3,7 @@ import { NeuralExperimentClient } from '../../clients/typescript/src/client.js';
 import { experimentDone } from '../../clients/pages/live/experiment-done.js';
 import { LiveBrain, type LiveBrainListener, type Step } from '../../clients/pages/live/live-brain.js';
 import { LiveLight } from '../../clients/pages/live/live-light.js';
-import { faded, FAR, Senses, SHORTEST_ACT_MS } from '../../clients/pages/live/senses.js';
+import { FAR, Senses, SHORTEST_ACT_MS, ShownDrive } from '../../clients/pages/live/senses.js';
 import { until } from '../support/service-process.js';
 import { startReadyService, type Service } from '../support/service.js';
 
@@ -65,8 +65,20 @@ describe('acts as rates', () => {
   });
 
   it('lets drives go up at once and fade, of either sign', () => {
-    const shown = faded({ escape: 0.8, turn: -0.4, walk: 0.1 }, { walk: 0.5 }, 200);
-    expect(shown).toEqual({ escape: 0.4, turn: -0.2, walk: 0.5 });
+    const drive = new ShownDrive();
+    drive.take({ escape: 0.8, turn: -0.4, walk: 0.1 });
+    expect(drive.frame(20, true)).toEqual({ escape: 0.8, turn: -0.4, walk: 0.1 });
+    drive.take({ walk: 0.5 });
+    drive.frame(0, true);
+    expect(drive.frame(200, true)).toEqual({ escape: 0.4, turn: -0.2, walk: 0.5 });
+    expect(drive.frame(200, false)).toEqual({ escape: 0.2, turn: -0.1, walk: 0.25 });
+  });
+
+  it('shows a drive whose step ended before the next frame', () => {
+    const drive = new ShownDrive();
+    for (const turn of [0.1, -0.6, 0.2]) drive.take({ turn });
+    expect(drive.frame(100, true)).toEqual({ turn: -0.6 });
+    expect(drive.frame(400, true)).toEqual({ turn: 0.2 });
   });
 });
 

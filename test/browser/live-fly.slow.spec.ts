@@ -186,9 +186,14 @@ describeWith(['chromium'], 'a live fly', () => {
 
   it('takes off from an approaching object, by key; silent neurons are part of the experiment that opens', async () => {
     const { page, problems, button } = await begin();
+    const experiment = button('This is the experiment you did');
+    const boxAtRest = await experiment.boundingBox();
     await button('Approach it').focus();
     await page.keyboard.down('Enter');
     await behaves(page, /takes off|evades in flight|flies/);
+    await expectText(page, '#seam li:nth-child(2)', /(Hz.*){5}/s);
+    // A control that moves while the fly acts is missed.
+    expect(await experiment.boundingBox()).toEqual(boxAtRest);
     await page.keyboard.up('Enter');
 
     const silence = page.getByLabel(/Silence cell types/);
@@ -206,7 +211,7 @@ describeWith(['chromium'], 'a live fly', () => {
     await behaves(page, /grooms/);
     await page.keyboard.up(' ');
 
-    await button('This is the experiment you did').click();
+    await experiment.click();
     await page.waitForURL('**/laboratory#document=*');
     const document = JSON.parse(decodeURIComponent(new URL(page.url()).hash.slice('#document='.length)));
     expect(Object.keys(document.inputs).sort()).toEqual(['loom', 'touch']);

@@ -125,7 +125,8 @@ describeWith(['chromium'], 'the fly on the page', () => {
 
     const ended = page.waitForEvent('download');
     await button.click();
-    await expectText(page, '#save-clip', /^Recording: \d s$/);
+    // A recording that ends before its first frame is encoded has no picture.
+    await expectText(page, '#save-clip', /^Recording: [1-3] s$/);
     await button.click();
     expect((await stat(await (await ended).path())).size).toBeLessThan((await stat(await whole.path())).size);
     await expectText(page, '#save-clip', /^Save a video of 6 s$/);

@@ -148,6 +148,13 @@ export async function brainColours(page: Page): Promise<Colours> {
   return colours;
 }
 
+/** Reads the drawing of the brain until it is as wanted, at most 50 times, because a page draws later than it answers. */
+export async function untilBrainIs(page: Page, isWanted: (colours: Colours) => boolean): Promise<Colours> {
+  let colours = await brainColours(page);
+  for (let tries = 1; tries < 50 && !isWanted(colours); tries++) colours = await brainColours(page);
+  return colours;
+}
+
 /** Number of vivid pixels whose hue lies between two, in degrees. */
 export function between({ vividByHue }: Colours, from: number, to: number): number {
   return vividByHue.slice(from / 10, to / 10).reduce((sum, count) => sum + count, 0);

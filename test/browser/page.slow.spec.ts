@@ -13,6 +13,7 @@ import {
   shownNumbers,
   spikesInRaster,
   untilBrain,
+  untilBrainIs,
 } from './page-reading.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService, startService } from '../support/service.js';
@@ -99,7 +100,8 @@ describeWith(['chromium'], 'the page', () => {
     expect(await types.first().innerText()).toContain(answer.top_types[0].type);
 
     expect(await spikesInRaster(page)).toBe(answer.spikes.total);
-    expect((await brainColours(page)).bright).toBeGreaterThan(dark + 100);
+    const lit = await untilBrainIs(page, ({ bright }) => bright > dark + 100);
+    expect(lit.bright).toBeGreaterThan(dark + 100);
     expect(problems).toEqual([]);
     await page.close();
   });

@@ -16,7 +16,7 @@ import { experimentDone } from './experiment-done.js';
 import { LiveBrain, type LiveBrainListener, type Step } from './live-brain.js';
 import { LiveLight } from './live-light.js';
 import { Seam } from './seam.js';
-import { faded, FAR, Senses } from './senses.js';
+import { FAR, Senses, ShownDrive } from './senses.js';
 import './live.css';
 
 const START = 'Try a live fly';
@@ -81,10 +81,9 @@ export class Live {
   #silence: readonly string[] = [];
   #strengths: Readonly<Record<string, number>> = {};
   #drive: Readonly<Record<string, number>> = {};
-  #shownDrive: Readonly<Record<string, number>> = {};
-  /** Drives of the second fly. */
-  #lesionedDrive: Readonly<Record<string, number>> = {};
-  #shownLesioned: Readonly<Record<string, number>> = {};
+  #shownDrive = new ShownDrive();
+  /** Of the second fly. */
+  #shownLesioned = new ShownDrive();
   #strongest: Record<string, number> = {};
   #driveUntilMs = 0;
   #shownMs = 0;
@@ -116,7 +115,8 @@ export class Live {
       onPause: (why) => this.#tellPause(why),
     };
     this.#brain = new LiveBrain(client, this.#document, listener, isSessionHere);
-    byId('live-panel').append(this.#seam, this.#controls());
+    // The seam grows with the neurons that answer, so nothing that is pressed stands below it.
+    byId('live-panel').append(this.#controls(), this.#seam);
     this.#listen();
   }
 
@@ -155,8 +155,8 @@ export class Live {
     if (playback.playing) playback.toggle();
     view().flies?.first.setLive(true);
     this.#shownMs = performance.now();
-    [this.#drive, this.#shownDrive, this.#strengths] = [{}, {}, {}];
-    [this.#lesionedDrive, this.#shownLesioned] = [{}, {}];
+    [this.#drive, this.#strengths] = [{}, {}];
+    [this.#shownDrive, this.#shownLesioned] = [new ShownDrive(), new ShownDrive()];
     this.#present();
     this.#showTwins();
     this.#note.textContent = 'Hold a button down, or come near the fly with the pointer.';
@@ -201,7 +201,8 @@ export class Live {
     if (!this.#isOn) return;
     const now = performance.now();
     this.#drive = answer.drive ?? {};
-    this.#lesionedDrive = lesioned?.drive ?? {};
+    this.#shownDrive.take(this.#drive);
+    this.#shownLesioned.take(lesioned?.drive ?? {});
     // The next step replaces it, even if it is late.
     this.#driveUntilMs = now + shownMs + LATEST_STEP_MS;
     for (const [id, value] of Object.entries(this.#drive)) {
@@ -237,12 +238,12 @@ export class Live {
     this.#shownMs = now;
     if (now > this.#driveUntilMs + BODY_RESTS_MS) return;
     const isMoved = now < this.#driveUntilMs;
-    this.#shownDrive = faded(this.#shownDrive, isMoved ? this.#drive : {}, elapsedMs);
-    this.#shownLesioned = faded(this.#shownLesioned, isMoved ? this.#lesionedDrive : {}, elapsedMs);
+    const drive = this.#shownDrive.frame(elapsedMs, isMoved);
+    const lesionedDrive = this.#shownLesioned.frame(elapsedMs, isMoved);
     const { flies, stage } = this.parts.view();
     const [fly, lesioned] = flies?.shown ?? [];
-    fly?.actLive(this.#shownDrive, elapsedMs, this.#strengths);
-    lesioned?.actLive(this.#shownLesioned, elapsedMs, this.#strengths);
+    fly?.actLive(drive, elapsedMs, this.#strengths);
+    lesioned?.actLive(lesionedDrive, elapsedMs, this.#strengths);
     stage?.lightLive((light) => this.#light?.write(light, now, elapsedMs) ?? false);
   }
 

@@ -107,18 +107,37 @@ function degreesAt(distance: number): number {
 }
 
 /**
- * A drive rises at once and fades slowly. A drive of 20 ms could otherwise not start a take-off, which takes 750 ms.
+ * Drives as a body shows them. A drive rises at once and fades slowly, because one of 20 ms could not start a take-off, which
+ * takes 750 ms.
  */
-export function faded(
-  shown: Readonly<Record<string, number>>,
-  now: Readonly<Record<string, number>>,
-  elapsedMs: number,
-): Record<string, number> {
-  const share = 2 ** (-elapsedMs / DRIVE_HALF_LIFE_MS);
-  return Object.fromEntries(
-    [...new Set([...Object.keys(shown), ...Object.keys(now)])].map((id) => {
-      const [old, fresh] = [(shown[id] ?? 0) * share, now[id] ?? 0];
-      return [id, Math.abs(fresh) > Math.abs(old) ? fresh : old];
-    }),
-  );
+export class ShownDrive {
+  #latest: Drive = {};
+  /** The strongest since the last frame. A page that draws slowly gets several steps for one frame. */
+  #unseen: Drive = {};
+  #shown: Drive = {};
+
+  /** Sets the drive of a step, which lasts until the next one. */
+  take(drive: Drive): void {
+    this.#latest = drive;
+    this.#unseen = stronger(this.#unseen, drive);
+  }
+
+  /**
+   * Advances `elapsedMs` of the page.
+   * @param isMoved false if the last step is too long ago
+   */
+  frame(elapsedMs: number, isMoved: boolean): Drive {
+    const share = 2 ** (-elapsedMs / DRIVE_HALF_LIFE_MS);
+    const faded = Object.entries(this.#shown).map(([id, value]) => [id, value * share] as const);
+    this.#shown = stronger(Object.fromEntries(faded), isMoved ? this.#unseen : {});
+    this.#unseen = this.#latest;
+    return this.#shown;
+  }
+}
+
+type Drive = Readonly<Record<string, number>>;
+
+function stronger(old: Drive, fresh: Drive): Drive {
+  const isStronger = ([id, value]: readonly [string, number]) => Math.abs(value) > Math.abs(old[id] ?? 0);
+  return { ...fresh, ...old, ...Object.fromEntries(Object.entries(fresh).filter(isStronger)) };
 }
