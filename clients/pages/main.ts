@@ -29,6 +29,8 @@ import { onWidth, scrollBehavior } from './window.js';
 const RESIZE_PAUSE_MS = 150;
 /** The fly is built when the page is idle, but after this time at the latest. */
 const MAX_WAIT_MS = 1000;
+/** Time for which the first part of the atlas has the connection for itself. */
+const MAX_ALONE_MS = 5000;
 const FURTHER_SEEDS = 4;
 const OPENING_STIMULUS = 'loom';
 /** Nearly all of an atlas: position, type, and side; see atlas-binary.ts. */
@@ -194,9 +196,12 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
   byId('brain-progress').hidden = false;
   brainNotices.status('The brain arrives …');
   // If this fails, loading the whole atlas fails too and shows the failure.
-  const start = await fetchPart(model.atlas_url, '-start').catch(() => undefined);
+  const start = fetchPart(model.atlas_url, '-start').catch(() => undefined);
+  await Promise.race([start, pause(MAX_ALONE_MS)]);
   const body = import('./body/fly-view.js');
-  if (start !== undefined) showBrain(start);
+  void start.then((part) => {
+    if (part !== undefined && atlas === undefined) showBrain(part);
+  });
   const patience = body.then(() => pause(MAX_WAIT_MS)).catch(() => undefined);
   await Promise.race([opened?.then(untilPainted), patience]);
   await body

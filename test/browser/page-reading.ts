@@ -1,12 +1,19 @@
 /** Actions on the page, and readings of it, for its tests. */
 import type { Page } from 'playwright-core';
 
+/** Waits until an element shows a text. @throws with the text that it shows instead, and the last note of a live fly */
 export async function expectText(page: Page, selector: string, pattern: RegExp): Promise<void> {
-  await page.waitForFunction(
-    ([css, source, flags]) =>
-      new RegExp(source!, flags).test(document.querySelector<HTMLElement>(css!)?.innerText ?? ''),
-    [selector, pattern.source, pattern.flags] as const,
-  );
+  try {
+    await page.waitForFunction(
+      ([css, source, flags]) =>
+        new RegExp(source!, flags).test(document.querySelector<HTMLElement>(css!)?.innerText ?? ''),
+      [selector, pattern.source, pattern.flags] as const,
+    );
+  } catch (error) {
+    const [text] = await page.locator(selector).allInnerTexts();
+    const [note] = await page.locator('#live-note').allInnerTexts();
+    throw new Error(`${selector} shows "${text}", not ${pattern}. The note: "${note}"`, { cause: error });
+  }
 }
 
 /** Unfolds the settings, in which runs are computed on request. */

@@ -75,7 +75,7 @@ const FEW_POINTS = `{
 }`;
 
 /** How long a page may take for anything; on a slow machine it computes long. */
-const WAIT_MS = 120_000;
+const WAIT_MS = 60_000;
 
 /** Notes draw calls, frames, and a brain in the tab as attributes, for which tests wait. */
 const WATCH = 'test/support/watched-page.js';
