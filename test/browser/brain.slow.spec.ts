@@ -83,7 +83,7 @@ describeWith(['chromium'], 'the brain of the page', () => {
     const before = await brainColours(same);
     await same.getByRole('button', { name: 'Difference' }).click();
     expect(between(before, ...SHARED)).toBeGreaterThan(300);
-    const hues = [RUN, KEPT, SHARED] as const;
+    const hues: (readonly [number, number])[] = [RUN, KEPT, SHARED];
     const after = await untilBrainIs(same, (seen) => hues.every((each) => between(seen, ...each) < 30));
     for (const each of hues) expect(between(after, ...each)).toBeLessThan(30);
     await same.close();

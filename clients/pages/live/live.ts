@@ -82,7 +82,7 @@ export class Live {
   #strengths: Readonly<Record<string, number>> = {};
   #drive: Readonly<Record<string, number>> = {};
   #shownDrive = new ShownDrive();
-  /** Of the second fly. */
+  /** The same of the second fly. */
   #shownLesioned = new ShownDrive();
   #strongest: Record<string, number> = {};
   #driveUntilMs = 0;
