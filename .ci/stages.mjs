@@ -40,6 +40,22 @@ const SUITES = [
   ],
 ];
 
+/** Groups of processes of the stages that are running. */
+const groups = new Set();
+const endGroup = (pid) => {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group is empty.
+  }
+};
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => {
+    groups.forEach(endGroup);
+    process.exit(1);
+  });
+}
+
 const failures = [];
 const unsteady = [];
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -56,29 +72,16 @@ function npm(args, variables = {}) {
         tail = (tail + text).slice(-100_000);
       });
     }
-    const endGroup = () => {
-      try {
-        process.kill(-Number(child.pid), 'SIGKILL');
-      } catch {
-        // The group is empty.
-      }
-    };
+    groups.add(child.pid);
     const timer = globalThis.setTimeout(() => {
       tail += `\nThe stage took longer than ${MAX_STAGE_MS / 60_000} minutes.`;
-      endGroup();
+      endGroup(child.pid);
     }, MAX_STAGE_MS);
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-      const stop = () => {
-        endGroup();
-        process.exit(1);
-      };
-      process.once(signal, stop);
-      child.once('exit', () => process.off(signal, stop));
-    }
     child.once('exit', (status) => {
       globalThis.clearTimeout(timer);
       // Processes that the stage left would keep the pipes open.
-      endGroup();
+      endGroup(child.pid);
+      groups.delete(child.pid);
       const closed = once(child, 'close').then(() => undefined);
       void Promise.race([closed, setTimeout(5_000)]).then(() => resolve({ status, tail }));
     });

@@ -64,7 +64,9 @@ async function measureBeside(attack, connectome, seconds) {
     // V8 compiles what the first runs need.
     await measure(service.url, 1, 0);
     const alone = await measure(service.url, seconds, 1);
-    attacker = spawn(process.execPath, [ATTACKER, attack, service.url], { stdio: ['ignore', 2, 'inherit'] });
+    attacker = spawn(process.execPath, [ATTACKER, attack, service.url], {
+      stdio: ['ignore', 2, 'inherit', 'ipc'],
+    });
     setPriority(attacker.pid, LOWEST_PRIORITY);
     await sleep(BEGIN_MS);
     const beside = await measure(service.url, seconds, 2);

@@ -55,7 +55,8 @@ async function writeArchive(options) {
     copy(`dist/${each}`),
   );
   packagesBelow(PACKAGES).forEach(copy);
-  writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
+  const { type, imports } = JSON.parse(readFileSync('package.json', 'utf8'));
+  writeFileSync(join(root, 'package.json'), JSON.stringify({ type, imports }));
   cpSync(options.connectome, join(root, basename(options.connectome)));
   if (options.golden !== undefined) cpSync(options.golden, join(root, basename(options.golden)));
 

@@ -4,5 +4,7 @@
  */
 // The service reads the arguments of its process, too, and takes none.
 const [main] = process.argv.splice(2);
+// A benchmark that is killed leaves no service.
+process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 const { app } = await import(main);
 if (app) process.send(app.getHttpServer().address().port);

@@ -2,7 +2,7 @@
  * Writes a site that needs no service: the pages, the brain, and the answers that a page shows before the brain is there.
  * Any static host serves it, also below a path. Run `npm run build` first.
  */
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -17,6 +17,9 @@ const { values } = parseArgs({
 });
 const { out, connectome } = values;
 if (out === undefined) fail('Say where: npm run site -- --out DIR');
+if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, 'brain.json'))) {
+  fail(`${out} has other files, which a site would replace. Name an empty folder, or one with an earlier site.`);
+}
 if (!existsSync('dist/pages/tab/brain.js')) fail('npm run build comes first.');
 if (!existsSync(connectome)) fail(`${connectome} is missing; npm run up compiles the default connectome.`);
 

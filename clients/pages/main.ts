@@ -29,7 +29,7 @@ import { onWidth, scrollBehavior } from './window.js';
 const RESIZE_PAUSE_MS = 150;
 /** The fly is built when the page is idle, but after this time at the latest. */
 const MAX_WAIT_MS = 1000;
-/** Time for which the first part of the atlas has the connection for itself. */
+/** Time for which the first part of the atlas, and then the fly, has the connection for itself. */
 const MAX_ALONE_MS = 5000;
 const FURTHER_SEEDS = 4;
 const OPENING_STIMULUS = 'loom';
@@ -54,6 +54,8 @@ let card: CardPanel | undefined;
 let atlas: CompactAtlas | undefined;
 /** Loaded on first use. */
 let live: Promise<Live> | undefined;
+/** True if the code of the live fly is loaded. */
+let isLiveHere = false;
 let path: PathPanel | undefined;
 /** The run that plays on arrival. */
 let opening: Run | undefined;
@@ -157,18 +159,30 @@ function listenForLive(model: Model): void {
           onLive(isLive) {
             if (!isLive) flies?.end();
             if (!ROOM_FOR_ALL.matches) showFlyLarge(isLive);
-            if (isLive) card?.show(undefined, undefined);
-            else showRuns();
+            if (isLive) {
+              // A run that answers later would end the live fly.
+              settle();
+              card?.show(undefined, undefined);
+            } else showRuns();
           },
           onStep: (bars) => results?.showLive(bars),
         }),
     );
-    live.then(ask, () => {
+    const answer = (each: Live): void => {
+      isLiveHere = true;
+      ask(each);
+    };
+    live.then(answer, () => {
       live = undefined;
       byId('live-note').textContent = 'The live fly did not arrive; recorded runs play as before.';
     });
   };
-  byId('live-start').addEventListener('click', () => call((each) => each.toggle()));
+  byId('live-start').addEventListener('click', () => {
+    // Whoever presses twice while its code arrives wants it to begin.
+    const isHere = isLiveHere;
+    if (!isHere) byId('live-note').textContent = 'The live fly arrives …';
+    call((each) => (isHere ? each.toggle() : each.begin()));
+  });
   byId('show-seam').addEventListener('click', () => {
     call((each) => each.begin());
     bringIntoView(byId('stimuli'));
@@ -204,7 +218,7 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
   });
   const patience = body.then(() => pause(MAX_WAIT_MS)).catch(() => undefined);
   await Promise.race([opened?.then(untilPainted), patience]);
-  await body
+  const built = body
     .then(({ FlyView }) => {
       const build = (elements: FlyElements) => new FlyView(model, playback, elements);
       flies = new Twins(build(flyElements('fly')), build, () => {
@@ -216,10 +230,13 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
     .catch(
       // Without WebGL the brain is missing too and shows the failure.
       () => (byId('fly').hidden = true),
+    )
+    .then(() =>
+      document
+        .querySelectorAll<HTMLButtonElement>('#live-start, #save-clip, .hold')
+        .forEach((button) => (button.disabled = false)),
     );
-  document
-    .querySelectorAll<HTMLButtonElement>('#live-start, #save-clip, .hold')
-    .forEach((button) => (button.disabled = false));
+  await Promise.race([built, pause(MAX_ALONE_MS)]);
   void results?.loadRates();
   await loadAtlas(model);
 }

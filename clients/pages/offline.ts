@@ -33,6 +33,8 @@ interface WorkerScope {
 
 /** The files that the page itself needs come first. */
 const PAUSE_MS = 3000;
+/** A page that is stored does not wait longer for a host. */
+const HOST_PATIENCE_MS = 5000;
 
 class SiteFiles {
   readonly #fresh = new Set(FILES.fresh);
@@ -102,10 +104,14 @@ class SiteFiles {
   }
 
   async #fromHost(request: Request, path: string): Promise<Response> {
-    // A host that fails is as good as none.
-    const answer = await fetch(request).catch((error: Error) => error);
-    if (answer instanceof Response && answer.status < 500) return answer;
     const stored = await (await this.#cache).match(this.#folder + path);
+    // A host that fails, or is silent, is as good as none.
+    const asked = fetch(request).catch((error: Error) => error);
+    const silence = new Promise<Error>((resolve) =>
+      setTimeout(() => resolve(new Error('The host is silent.')), HOST_PATIENCE_MS),
+    );
+    const answer = await (stored === undefined ? asked : Promise.race([asked, silence]));
+    if (answer instanceof Response && answer.status < 500) return answer;
     if (stored !== undefined) return stored;
     if (answer instanceof Response) return answer;
     throw answer;

@@ -79,6 +79,10 @@ describe('acts as rates', () => {
     for (const turn of [0.1, -0.6, 0.2]) drive.take({ turn });
     expect(drive.frame(100, true)).toEqual({ turn: -0.6 });
     expect(drive.frame(400, true)).toEqual({ turn: 0.2 });
+    // The brain came to rest before the next frame.
+    drive.take({ escape: 0.9 });
+    expect(drive.frame(100, false)).toMatchObject({ escape: 0.9 });
+    expect(drive.frame(200, false)).toMatchObject({ escape: 0.45 });
   });
 });
 

@@ -54,6 +54,15 @@ describeWith(['chromium'], 'the brain of a static site', () => {
   const place = chromiumPlace(() => watched.page);
   const bytesOfBrain = () => readFileSync(join(folder, brainFile));
 
+  it('is not written over files that are no site', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'other-'));
+    writeFileSync(join(other, 'thesis.txt'), 'mine');
+    const writing = promisify(execFile)(process.execPath, ['scripts/site.mjs', '--out', other]);
+    await expect(writing).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('has other files') });
+    expect(readFileSync(join(other, 'thesis.txt'), 'utf8')).toBe('mine');
+    rmSync(other, { recursive: true });
+  });
+
   it('needs no cross-origin isolation, and asks nobody but its host', async () => {
     const isolation = 'crossOriginIsolated';
     expect(await watched.page.evaluate(isolation)).toBe(false);

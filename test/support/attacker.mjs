@@ -306,5 +306,7 @@ async function atlas() {
   return model.atlas_url.replace(/^\/atlas\/|\.json$/g, '');
 }
 
+// A benchmark that is killed leaves no attacker.
+process.once('disconnect', () => process.exit());
 if (name === undefined) console.log(Object.keys(ATTACKS).join(' '));
 else void ATTACKS[name]();

@@ -70,6 +70,8 @@ let shown: Members | undefined;
 let held: ServiceFailure | undefined;
 /** Set if the experiment runs after its check: live beside the form, or as if its button were pressed. */
 let runsWhenChecked: 'live' | 'pressed' | undefined;
+/** True while a job is sent, so that it begins once. */
+let isSubmitting = false;
 let commandKind: CommandKind = 'curl';
 let priced: DryRun | undefined;
 let isRefused = false;
@@ -247,6 +249,7 @@ function showDocument(
 ): void {
   const document = origin === 'text' ? given : namedTruly(given);
   shown = document;
+  runsWhenChecked = undefined;
   previews.drop();
   // Undo would bring back a document that is renamed, which would count as another change.
   drafts.take(namedTruly(document), origin === 'text' ? 'text' : control);
@@ -295,6 +298,7 @@ function readText(): void {
 /** Disables runs until there is a document again. */
 function forgetDocument(): void {
   shown = undefined;
+  runsWhenChecked = undefined;
   compareOutcome();
   asked.abort();
   clearTimeout(pause);
@@ -480,7 +484,7 @@ function mended(document: Json, path: string, message: string, suggestion: strin
 }
 
 function allowRun(): void {
-  run.disabled = isRefused || shown === undefined || outcome.isRunning;
+  run.disabled = isRefused || shown === undefined || outcome.isRunning || isSubmitting;
   stop.hidden = !outcome.isRunning;
 }
 
@@ -524,12 +528,15 @@ async function start(): Promise<void> {
 
 /** @param key idempotency key; the same on a retry, because the job may have begun without an answer */
 async function submit(document: ExperimentDocument, key: string): Promise<void> {
-  run.disabled = true;
+  isSubmitting = true;
+  allowRun();
   try {
     const { id: begun } = await service.submitExperiment(document, { key });
+    isSubmitting = false;
     history.pushState(null, '', jobHash(begun, document as unknown as Json));
     follow(begun, document as unknown as Members);
   } catch (error) {
+    isSubmitting = false;
     onEnd(asFailure(error), () => void submit(document, key));
   }
 }
@@ -552,14 +559,13 @@ function present(begin: () => Promise<void>): void {
 }
 
 /** Ends the current experiment; its results so far stay on the page. */
-async function end(): Promise<void> {
-  const ended = job;
+async function end(ended = job): Promise<void> {
   outcome.stop();
   if (ended === undefined) return;
   try {
     await service.job(ended).end();
   } catch (error) {
-    notices.failure(asFailure(error), () => void end());
+    notices.failure(asFailure(error), () => void end(ended));
   }
 }
 
@@ -587,6 +593,7 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
 }
 
 function goOn(): void {
+  notices.clear();
   void outcome.goOn();
   allowRun();
 }

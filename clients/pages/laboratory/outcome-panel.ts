@@ -163,6 +163,7 @@ export class OutcomePanel {
 
   /** @param from index of the first condition to read */
   async #read(from: number): Promise<ServiceFailure | undefined> {
+    this.#stop.abort();
     const { signal } = (this.#stop = new AbortController());
     this.#state = 'running';
     this.#latest = undefined;

@@ -15,7 +15,7 @@ const SIMULATING = 'Simulating …';
 
 let digest: string | undefined;
 /** One experiment runs at a time, since all share the workers of the tab. */
-let underWay: Promise<unknown> = prepare();
+let underWay: Promise<unknown> = Promise.resolve();
 /** The status of the figure that is computed. */
 let statusUnderWay: HTMLElement | undefined;
 
@@ -81,6 +81,7 @@ class LiveFigure {
 }
 
 byId('unstarted').remove();
+void prepare();
 onLoading((sentence) => {
   if (statusUnderWay !== undefined) statusUnderWay.textContent = sentence || SIMULATING;
 });

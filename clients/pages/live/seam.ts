@@ -36,6 +36,8 @@ export class Seam {
   readonly #sizes: Uint32Array;
   #formula: Model['drives'][number] | undefined;
   #latest: SeamStep = { durationMs: 20, given: {}, neurons: [], channels: {}, drive: {} };
+  /** The step with the strongest drive since the last drawing; one of 20 ms may make the fly take off. */
+  #telling = this.#latest;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -54,10 +56,16 @@ export class Seam {
 
   show(step: SeamStep): void {
     this.#latest = step;
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined) {
+      if (unusualDrive(step) >= unusualDrive(this.#telling)) this.#telling = step;
+      return;
+    }
+    this.#telling = step;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#draw(this.#latest);
+      const drawn = this.#telling;
+      this.#draw(drawn);
+      if (drawn !== this.#latest) this.show(this.#latest);
     }, PAUSE_MS);
   }
 
@@ -118,6 +126,10 @@ export class Seam {
     });
     return [line(`${shown.id} = `, ...written, ` = ${shortDrive(drive[shown.id] ?? 0)}`)];
   }
+}
+
+function unusualDrive({ drive }: SeamStep): number {
+  return Math.max(0, ...Object.keys(drive).map((id) => (USUAL.includes(id) ? 0 : Math.abs(drive[id]!))));
 }
 
 function line(...content: (Node | string)[]): HTMLElement {

@@ -114,22 +114,25 @@ export class ShownDrive {
   #latest: Drive = {};
   /** The strongest since the last frame. A page that draws slowly gets several steps for one frame. */
   #unseen: Drive = {};
+  #isSeen = true;
   #shown: Drive = {};
 
   /** Sets the drive of a step, which lasts until the next one. */
   take(drive: Drive): void {
     this.#latest = drive;
     this.#unseen = stronger(this.#unseen, drive);
+    this.#isSeen = false;
   }
 
   /**
    * Advances `elapsedMs` of the page.
-   * @param isMoved false if the last step is too long ago
+   * @param isMoved false if the last step is too long ago; steps since the last frame are shown nevertheless
    */
   frame(elapsedMs: number, isMoved: boolean): Drive {
     const share = 2 ** (-elapsedMs / DRIVE_HALF_LIFE_MS);
     const faded = Object.entries(this.#shown).map(([id, value]) => [id, value * share] as const);
-    this.#shown = stronger(Object.fromEntries(faded), isMoved ? this.#unseen : {});
+    this.#shown = stronger(Object.fromEntries(faded), isMoved || !this.#isSeen ? this.#unseen : {});
+    this.#isSeen = true;
     this.#unseen = this.#latest;
     return this.#shown;
   }

@@ -173,7 +173,7 @@ export const transport: typeof fetch = async (input, init = {}) => {
 /** The paths whose answers are files of the site. */
 async function storedPaths(): Promise<string[]> {
   try {
-    return (await (await fetch(new URL('answers.json', FOLDER))).json()) as string[];
+    return (await (await fetchInTime(new URL('answers.json', FOLDER), {})).json()) as string[];
   } catch (error) {
     // The next request tries again.
     stored = undefined;

@@ -252,7 +252,7 @@ export class Metrics implements OnApplicationShutdown {
         async () => (await load())?.unfinished,
       ],
       nes_job_chunks_waiting: [
-        'Chunks of jobs that wait for a worker, of all processes that share them',
+        'Chunks of jobs of this model that wait for a worker, of all processes that share them',
         async () => (await load())?.chunksWaiting,
       ],
       nes_cache_bytes: ['Size of the result cache', () => runs.cache.calculatedSize],
