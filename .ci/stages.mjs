@@ -24,15 +24,19 @@ const PREPARATION = [
   { name: 'install', args: ['ci'], tries: 3 },
   { name: 'build', args: ['run', 'build'] },
 ];
-/** Side by side, because each leaves a core idle for half of its time. */
-const COMMANDS = [
-  { name: 'types', args: ['run', 'typecheck'] },
-  { name: 'lint', args: ['run', 'lint'] },
-  { name: 'python', args: ['run', 'test:python'], variables: { REQUIRE: PYTHON_NEEDS } },
-];
-/** Stages of Jest, each with its script in package.json. Those of one group run side by side, because they mostly wait. */
-const SUITES = [
-  [{ name: 'fast', script: 'test:fast' }],
+/**
+ * Commands, and suites of Jest with their scripts in package.json. Those of one group run side by side: Python's tests and
+ * faults mostly wait.
+ */
+const GROUPS = [
+  [
+    { name: 'types', args: ['run', 'typecheck'] },
+    { name: 'lint', args: ['run', 'lint'] },
+  ],
+  [
+    { name: 'python', args: ['run', 'test:python'], variables: { REQUIRE: PYTHON_NEEDS } },
+    { name: 'fast', script: 'test:fast' },
+  ],
   [{ name: 'slow', script: 'test:slow' }],
   [
     { name: 'faults', script: 'test:faults:short' },
@@ -161,8 +165,9 @@ function fail(title, message) {
 let isPrepared = true;
 for (const command of PREPARATION) isPrepared &&= await runCommand(command);
 if (isPrepared) {
-  await Promise.all(COMMANDS.map(runCommand));
-  for (const group of SUITES) await Promise.all(group.map(runSuite));
+  for (const group of GROUPS) {
+    await Promise.all(group.map((each) => ('script' in each ? runSuite(each) : runCommand(each))));
+  }
 }
 
 if (unsteady.length > 0) {
