@@ -178,7 +178,7 @@ function listenForLive(model: Model): void {
     });
   };
   byId('live-start').addEventListener('click', () => {
-    // Whoever presses twice while its code arrives wants it to begin.
+    // A second press while its code arrives ends nothing.
     const isHere = isLiveHere;
     if (!isHere) byId('live-note').textContent = 'The live fly arrives …';
     call((each) => (isHere ? each.toggle() : each.begin()));

@@ -58,7 +58,10 @@ describeWith(['chromium'], 'the brain of a static site', () => {
     const other = mkdtempSync(join(tmpdir(), 'other-'));
     writeFileSync(join(other, 'thesis.txt'), 'mine');
     const writing = promisify(execFile)(process.execPath, ['scripts/site.mjs', '--out', other]);
-    await expect(writing).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('has other files') });
+    await expect(writing).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('has other files'),
+    });
     expect(readFileSync(join(other, 'thesis.txt'), 'utf8')).toBe('mine');
     rmSync(other, { recursive: true });
   });
