@@ -1,6 +1,6 @@
 /** The brain of a static site in Chromium, below a path and without cross-origin isolation, beside a service. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, readdirSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
