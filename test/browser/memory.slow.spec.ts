@@ -67,6 +67,19 @@ describeWith(['chromium'], 'memory of the page', () => {
       await page.locator('#next-seed:enabled').click();
       await expectText(page, '#key', new RegExp(`seed ${seed}`));
     }
+    // The page stores a run, and drops the oldest, after it shows it.
+    await page.waitForFunction(async () => {
+      const stored = await new Promise<{ response: { seed: number } }[]>((resolve) => {
+        const opening = indexedDB.open('fly-brain-experiments');
+        opening.onsuccess = () => {
+          const all = opening.result.transaction('runs').objectStore('runs').getAll();
+          opening.result.close();
+          all.onsuccess = () => resolve(all.result);
+        };
+      });
+      const seeds = stored.map(({ response }) => response.seed);
+      return seeds.includes(53) && !seeds.includes(43);
+    });
     const asked = runsOf(page);
     await page.reload();
     for (let seed = 53; seed >= 44; seed--) {
