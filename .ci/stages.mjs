@@ -1,6 +1,6 @@
 /**
  * Runs every stage of continuous integration, whatever the ones before it said, and tells all failures at the end.
- * A file of tests that failed runs once more, alone: if it passes then, it is green and named as unsteady.
+ * A file of tests that failed runs once more, without the others: if it passes then, it is green and named as unsteady.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,8 +25,8 @@ const PREPARATION = [
   { name: 'build', args: ['run', 'build'] },
 ];
 /**
- * Commands, and suites of Jest with their scripts in package.json. Those of one group run side by side: Python's tests and
- * faults mostly wait.
+ * Commands, and suites of Jest with their scripts in package.json. Those of one group run side by side. Python's tests
+ * leave a core idle for half of their time, and faults mostly wait.
  */
 const GROUPS = [
   [
@@ -171,7 +171,7 @@ if (isPrepared) {
 }
 
 if (unsteady.length > 0) {
-  console.log('\nUnsteady: failed, then passed alone. This list is to stay empty.');
+  console.log('\nUnsteady: failed, then passed without the others. This list is to stay empty.');
   for (const title of unsteady) console.log(`- ${title}`);
 }
 if (failures.length > 0) console.log('\nFailed:');

@@ -17,10 +17,9 @@ const { values } = parseArgs({
 });
 const { out, connectome } = values;
 if (out === undefined) fail('Say where: npm run site -- --out DIR');
-if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, 'brain.json'))) {
-  fail(
-    `${out} has other files, which a site would replace. Name an empty folder, or one with an earlier site.`,
-  );
+const others = existsSync(out) ? readdirSync(out).filter((name) => name !== '.git') : [];
+if (others.length > 0 && !others.includes('brain.json')) {
+  fail(`${out} has other files, which a site would replace. Name an empty folder, or one with a whole site.`);
 }
 if (!existsSync('dist/pages/tab/brain.js')) fail('npm run build comes first.');
 if (!existsSync(connectome)) fail(`${connectome} is missing; npm run up compiles the default connectome.`);

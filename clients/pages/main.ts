@@ -56,6 +56,8 @@ let atlas: CompactAtlas | undefined;
 let live: Promise<Live> | undefined;
 /** True if the code of the live fly is loaded. */
 let isLiveHere = false;
+/** True while the page waits for a run that was asked for. */
+let isAsking = false;
 let path: PathPanel | undefined;
 /** The run that plays on arrival. */
 let opening: Run | undefined;
@@ -150,6 +152,8 @@ function showFlyLarge(isLarge: boolean): void {
 /** Loads the code of the live fly when the user first asks for it. */
 function listenForLive(model: Model): void {
   const call = (ask: (each: Live) => void): void => {
+    // A run that comes while the code arrives would end the live fly.
+    if (live === undefined) dropRun();
     live ??= import('./live/live.js').then(
       ({ Live }) =>
         new Live({
@@ -160,10 +164,10 @@ function listenForLive(model: Model): void {
             if (!isLive) flies?.end();
             if (!ROOM_FOR_ALL.matches) showFlyLarge(isLive);
             if (isLive) {
-              // A run that answers later would end the live fly.
-              settle();
+              dropRun();
               card?.show(undefined, undefined);
-            } else showRuns();
+            } else if (current === undefined) void runFromAddress();
+            else showRuns();
           },
           onStep: (bars) => results?.showLive(bars),
         }),
@@ -185,6 +189,8 @@ function listenForLive(model: Model): void {
   });
   byId('show-seam').addEventListener('click', () => {
     call((each) => each.begin());
+    // Full screen has no room for the seam.
+    if (document.fullscreenElement !== null) void document.exitFullscreen();
     bringIntoView(byId('stimuli'));
   });
   const hand = {
@@ -384,6 +390,7 @@ async function ask(
   mayBeStored: boolean,
 ): Promise<Run | undefined> {
   const request = ++lastRequest;
+  isAsking = true;
   notices.clear();
   const known = mayBeStored ? await storedRun(experiment) : undefined;
   if (request !== lastRequest) return undefined;
@@ -455,9 +462,18 @@ async function repeat(): Promise<void> {
 /** Ends the wait for an answer. */
 function settle(): void {
   lastRequest++;
+  isAsking = false;
   notices.clear();
   notices.status('');
   form.allowRuns(true);
+}
+
+/** Forgets the run that comes, for a live fly. The chip is that of the run on the page again. */
+function dropRun(): void {
+  lastRequest++;
+  if (!isAsking) return;
+  settle();
+  if (current !== undefined) form.write({ ...form.read(), stimulus: current.response.stimulus });
 }
 
 /** Ends the run with a notice of its failure. */

@@ -104,7 +104,7 @@ class SiteFiles {
   }
 
   async #fromHost(request: Request, path: string): Promise<Response> {
-    const stored = await (await this.#cache).match(this.#folder + path);
+    const stored = await this.#cache.then((cache) => cache.match(this.#folder + path)).catch(() => undefined);
     // A host that fails, or is silent, is as good as none.
     const asked = fetch(request).catch((error: Error) => error);
     const silence = new Promise<Error>((resolve) =>

@@ -83,6 +83,9 @@ describe('acts as rates', () => {
     drive.take({ escape: 0.9 });
     expect(drive.frame(100, false)).toMatchObject({ escape: 0.9 });
     expect(drive.frame(200, false)).toMatchObject({ escape: 0.45 });
+    // A drive from before the rest does not come back with the next step.
+    drive.take({ walk: 0.3 });
+    expect(drive.frame(200, true)).toMatchObject({ escape: 0.225, walk: 0.3 });
   });
 });
 

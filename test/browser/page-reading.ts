@@ -10,9 +10,14 @@ export async function expectText(page: Page, selector: string, pattern: RegExp):
       [selector, pattern.source, pattern.flags] as const,
     );
   } catch (error) {
-    const [text] = await page.locator(selector).allInnerTexts();
-    const [note] = await page.locator('#live-note').allInnerTexts();
-    throw new Error(`${selector} shows "${text}", not ${pattern}. The note: "${note}"`, { cause: error });
+    const textsOf = (css: string) =>
+      page
+        .locator(css)
+        .allInnerTexts()
+        .catch(() => []);
+    const [[text], [note]] = await Promise.all([textsOf(selector), textsOf('#live-note')]);
+    const noted = note ? ` The note: "${note}"` : '';
+    throw new Error(`${selector} shows "${text}", not ${pattern}.${noted}`, { cause: error });
   }
 }
 

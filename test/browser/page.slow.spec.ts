@@ -457,7 +457,7 @@ describeWith(['chromium'], 'the page', () => {
       await follow(page, '#stimulus=food');
       await expectText(page, '#key', /^Stimulus food/);
       release();
-      await late;
+      expect(await (await late).response()).not.toBeNull();
       // Whatever the page makes of the late answer, it has made before another one comes.
       await page.evaluate(async (path) => (await fetch(path)).text(), '/api/v1/model');
       expect(await page.locator('#key').innerText()).toMatch(/^Stimulus food/);

@@ -366,7 +366,9 @@ async function checkShown(checked: Members, signal: AbortSignal): Promise<void> 
     // This brain has no such neurons.
     if (failure.kind === 'refused' && opening.isOpen) {
       opening.isOpen = false;
-      return showDocument(EXAMPLES[0]!.document, 'address');
+      showDocument(EXAMPLES[0]!.document, 'address');
+      runsWhenChecked = 'live';
+      return;
     }
     if (failure.kind === 'refused') showFault(failure, true);
     else byId('cost').textContent = `The cost is not known: ${failure.message}`;
@@ -560,7 +562,8 @@ function present(begin: () => Promise<void>): void {
 
 /** Ends the current experiment; its results so far stay on the page. */
 async function end(ended = job): Promise<void> {
-  outcome.stop();
+  // A retry may come when another experiment is on the page.
+  if (ended === job) outcome.stop();
   if (ended === undefined) return;
   try {
     await service.job(ended).end();

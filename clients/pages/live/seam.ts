@@ -36,7 +36,7 @@ export class Seam {
   readonly #sizes: Uint32Array;
   #formula: Model['drives'][number] | undefined;
   #latest: SeamStep = { durationMs: 20, given: {}, neurons: [], channels: {}, drive: {} };
-  /** The step with the strongest drive since the last drawing; one of 20 ms may make the fly take off. */
+  /** The step with the strongest unusual drive since the last drawing; one of 20 ms may make the fly take off. */
   #telling = this.#latest;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -75,7 +75,7 @@ export class Seam {
     neurons!.replaceChildren(...this.#answering(step));
     formula!.replaceChildren(...this.#computed(step));
     body!.replaceChildren(`The fly ${byId('fly-behaviour').textContent}.`);
-    this.#caption.textContent = `Rates of the last ${step.durationMs} ms. The wiring decides which neurons answer; formula and movement are engineered.`;
+    this.#caption.textContent = `Rates of one step of ${step.durationMs} ms. The wiring decides which neurons answer; formula and movement are engineered.`;
   }
 
   #given({ given }: SeamStep): HTMLElement[] {

@@ -133,7 +133,7 @@ export class ShownDrive {
     const faded = Object.entries(this.#shown).map(([id, value]) => [id, value * share] as const);
     this.#shown = stronger(Object.fromEntries(faded), isMoved || !this.#isSeen ? this.#unseen : {});
     this.#isSeen = true;
-    this.#unseen = this.#latest;
+    this.#unseen = isMoved ? this.#latest : {};
     return this.#shown;
   }
 }
