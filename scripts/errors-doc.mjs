@@ -4,7 +4,8 @@
  * itself, and this script keeps them. With --check it only says whether the document is up to date. Needs a build.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
+import options from '../.oxfmtrc.json' with { type: 'json' };
 import { ERRORS } from '../dist/engine/errors.js';
 import { EXAMPLE_MESSAGES } from '../dist/service/http/error-examples.js';
 
@@ -31,7 +32,7 @@ const rows = codes
   .map((code) => `| \`${code}\` | ${ERRORS[code].exitCode} | ${ERRORS[code].meaning} |`);
 const table = ['| code | exit code | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 const text = [introduction, ...sections, COMMANDS, ofCommands, table].join('\n\n');
-const document = await format(text, { ...(await resolveConfig(FILE)), filepath: FILE });
+const { code: document } = await format(FILE, text, options);
 
 if (!process.argv.includes('--check')) {
   writeFileSync(FILE, document);

@@ -3,7 +3,8 @@
  * npm run openapi:examples -- http://localhost:8080, then npm run openapi.
  */
 import { writeFileSync } from 'node:fs';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
+import options from '../.oxfmtrc.json' with { type: 'json' };
 
 /** The file of examples of a version of the API. */
 const targetOf = (version) => `src/service/api/${version}/openapi-examples.json`;
@@ -202,7 +203,6 @@ function jobsOf({ id, model, conditions, cost }) {
 
 async function write(version, examples) {
   const file = targetOf(version);
-  const options = { ...(await resolveConfig(file)), filepath: file };
-  writeFileSync(file, await format(JSON.stringify(examples), options));
+  writeFileSync(file, (await format(file, JSON.stringify(examples), options)).code);
   console.log(file);
 }

@@ -2,7 +2,8 @@
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 
 export type Selection =
-  { readonly kind: 'neuron'; readonly neuron: number } | { readonly kind: 'type'; readonly type: number };
+  | { readonly kind: 'neuron'; readonly neuron: number }
+  | { readonly kind: 'type'; readonly type: number };
 
 /** Indices of the selected neurons, ascending. */
 export function neuronsOf(selection: Selection | undefined, { typeIndices }: CompactAtlas): number[] {

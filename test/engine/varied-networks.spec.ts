@@ -122,7 +122,7 @@ describe.each(ENGINES)('$name, a chain of three neurons worked out by hand', ({ 
       [1, 2, 1000],
     ];
     const wiring = { ...wiringOf(3, connections), signs: Int8Array.of(0, 1, 1) };
-    const events = eventsOf([0, 1], [[0, 0], [0, 1]]); // prettier-ignore
+    const events = eventsOf([0, 1], [[0, 0], [0, 1]]); // oxfmt-ignore
     const spikesWith = (overrides: SimulationOptions['overrides']) =>
       spikesOf(build(wiring).simulate(events, { durationSteps: 100, overrides })).map(([, neuron]) => neuron);
     const all = Uint32Array.of(0, 1, 2);

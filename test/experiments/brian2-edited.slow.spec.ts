@@ -31,7 +31,8 @@ describeWith(['tables', 'golden'], 'documents that edit the network, against Bri
     const of = (event: string) => lines.filter(([each]) => each === event);
     const plan = planOf(connectome, editedGoldenDocument(name));
     const changed = plan.head.resolved['connection_overrides'] as
-      Record<string, { pairs: number }> | undefined;
+      | Record<string, { pairs: number }>
+      | undefined;
     if (pairs !== undefined) expect(changed?.['cut']?.pairs).toBe(pairs);
 
     const { conditions } = await answerOf(plan, runTrial);

@@ -75,7 +75,8 @@ export function chromiumPlace(page: () => Page): Place {
         );
       })()`);
       const failure = (await result.evaluate((found) => (found as { failure?: object }).failure)) as
-        { readonly code: string; readonly message: string } | undefined;
+        | { readonly code: string; readonly message: string }
+        | undefined;
       if (failure !== undefined) throw Object.assign(new Error(failure.message), failure);
       const brain = (await result.getProperty('brain')) as JSHandle<Brain>;
       return {

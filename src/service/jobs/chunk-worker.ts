@@ -41,7 +41,8 @@ interface ChunkReport {
 /** The process that computes jobs. */
 export interface JobHost {
   readonly state:
-    { readonly name: 'ready'; readonly model: JobModel } | { readonly name: 'loading' | 'failed' };
+    | { readonly name: 'ready'; readonly model: JobModel }
+    | { readonly name: 'loading' | 'failed' };
   /** True after the process has stopped accepting work. */
   readonly draining: boolean;
   /** Aborted at the end of the time in which started work may finish. */

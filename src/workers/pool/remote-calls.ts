@@ -123,7 +123,8 @@ export class RemoteCalls<Far> {
 
   async #perform({ work, name, given, call }: Call): Promise<void> {
     const object = this.objectOf(work) as
-      Record<string, (...given: readonly unknown[]) => unknown> | undefined;
+      | Record<string, (...given: readonly unknown[]) => unknown>
+      | undefined;
     if (call === undefined) {
       // Without a caller that waits, a failure becomes an unhandled rejection.
       await object?.[name]!(...given);

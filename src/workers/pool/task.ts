@@ -87,7 +87,8 @@ export interface ResultOf {
 }
 
 export type Outcome<Result> =
-  { readonly ok: true; readonly result: Result } | { readonly ok: false; readonly failure: Failure };
+  | { readonly ok: true; readonly result: Result }
+  | { readonly ok: false; readonly failure: Failure };
 
 /** Smaller arrays are copied, which is faster than transferring them. */
 const LEAST_BYTES = 4096;

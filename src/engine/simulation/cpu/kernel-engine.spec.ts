@@ -75,7 +75,7 @@ describe('KernelEngine', () => {
   it('applies overrides to the next trial if it failed to apply them', () => {
     const engine = new KernelEngine(kernel, wiring);
     const given = { connections: Uint32Array.of(0, 1), factors: Float64Array.of(3, 3) };
-    const broken = { ...given, get factors(): Float64Array { throw new Error('no memory'); } }; // prettier-ignore
+    const broken = { ...given, get factors(): Float64Array { throw new Error('no memory'); } }; // oxfmt-ignore
     const options = { durationSteps: 200, connectionFactors: broken };
     const expected = new ReferenceEngine(wiring).simulate(inputEvents, {
       ...options,

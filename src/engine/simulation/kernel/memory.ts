@@ -441,7 +441,7 @@ export class Spike {
 
   @inline
   record(neuron: Neuron, step: u32): void {
-    this.word = (<u64>changetype<usize>(neuron)) | ((<u64>step) << 32);
+    this.word = <u64>changetype<usize>(neuron) | ((<u64>step) << 32);
   }
 }
 

@@ -78,7 +78,7 @@ export function writeRaster(firstStep: u32, endStep: u32): u32 {
     const step = spike.step;
     const index = StepSpikes.of(step).begin++ - firstSpike;
     store<u16>(rasterSteps + ((<usize>index) << 1), step - firstStep);
-    store<u32>(rasterNeurons + ((<usize>index) << 2), (<u32>changetype<usize>(spike.neuron)) >> NEURON_SHIFT);
+    store<u32>(rasterNeurons + ((<usize>index) << 2), <u32>changetype<usize>(spike.neuron) >> NEURON_SHIFT);
   }
   for (let q: u32 = 0; q < count; q++) Tally.of(Entry.at(spikingNeurons, q).neuron).spikes = 0;
   return count;
@@ -121,9 +121,9 @@ function sortByIndex(count: u32): void {
 }
 
 function lowerDigitOf(neuron: Neuron): u32 {
-  return ((<u32>changetype<usize>(neuron)) >> NEURON_SHIFT) & DIGIT_MASK;
+  return (<u32>changetype<usize>(neuron) >> NEURON_SHIFT) & DIGIT_MASK;
 }
 
 function upperDigitOf(neuron: Neuron): u32 {
-  return (<u32>changetype<usize>(neuron)) >> UPPER_SHIFT;
+  return <u32>changetype<usize>(neuron) >> UPPER_SHIFT;
 }

@@ -125,9 +125,9 @@ class Layer {
         for (let round: u32 = 0; round < ROUNDS; round++) {
           const product0 = MULTIPLIER_0 * <u64>c0;
           const product1 = MULTIPLIER_1 * <u64>c2;
-          c0 = (<u32>(product1 >> 32)) ^ c1 ^ k0;
+          c0 = <u32>(product1 >> 32) ^ c1 ^ k0;
           c1 = <u32>product1;
-          c2 = (<u32>(product0 >> 32)) ^ c3 ^ k1;
+          c2 = <u32>(product0 >> 32) ^ c3 ^ k1;
           c3 = <u32>product0;
           k0 += WEYL_0;
           k1 += WEYL_1;
