@@ -73,10 +73,11 @@ export async function assembleApplication(
   const health = app.get(ModelHealth);
   configureServer(app, environment, connections, () => health.draining);
   for (const description of API_DESCRIPTIONS) {
-    const document = describeApi(app, description);
     app
       .get(OpenApiController)
-      .publish(description.version, (channels) => describedFor(document, description, channels));
+      .publish(description.version, (channels) =>
+        describedFor(describeApi(app, description), description, channels),
+      );
   }
   return app;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { acceptsGzip } from './request-headers.js';
 
@@ -9,13 +10,16 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A body that never changes during the life of the process, stored with and without compression. */
+const compressed = promisify(gzip);
+
+/** A body that never changes during the life of the process. */
 export class StaticBody {
   readonly #tag: string;
+  /** Compressed in Node's thread pool when a client first accepts it. */
+  #gzip: Promise<Uint8Array> | undefined;
 
   constructor(
     private readonly identity: Uint8Array,
-    private readonly gzip: Uint8Array,
     private readonly contentType: string,
     private readonly cacheControl: string,
   ) {
@@ -24,25 +28,26 @@ export class StaticBody {
 
   /** A JSON body that clients revalidate. */
   static json(text: string | Uint8Array): StaticBody {
-    const json = Buffer.from(text);
-    return new StaticBody(json, gzipSync(json), JSON_TYPE, REVALIDATE);
+    return new StaticBody(Buffer.from(text), JSON_TYPE, REVALIDATE);
   }
 
   /** Answers with the body, or with 304 if the client already has it. */
-  send(reply: FastifyReply): void {
+  async send(reply: FastifyReply): Promise<void> {
     const { request } = reply;
-    const gzip = acceptsGzip(request);
+    const isCompressed = acceptsGzip(request);
     reply.header('vary', 'Accept-Encoding');
     reply.header('cache-control', this.cacheControl);
     // A strong ETag identifies bytes, so each encoding needs its own.
-    reply.header('etag', gzip ? `"${this.#tag}-gzip"` : `"${this.#tag}"`);
+    reply.header('etag', isCompressed ? `"${this.#tag}-gzip"` : `"${this.#tag}"`);
     if (this.#isKnownTo(request.headers['if-none-match'])) {
       reply.code(304).send();
       return;
     }
     reply.header('content-type', this.contentType);
-    if (gzip) reply.header('content-encoding', 'gzip');
-    reply.send(gzip ? this.gzip : this.identity);
+    if (isCompressed) {
+      reply.header('content-encoding', 'gzip');
+      reply.send(await (this.#gzip ??= compressed(this.identity)));
+    } else reply.send(this.identity);
   }
 
   /** Compares tags weakly, as RFC 9110, section 13.1.2 requires. */

@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -56,7 +55,7 @@ export class DareController {
       const picture =
         pictures.get(path) ?? (await withoutIdleLimit(request, () => this.#draw(model, dare, reply)));
       pictures.set(path, picture);
-      picture.send(reply);
+      await picture.send(reply);
     } catch (error) {
       if (!(error instanceof CodedError) || this.#usual === undefined) throw error;
       reply.header('cache-control', 'no-store').redirect(this.#usual, 302);
@@ -89,7 +88,7 @@ export class DareController {
     // A stored answer is free, a picture is not.
     const draw = () => pngInThread({ svg, widthPx: WIDTH_PX });
     const png = await this.experiments.paying(DRAWING_MS, reply, draw);
-    return new StaticBody(png, gzipSync(png), 'image/png', REVALIDATE);
+    return new StaticBody(png, 'image/png', REVALIDATE);
   }
 }
 

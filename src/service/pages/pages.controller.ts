@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -80,7 +79,7 @@ export class PagesController {
 
   /** Inserts the address of the preview picture, which contains that of the service if it is known. */
   @Get(['', 'laboratory', 'lesson', 'docs'])
-  page(@Res() reply: FastifyReply): void {
+  async page(@Res() reply: FastifyReply): Promise<void> {
     const page = PAGES.find((name) => reply.request.routeOptions.url === `/${name}`) ?? 'index';
     const html = this.#html.get(page);
     if (html === undefined) {
@@ -105,17 +104,17 @@ export class PagesController {
         .replace(HEAD_END, (end) => ahead + end);
       return bodyOf(Buffer.from(dare === undefined ? text : asDare(text, dare)), '.html', REVALIDATE);
     });
-    send(document, reply);
+    await send(document, reply);
   }
 
   @Get('assets/:file')
-  asset(@Param('file') file: string, @Res() reply: FastifyReply): void {
-    send(found(this.#assets, file), reply);
+  async asset(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
+    await send(found(this.#assets, file), reply);
   }
 
   @Get('tab/:file')
-  tab(@Param('file') file: string, @Res() reply: FastifyReply): void {
-    send(found(this.#tab, file), reply, TAB_POLICY);
+  async tab(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
+    await send(found(this.#tab, file), reply, TAB_POLICY);
   }
 }
 
@@ -149,10 +148,10 @@ function found(files: ReadonlyMap<string, StaticBody>, name: string): StaticBody
 
 function bodyOf(content: Uint8Array, extension: string, cacheControl: string): StaticBody {
   const contentType = CONTENT_TYPES[extension] ?? 'application/octet-stream';
-  return new StaticBody(content, gzipSync(content), contentType, cacheControl);
+  return new StaticBody(content, contentType, cacheControl);
 }
 
-function send(body: StaticBody, reply: FastifyReply, policy = CONTENT_SECURITY_POLICY): void {
+function send(body: StaticBody, reply: FastifyReply, policy = CONTENT_SECURITY_POLICY): Promise<void> {
   reply.header('content-security-policy', policy);
-  body.send(reply);
+  return body.send(reply);
 }

@@ -13,7 +13,7 @@ import {
   type TrialTask,
 } from '../../experiments/plan/trial.js';
 import { atlasOf } from '../../engine/connectome/atlas.js';
-import { encodeAtlas, firstPartLength, mapOf } from '../../engine/connectome/atlas-binary.js';
+import { encodeAtlas } from '../../engine/connectome/atlas-binary.js';
 import { encodeIds } from '../../engine/connectome/atlas-ids.js';
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { viewConnectome } from '../../engine/connectome/sections.js';
@@ -36,8 +36,6 @@ import {
   type WorkerData,
 } from './task.js';
 
-/** Level for bodies that are compressed once and sent many times. */
-const ATLAS_GZIP_LEVEL = 6;
 /**
  * V8 compiles code during the first runs of a thread, and again for each new stimulus. No request should wait for
  * that.
@@ -151,7 +149,8 @@ function runExperiment(runner: ExperimentRunner, task: V1RunTask): V1RunResult {
   const raster = task.simulated ?? runner.simulate(task.experiment, inputEvents);
   const simulatedMs = performance.now();
   const body = runner.body(task.experiment, task.view, inputEvents, raster);
-  const gzip = task.gzip ? compressed(body.bytes, GZIP_LEVEL) : undefined;
+  // Copied, because a slice of Node's buffer pool cannot be transferred to another thread.
+  const gzip = task.gzip ? Uint8Array.from(gzipSync(body.bytes, { level: GZIP_LEVEL })) : undefined;
   return {
     body,
     gzip,
@@ -163,23 +162,9 @@ function runExperiment(runner: ExperimentRunner, task: V1RunTask): V1RunResult {
 
 function writeAtlas(connectome: Connectome): AtlasResult {
   const encoder = new TextEncoder();
-  const json = encoder.encode(JSON.stringify(atlasOf(connectome)));
-  const ids = encoder.encode(encodeIds(connectome));
-  const binary = encodeAtlas(connectome);
-  const firstPart = binary.subarray(0, firstPartLength(binary.buffer));
   return {
-    json,
-    jsonGzip: compressed(json, ATLAS_GZIP_LEVEL),
-    binary,
-    binaryGzip: compressed(binary, ATLAS_GZIP_LEVEL),
-    startGzip: compressed(firstPart, ATLAS_GZIP_LEVEL),
-    mapGzip: compressed(mapOf(binary), ATLAS_GZIP_LEVEL),
-    ids,
-    idsGzip: compressed(ids, ATLAS_GZIP_LEVEL),
+    json: encoder.encode(JSON.stringify(atlasOf(connectome))),
+    binary: encodeAtlas(connectome),
+    ids: encoder.encode(encodeIds(connectome)),
   };
-}
-
-/** Copied, because a slice of Node's buffer pool cannot be transferred to another thread. */
-function compressed(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(gzipSync(bytes, { level }));
 }

@@ -71,13 +71,8 @@ export interface V1RunResult {
   readonly timings: { readonly simulateMs: number; readonly serialiseMs: number };
 }
 
-/** The atlas in its forms. The first part of `binary` and the map (`mapOf`) are only compressed. */
-export type AtlasResult = Readonly<
-  Record<
-    'json' | 'jsonGzip' | 'binary' | 'binaryGzip' | 'startGzip' | 'mapGzip' | 'ids' | 'idsGzip',
-    Uint8Array<ArrayBuffer>
-  >
->;
+/** The atlas in its forms. */
+export type AtlasResult = Readonly<Record<'json' | 'binary' | 'ids', Uint8Array<ArrayBuffer>>>;
 
 export interface ResultOf {
   readonly 'v1-run': V1RunResult;

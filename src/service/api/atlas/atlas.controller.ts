@@ -31,23 +31,24 @@ interface CardParameters {
 @ApiExcludeController()
 @Controller(ATLAS_PATH)
 export class AtlasController {
-  readonly #bodiesOf = perModel(({ connectome, atlas }) => {
+  readonly #bodiesOf = perModel(({ connectome, atlas: { json, binary, ids } }) => {
+    const files = [
+      ['.json', json, JSON_TYPE],
+      ['.bin', binary, BINARY_TYPE],
+      [ATLAS_START, binary.subarray(0, firstPartLength(binary.buffer)), BINARY_TYPE],
+      [ATLAS_MAP, mapOf(binary), BINARY_TYPE],
+      [ATLAS_IDS, ids, TEXT_TYPE],
+    ] as const;
     const name = atlasFolder(connectome);
-    const { json, jsonGzip, binary, binaryGzip, startGzip, mapGzip, ids, idsGzip } = atlas;
-    const start = binary.subarray(0, firstPartLength(binary.buffer));
-    return new Map([
-      [`${name}.json`, new StaticBody(json, jsonGzip, JSON_TYPE, IMMUTABLE)],
-      [`${name}.bin`, new StaticBody(binary, binaryGzip, BINARY_TYPE, IMMUTABLE)],
-      [`${name}${ATLAS_START}`, new StaticBody(start, startGzip, BINARY_TYPE, IMMUTABLE)],
-      [`${name}${ATLAS_MAP}`, new StaticBody(mapOf(binary), mapGzip, BINARY_TYPE, IMMUTABLE)],
-      [`${name}${ATLAS_IDS}`, new StaticBody(ids, idsGzip, TEXT_TYPE, IMMUTABLE)],
-    ]);
+    return new Map(
+      files.map(([ending, bytes, type]) => [name + ending, new StaticBody(bytes, type, IMMUTABLE)]),
+    );
   });
 
   constructor(private readonly health: ModelHealth) {}
 
   @Get(':file')
-  atlas(@Param('file') file: string, @Res() reply: FastifyReply): void {
+  async atlas(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
     const bodies = this.#bodiesOf(this.health.model());
     const body = bodies.get(file);
     if (body === undefined) {
@@ -55,7 +56,7 @@ export class AtlasController {
         `There is no atlas ${describeValue(file)}; there are ${[...bodies.keys()].join(' and ')}.`,
       );
     }
-    body.send(reply);
+    await body.send(reply);
   }
 
   @Get(':atlas/neurons/:index')

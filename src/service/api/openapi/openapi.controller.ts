@@ -3,14 +3,13 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { getOrInsert } from '../../../engine/get-or-insert.js';
-import { gzip } from '../../../workers/pool/gzip.js';
 import { Environment } from '../../config/environment.js';
 import { API_VERSIONS, apiPath, type ApiVersion } from '../../http/api-versions.js';
 import { readOperations } from '../../http/api-operation.js';
 import { ModelHealth } from '../../health/model-health.js';
 import { publicAddress } from '../../http/public-address.js';
 import { dtoOf } from '../../http/request-fields.js';
-import { JSON_TYPE, REVALIDATE, StaticBody } from '../../http/static-body.js';
+import { StaticBody } from '../../http/static-body.js';
 import { inVersion, OPENAPI_QUERY, OPENAPI_VERSIONS } from './openapi-versions.js';
 
 /** Limit of cached descriptions. A service has few real addresses, and invented Host headers must not fill memory. */
@@ -28,7 +27,7 @@ export class OpenApiController {
   /** JSON without its servers, by path, model, and version of OpenAPI. */
   readonly #descriptions = new Map<string, readonly [before: string, after: string]>();
   /** By path, model, version of OpenAPI, and the server URL in the description. */
-  readonly #bodies = new LRUCache<string, Promise<StaticBody>>({ max: ADDRESSES * OPENAPI_VERSIONS.length });
+  readonly #bodies = new LRUCache<string, StaticBody>({ max: ADDRESSES * OPENAPI_VERSIONS.length });
 
   constructor(
     private readonly environment: Environment,
@@ -36,7 +35,7 @@ export class OpenApiController {
   ) {}
 
   /**
-   * Sets a description. It describes the whole application, so it exists only after the application was assembled.
+   * Sets a description, which is made on request: that takes longer than the rest of the assembly.
    * @param describe makes the document of a service with these channels of its model
    */
   publish(version: ApiVersion, describe: (channels: readonly string[]) => object): void {
@@ -58,9 +57,8 @@ export class OpenApiController {
     const key = `${path} ${model?.id} ${version}`;
     const describe = () => aroundServers(inVersion(this.#describe.get(path)!(channels), version));
     const [before, after] = getOrInsert(this.#descriptions, key, describe);
-    // Created once for all concurrent requests.
-    const make = () => bodyOf(`${before}${JSON.stringify([{ url }])}${after}`);
-    (await getOrInsert(this.#bodies, `${key} ${url}`, make)).send(reply);
+    const make = () => StaticBody.json(`${before}${JSON.stringify([{ url }])}${after}`);
+    await getOrInsert(this.#bodies, `${key} ${url}`, make).send(reply);
   }
 }
 
@@ -69,10 +67,4 @@ function aroundServers(document: object): [before: string, after: string] {
   const member = '"servers":';
   const [before, after] = JSON.stringify({ ...document, servers: null }).split(`${member}null`);
   return [before! + member, after!];
-}
-
-/** Compresses off the main thread, because clients may invent any number of addresses. */
-async function bodyOf(text: string): Promise<StaticBody> {
-  const json = Buffer.from(text);
-  return new StaticBody(json, await gzip(json), JSON_TYPE, REVALIDATE);
 }

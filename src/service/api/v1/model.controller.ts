@@ -15,7 +15,7 @@ export class ModelController {
 
   @Get()
   @ApiOperationOf('getModel')
-  model(@Res() reply: FastifyReply): void {
-    this.#bodyOf(this.health.model()).send(reply);
+  async model(@Res() reply: FastifyReply): Promise<void> {
+    await this.#bodyOf(this.health.model()).send(reply);
   }
 }

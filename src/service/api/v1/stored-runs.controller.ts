@@ -6,7 +6,7 @@ import { getOrBegin } from '../../../engine/get-or-insert.js';
 import { experimentOf, availableStimuli } from '../../../experiments/presets/experiment.js';
 import { ModelHealth, perModel } from '../../health/model-health.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
-import { JSON_TYPE, REVALIDATE, StaticBody } from '../../http/static-body.js';
+import { StaticBody } from '../../http/static-body.js';
 import { siteOf } from '../../limits/client-address.js';
 import { RunService } from './run.service.js';
 
@@ -46,11 +46,11 @@ export class StoredRunsController {
     }
     const compute = async () => {
       const experiment = experimentOf({ stimulus: known });
-      const wanted = { experiment, view: 'full', gzip: true, client: siteOf(reply.request) } as const;
+      const wanted = { experiment, view: 'full', gzip: false, client: siteOf(reply.request) } as const;
       const { result } = await this.runs.run(wanted);
-      return new StaticBody(result.identity, await result.gzip(), JSON_TYPE, REVALIDATE);
+      return StaticBody.json(result.identity);
     };
     const run = () => getOrBegin(this.#runsOf(model), known, compute);
-    (await withoutIdleLimit(reply.request, run)).send(reply);
+    await (await withoutIdleLimit(reply.request, run)).send(reply);
   }
 }

@@ -35,8 +35,8 @@ export class ModelV2Controller {
   @Get('model')
   @ApiTags('Descriptions')
   @ApiOperationOf('getServedModel')
-  model(@Res() reply: FastifyReply): void {
-    this.#bodyOf(this.health.model()).send(reply);
+  async model(@Res() reply: FastifyReply): Promise<void> {
+    await this.#bodyOf(this.health.model()).send(reply);
   }
 
   @Get('neurons')
@@ -60,7 +60,7 @@ export class ModelV2Controller {
     const body = await getOrBegin(this.#nodeSets, this.health.model(), async ({ experiments }) =>
       StaticBody.json(await experiments.query(siteOf(reply.request), (work) => work.call('nodeSets'))),
     );
-    body.send(reply);
+    await body.send(reply);
   }
 
   @Get('connections')
