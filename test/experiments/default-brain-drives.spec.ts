@@ -3,12 +3,9 @@
  * defaults, a person should be able to name the stimulus of the fly.
  */
 import { readFileSync } from 'node:fs';
-import type { Wiring } from '../../src/engine/connectome/connectome.js';
 import { openConnectome } from '../../src/engine/connectome/format.js';
 import { STIMULUS_IDS } from '../../src/experiments/presets/populations.js';
-import { KernelEngine } from '../../src/engine/simulation/cpu/kernel-engine.js';
-import { compiledDrawing } from '../../src/engine/stimulus/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../../src/workers/pool/kernel-file.js';
+import { compiledSimulators } from '../../src/tools/cli/simulators.js';
 import { stimulusDrives, type StimulusDrives } from '../../src/tools/studies/studies.js';
 import { Subject } from '../../src/tools/studies/subject.js';
 import { connectomeFile } from '../support/connectomes.js';
@@ -34,10 +31,7 @@ describe('the drives of the default brain', () => {
   let stimuli: readonly StimulusDrives[];
   beforeAll(async () => {
     const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile('default'))).buffer);
-    const kernel = compileKernel();
-    const draw = compiledDrawing(compileDrawingKernel());
-    const engineOf = (wiring: Wiring) => new KernelEngine(kernel, wiring);
-    stimuli = stimulusDrives(new Subject(connectome, { draw, engineOf }), SEEDS);
+    stimuli = stimulusDrives(new Subject(connectome, compiledSimulators()), SEEDS);
   }, 120_000);
 
   it.each(STIMULUS_IDS)('tell %s from the other stimuli', (id) => {

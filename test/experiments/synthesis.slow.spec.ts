@@ -1,9 +1,7 @@
 import { Subject } from '../../src/tools/studies/subject.js';
 import { deviations, meanResponses, UNTUNED_POPULATIONS } from '../../src/tools/studies/synthesis-check.js';
 import { readConnectome } from '../../src/tools/cli/read-connectome.js';
-import { KernelEngine } from '../../src/engine/simulation/cpu/kernel-engine.js';
-import { compiledDrawing } from '../../src/engine/stimulus/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../../src/workers/pool/kernel-file.js';
+import { compiledSimulators } from '../../src/tools/cli/simulators.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
 
@@ -15,12 +13,9 @@ const UNTUNED_TOLERANCE_PERCENT = 25;
 
 /** The short form of `npm run validate:synthesis`, on the one brain that is served. */
 describeWith(['tables'], 'the default brain beside the tables its statistics come from', () => {
-  const kernel = compileKernel();
-  const draw = compiledDrawing(compileDrawingKernel());
   const responsesOf = async (name: 'measured-corrected' | 'default') => {
     const { connectome } = await readConnectome(await connectomeFile(name));
-    const engineOf = () => new KernelEngine(kernel, connectome);
-    return meanResponses(new Subject(connectome, { draw, engineOf }), SEEDS);
+    return meanResponses(new Subject(connectome, compiledSimulators()), SEEDS);
   };
 
   it(

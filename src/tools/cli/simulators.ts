@@ -1,8 +1,13 @@
 import type { TableSignRule } from '../../engine/connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
 import { KernelEngine } from '../../engine/simulation/cpu/kernel-engine.js';
+import { CompiledRewiring } from '../../engine/simulation/rewiring/compiled-rewiring.js';
 import { compiledDrawing } from '../../engine/stimulus/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../../workers/pool/kernel-file.js';
+import {
+  compileDrawingKernel,
+  compileKernel,
+  compileRewiringKernel,
+} from '../../workers/pool/kernel-file.js';
 import type { Brain } from '../compiler/brain.js';
 import { buildConnectome } from '../compiler/build-connectome.js';
 import { defaultPopulations } from '../compiler/populations.js';
@@ -14,6 +19,10 @@ export function compiledSimulators(): Simulators {
   return {
     draw: compiledDrawing(compileDrawingKernel()),
     engineOf: (wiring) => new KernelEngine(kernel, wiring),
+    rewiringOf: (connectome) => {
+      const rewiring = new CompiledRewiring(compileRewiringKernel(), connectome);
+      return (wanted) => rewiring.rewire(wanted);
+    },
   };
 }
 

@@ -2,7 +2,6 @@
 import type { ComparedRule } from './subject.js';
 import type { StimulusId } from '../../experiments/presets/populations.js';
 import type { Connectome } from '../../engine/connectome/connectome.js';
-import { rewired } from '../../engine/simulation/rewiring/rewired.js';
 import { outcomes } from './outcomes.js';
 import { publishedResults } from './published.js';
 import {
@@ -117,8 +116,9 @@ export function report(
 }
 
 function shuffledResponses(connectome: Connectome, simulators: Simulators, kept: (typeof KEPT)[number]) {
+  const rewire = simulators.rewiringOf(connectome);
   const shuffled = (seed: number) =>
-    new Subject(connectome, simulators, rewired(connectome, { shuffle: SHUFFLES[kept], seed }));
+    new Subject(connectome, simulators, rewire({ shuffle: SHUFFLES[kept], seed }));
   const [first, ...others] = [shuffled(1), ...OTHER_SEEDS.map(shuffled)] as const;
   return {
     /** Over all shuffles. */

@@ -6,7 +6,7 @@ import { Readout } from '../../experiments/presets/readout.js';
 import { STEPS_PER_MS } from '../../engine/simulation/network.js';
 import type { SimulationEngine, SpikeRaster } from '../../engine/simulation/simulation.js';
 import type { DrawInputEvents } from '../../engine/stimulus/input-events.js';
-import { type Protocol, v1Protocol } from '../../engine/stimulus/protocol.js';
+import { type Protocol, type Rewiring, v1Protocol } from '../../engine/stimulus/protocol.js';
 
 const DURATION_MS = 100;
 /** The sign rules that the studies on FlyWire compare. */
@@ -18,6 +18,8 @@ export const NOMINAL_RATE_HZ = 150;
 export interface Simulators {
   readonly draw: DrawInputEvents;
   readonly engineOf: (wiring: Wiring) => SimulationEngine;
+  /** Rewires a connectome any number of times. Each wiring lasts until the next. */
+  readonly rewiringOf: (connectome: Connectome) => (rewiring: Rewiring) => Wiring;
 }
 
 export interface Run {
