@@ -1,3 +1,4 @@
+import { bisectLeft } from 'd3-array';
 import fc from 'fast-check';
 import { compileKernel } from '../../src/workers/pool/kernel-file.js';
 import { KernelEngine } from '../../src/engine/simulation/cpu/kernel-engine.js';
@@ -61,10 +62,10 @@ export function simulateInParts(
 }
 
 function partOf({ steps, neurons }: SpikeRaster, startStep: number, endStep: number): SpikeRaster {
-  const places = [...steps.keys()].filter((at) => steps[at]! >= startStep && steps[at]! < endStep);
+  const [from, to] = [bisectLeft(steps, startStep), bisectLeft(steps, endStep)];
   return {
-    steps: Uint16Array.from(places, (at) => steps[at]! - startStep),
-    neurons: Uint32Array.from(places, (at) => neurons[at]!),
+    steps: steps.subarray(from, to).map((step) => step - startStep),
+    neurons: neurons.subarray(from, to),
   };
 }
 
