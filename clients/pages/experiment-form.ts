@@ -1,7 +1,7 @@
 /** Controls of an experiment, with the stimuli that the model has. */
 import { byId, element, grouped } from './dom.js';
 import { FIELDS } from '../../src/experiments/presets/fields.js';
-import { DEFAULT_EXPERIMENT, describe, type Experiment, experimentFrom } from './service/experiment.js';
+import { describe, type Experiment, experimentFrom } from './service/experiment.js';
 import type { Model } from './service/client.js';
 
 /** Names of buttons that give a stimulus by hand; other stimuli have their label. */
@@ -79,9 +79,6 @@ export class ExperimentForm {
     byId('duration-options').replaceChildren(
       ...FIELDS.duration_ms.enum.map((ms) => radio('duration_ms', String(ms), `${ms} ms`)),
     );
-    const isOffered = model.stimuli.some(({ id }) => id === DEFAULT_EXPERIMENT.stimulus);
-    const stimulus = isOffered ? DEFAULT_EXPERIMENT.stimulus : (model.stimuli[0] ?? NONE).id;
-    this.write({ ...DEFAULT_EXPERIMENT, stimulus });
   }
 
   /** Disables or enables both run buttons; enabling restores the keyboard focus. */

@@ -1,8 +1,7 @@
 /** Starts the page: loads the model and its atlas, then runs the experiment of the form or the address. */
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { describeModel, describePositions } from './about.js';
-import type { FlyElements } from './body/fly-view.js';
-import { flyElements, Twins } from './body/twins.js';
+import { Twins } from './body/twins.js';
 import { CardPanel } from './cell-card.js';
 import { ClipButton } from './clip.js';
 import { byId } from './dom.js';
@@ -31,6 +30,8 @@ const RESIZE_PAUSE_MS = 150;
 const MAX_WAIT_MS = 1000;
 /** Time for which the first part of the atlas, and then the fly, has the connection for itself. */
 const MAX_ALONE_MS = 5000;
+/** The content below the run is shown after this time at the latest, whatever has arrived. */
+const MAX_ARRIVAL_MS = 10_000;
 const FURTHER_SEEDS = 4;
 const OPENING_STIMULUS = 'loom';
 /** Nearly all of an atlas: position, type, and side; see atlas-binary.ts. */
@@ -92,10 +93,15 @@ async function start(): Promise<void> {
   // The run on arrival does not need the browser's stored runs.
   const opened = fromHash(location.hash).current === undefined ? runFromAddress() : undefined;
   const drawn = loadViews(model, opened);
-  store = await RunStore.open(model);
-  await Promise.all([opened ?? runFromAddress(), drawn]);
+  const storing = RunStore.open(model).then((runs) => (store = runs));
+  // A browser may never answer about its database.
+  await Promise.race([storing, pause(MAX_WAIT_MS)]);
+  const arrived = Promise.all([opened ?? runFromAddress(), drawn]);
+  await Promise.race([arrived, pause(MAX_ARRIVAL_MS)]);
   endArrival();
   void showDare(model, stored);
+  // The brain for this tab does not share the connection with the atlas.
+  await arrived;
   openWhenIdle(model.connectome_digest);
 }
 
@@ -226,8 +232,8 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
   await Promise.race([opened?.then(untilPainted), patience]);
   const built = body
     .then(({ FlyView }) => {
-      const build = (elements: FlyElements) => new FlyView(model, playback, elements);
-      flies = new Twins(build(flyElements('fly')), build, () => {
+      const build = (figure: HTMLElement) => new FlyView(model, playback, figure);
+      flies = new Twins(build(byId('fly')), build, () => {
         if (byId('stage').classList.contains('live')) void live?.then((each) => each.showOne());
         else playRuns();
       });

@@ -1,6 +1,4 @@
 /** The clock of the page: playback controls, the only animation loop, and moments for all moving parts. */
-import { drivesOf, readDrives } from '../../src/experiments/presets/drives.js';
-import type { Frame } from './service/client.js';
 import { byId } from './dom.js';
 import { drawTimeline } from './plots/timeline.js';
 import type { Run } from './service/run-result.js';
@@ -16,16 +14,10 @@ const MAX_FRAME_MS = 100;
 
 /** The visible moment of a run. */
 export interface Moment {
-  /** Model time, 0 to durationMs. */
+  /** Model time, 0 to the duration. */
   readonly timeMs: number;
-  readonly durationMs: number;
   /** True if the whole run is visible and not a moment of it. */
   readonly isWhole: boolean;
-  readonly playing: boolean;
-  /** Rate of each channel in Hz: in the 5 ms frame of this moment, or over the whole run if `isWhole`. */
-  readonly rates: Readonly<Record<string, number>>;
-  /** Drives for these rates, without unit; engineered. */
-  readonly drives: Readonly<Record<string, number>>;
 }
 
 export class Playback {
@@ -33,11 +25,9 @@ export class Playback {
   readonly #play = byId<HTMLButtonElement>('play');
   readonly #listeners: ((moment: Moment) => void)[] = [];
   readonly #painters = new Set<() => void>();
-  #run: Run | undefined;
-  /** Drives of each frame, computed when the frame is first visible. */
-  #drives = new Map<Frame, Moment['drives']>();
   /** Model time, 0 to #durationMs + TAIL_MS. At the end the whole run is visible. */
   #timeMs = 0;
+  /** Duration of the longer run; 0 before the first. */
   #durationMs = 0;
   #isPlaying = false;
   #speed = DEFAULT_SPEED;
@@ -71,8 +61,6 @@ export class Playback {
 
   /** Takes a run and its comparison, and plays them unless the user prefers reduced motion. */
   show(run: Run, kept: Run | undefined): void {
-    this.#run = run;
-    this.#drives = new Map();
     const durationMs = Math.max(run.response.duration_ms, kept?.response.duration_ms ?? 0);
     this.#durationMs = durationMs;
     this.#timeMs = durationMs + TAIL_MS;
@@ -112,9 +100,9 @@ export class Playback {
     requestAnimationFrame((next) => this.#frame(next));
     this.#advance(now - this.#lastFrame);
     this.#lastFrame = now;
-    if (this.#changed && this.#run !== undefined) {
+    if (this.#changed && this.#durationMs > 0) {
       this.#changed = false;
-      const moment = this.#momentOf(this.#run);
+      const moment = { timeMs: Math.min(this.#timeMs, this.#durationMs), isWhole: this.#isAtEnd };
       this.#show(moment);
       for (const listener of this.#listeners) listener(moment);
     }
@@ -133,38 +121,14 @@ export class Playback {
     return this.#timeMs >= this.#durationMs + TAIL_MS;
   }
 
-  #momentOf({ response }: Run): Moment {
-    const [isWhole, durationMs] = [this.#isAtEnd, this.#durationMs];
-    const timeMs = Math.min(this.#timeMs, durationMs);
-    const { frames } = response;
-    const frame = isWhole ? undefined : frames[frames.findLastIndex(({ t }) => t <= timeMs)];
-    return {
-      timeMs,
-      durationMs,
-      isWhole,
-      playing: this.#isPlaying,
-      rates: frame?.channels ?? response.channels,
-      drives: frame === undefined ? response.drive : this.#drivesOf(frame),
-    };
-  }
-
-  #drivesOf(frame: Frame): Moment['drives'] {
-    let drives = this.#drives.get(frame);
-    if (drives === undefined) {
-      drives = readDrives(frame.channels, drivesOf(Object.keys(frame.channels)));
-      this.#drives.set(frame, drives);
-    }
-    return drives;
-  }
-
-  #show({ timeMs, durationMs, isWhole, playing }: Moment): void {
+  #show({ timeMs, isWhole }: Moment): void {
     const text = isWhole
       ? 'Whole run: every neuron that spiked'
-      : `${timeMs.toFixed(1)} ms of ${durationMs} ms`;
+      : `${timeMs.toFixed(1)} ms of ${this.#durationMs} ms`;
     byId('shown-moment').textContent = text;
     this.#time.value = String(timeMs);
     this.#time.setAttribute('aria-valuetext', text);
-    this.#play.classList.toggle('playing', playing);
-    this.#play.setAttribute('aria-label', playing ? 'Pause' : 'Play');
+    this.#play.classList.toggle('playing', this.#isPlaying);
+    this.#play.setAttribute('aria-label', this.#isPlaying ? 'Pause' : 'Play');
   }
 }

@@ -9,11 +9,7 @@ export type Selection =
 export function neuronsOf(selection: Selection | undefined, { typeIndices }: CompactAtlas): number[] {
   if (selection === undefined) return [];
   if (selection.kind === 'neuron') return [selection.neuron];
-  const neurons: number[] = [];
-  typeIndices.forEach((type, neuron) => {
-    if (type === selection.type) neurons.push(neuron);
-  });
-  return neurons;
+  return [...typeIndices.keys()].filter((neuron) => typeIndices[neuron] === selection.type);
 }
 
 /** Index of the type of a neuron, or the type itself. */

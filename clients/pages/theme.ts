@@ -14,17 +14,13 @@ export const SUPER_CLASSES = [
   'motor',
 ] as const;
 
-export interface Theme {
+/** Names in styles.css. `shared` is the colour of neurons that the run and the kept run share. */
+const COLOURS = ['panel', 'stage', 'text', 'muted', 'line', 'run', 'kept', 'shared'] as const;
+
+type Colours = Readonly<Record<(typeof COLOURS)[number], string>>;
+
+export interface Theme extends Colours {
   readonly dark: boolean;
-  readonly panel: string;
-  readonly stage: string;
-  readonly text: string;
-  readonly muted: string;
-  readonly line: string;
-  readonly run: string;
-  readonly kept: string;
-  /** Colour of neurons that the run and the kept run share. */
-  readonly shared: string;
   /** One for each of SUPER_CLASSES, then one for all others. */
   readonly superClasses: readonly string[];
 }
@@ -39,15 +35,8 @@ export function readTheme(): Theme {
     return darkness.matches ? dark! : light!;
   };
   return {
+    ...(Object.fromEntries(COLOURS.map((name) => [name, colour(name)])) as Colours),
     dark: darkness.matches,
-    panel: colour('panel'),
-    stage: colour('stage'),
-    text: colour('text'),
-    muted: colour('muted'),
-    line: colour('line'),
-    run: colour('run'),
-    kept: colour('kept'),
-    shared: colour('shared'),
     superClasses: [...SUPER_CLASSES, 'other'].map((superClass) => colour(`class-${superClass}`)),
   };
 }

@@ -41,16 +41,7 @@ const POLAR_RADIANS = 1.25;
 /** Time of the run at which a stimulus has its full strength. */
 const ARRIVES_IN_MS = 5;
 
-/** Elements of the page that show a fly. */
-export interface FlyElements {
-  readonly frame: HTMLElement;
-  readonly canvas: HTMLCanvasElement;
-  /** Names the fly and its behaviour. */
-  readonly caption: HTMLElement;
-}
-
 export class FlyView {
-  readonly #frame: HTMLElement;
   readonly #canvas: HTMLCanvasElement;
   readonly #name: HTMLElement;
   readonly #behaviour: HTMLElement;
@@ -71,16 +62,18 @@ export class FlyView {
   /** True if the user has turned the camera since it was last positioned. */
   #isTurned = false;
 
-  /** @throws Error if the browser has no WebGL */
+  /**
+   * @param frame has a canvas, and a caption for the name of the fly and its behaviour
+   * @throws Error if the browser has no WebGL
+   */
   constructor(
     private readonly model: Model,
     private readonly playback: Playback,
-    { frame, canvas, caption }: FlyElements,
+    private readonly frame: HTMLElement,
   ) {
-    this.#frame = frame;
-    this.#canvas = canvas;
-    this.#name = caption.querySelector('.who')!;
-    this.#behaviour = caption.querySelector('.who + span')!;
+    this.#canvas = frame.querySelector('canvas')!;
+    this.#name = frame.querySelector('.who')!;
+    this.#behaviour = frame.querySelector('.who + span')!;
     this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
     // Checking for errors would wait for the shader compiler.
     this.#renderer.debug.checkShaderErrors = false;
@@ -106,7 +99,7 @@ export class FlyView {
     // The renderer loses its background with the context.
     this.#canvas.addEventListener('webglcontextrestored', () => this.#paintIn());
     this.#camera.position.setFromSphericalCoords(1, POLAR_RADIANS, AZIMUTH_RADIANS);
-    new ResizeObserver(() => this.#fit()).observe(this.#frame);
+    new ResizeObserver(() => this.#fit()).observe(this.frame);
     this.#fit();
     this.#paintIn();
     onThemeChange(() => this.#paintIn());
@@ -204,7 +197,7 @@ export class FlyView {
   }
 
   #fit(): void {
-    const { clientWidth, clientHeight } = this.#frame;
+    const { clientWidth, clientHeight } = this.frame;
     if (clientWidth === 0 || clientHeight === 0) return;
     this.#renderer.setSize(clientWidth, clientHeight, false);
     this.#camera.aspect = clientWidth / clientHeight;

@@ -1,7 +1,7 @@
 /** Shows two flies side by side that get the same input events: one has all its neurons, the other lacks some. */
 import { byId } from '../dom.js';
 import type { FullRun } from '../service/client.js';
-import type { FlyElements, FlyView } from './fly-view.js';
+import type { FlyView } from './fly-view.js';
 
 export class Twins {
   readonly #views = byId('views');
@@ -13,7 +13,7 @@ export class Twins {
   /** @param onBack called if the user wants one fly again */
   constructor(
     readonly first: FlyView,
-    private readonly build: (elements: FlyElements) => FlyView,
+    private readonly build: (figure: HTMLElement) => FlyView,
     onBack: () => void,
   ) {
     this.#back.addEventListener('click', () => {
@@ -58,7 +58,7 @@ export class Twins {
 
   #begin(names: string): FlyView | undefined {
     try {
-      this.#second ??= this.build(flyElements('fly-2'));
+      this.#second ??= this.build(this.#frame);
     } catch {
       // Browsers bound the number of WebGL contexts.
       return undefined;
@@ -73,14 +73,4 @@ export class Twins {
     this.#views.classList.toggle('twins', areTwo);
     this.#frame.hidden = this.#back.hidden = !areTwo;
   }
-}
-
-/** @param id of the figure */
-export function flyElements(id: string): FlyElements {
-  const frame = byId(id);
-  return {
-    frame,
-    canvas: frame.querySelector('canvas')!,
-    caption: frame.querySelector('figcaption')!,
-  };
 }

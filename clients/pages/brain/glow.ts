@@ -32,14 +32,11 @@ export const KEPT_BYTE = 1;
  */
 export function glowAt({ steps, neurons }: Raster, timeMs: number, light: Uint8Array, offset: number): void {
   const now = Math.floor(timeMs * STEPS_PER_MS);
-  for (
-    let spike = firstFrom(steps, now - FADED_STEPS);
-    spike < steps.length && steps[spike]! <= now;
-    spike++
-  ) {
+  steps.forEach((step, spike) => {
+    if (step > now || step < now - FADED_STEPS) return;
     const at = offset + LIGHT_STRIDE * neurons[spike]!;
-    light[at] = Math.min(BRIGHTEST, light[at]! + FADE[now - steps[spike]!]!);
-  }
+    light[at] = Math.min(BRIGHTEST, light[at]! + FADE[now - step]!);
+  });
 }
 
 /** Lights every responding neuron, brighter with more spikes. */
@@ -71,16 +68,4 @@ export function subtractShared(light: Uint8Array, neurons: Iterable<number>): vo
 
 function brightnessOf(spikes: number): number {
   return Math.min(BRIGHTEST, SUMMARY_ONE_SPIKE + SUMMARY_PER_DOUBLING * Math.log2(spikes));
-}
-
-/** Index of the first spike at `step` or later. */
-function firstFrom(steps: Uint16Array, step: number): number {
-  let low = 0;
-  let high = steps.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (steps[middle]! < step) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -4,10 +4,9 @@ import type { Members } from './json.js';
 const MAX_DOCUMENTS = 50;
 
 export class DraftHistory {
-  /** The last one is in the form. */
-  #past: Members[] = [];
-  /** The last one comes next. */
-  #undone: Members[] = [];
+  #documents: Members[] = [];
+  /** The index of the one in the form; -1 before the first. */
+  #at = -1;
   #control: string | undefined;
 
   /**
@@ -15,12 +14,12 @@ export class DraftHistory {
    * @param control the control that is typed in or dragged, if any; its changes count as one until `endChange`
    */
   take(document: Members, control?: string): void {
-    const last = this.#past.at(-1);
-    if (last !== undefined && JSON.stringify(last) === JSON.stringify(document)) return;
-    if (control !== undefined && control === this.#control) this.#past.pop();
+    if (JSON.stringify(this.#documents[this.#at]) === JSON.stringify(document)) return;
+    const isSameChange = control !== undefined && control === this.#control;
     this.#control = control;
-    this.#past = [...this.#past, document].slice(-MAX_DOCUMENTS);
-    this.#undone = [];
+    const before = this.#documents.slice(0, this.#at + (isSameChange ? 0 : 1));
+    this.#documents = [...before, document].slice(-MAX_DOCUMENTS);
+    this.#at = this.#documents.length - 1;
   }
 
   endChange(): void {
@@ -28,26 +27,25 @@ export class DraftHistory {
   }
 
   get canUndo(): boolean {
-    return this.#past.length > 1;
+    return this.#at > 0;
   }
 
   get canRedo(): boolean {
-    return this.#undone.length > 0;
+    return this.#at + 1 < this.#documents.length;
   }
 
   /** @returns the document before the one in the form; undefined if there is none */
   undo(): Members | undefined {
-    this.#control = undefined;
-    if (!this.canUndo) return undefined;
-    this.#undone.push(this.#past.pop()!);
-    return this.#past.at(-1);
+    return this.canUndo ? this.#move(-1) : undefined;
   }
 
   /** @returns the document that was undone last */
   redo(): Members | undefined {
+    return this.canRedo ? this.#move(1) : undefined;
+  }
+
+  #move(by: -1 | 1): Members {
     this.#control = undefined;
-    const next = this.#undone.pop();
-    if (next !== undefined) this.#past.push(next);
-    return next;
+    return this.#documents[(this.#at += by)]!;
   }
 }

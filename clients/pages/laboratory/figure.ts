@@ -37,13 +37,11 @@ async function pictureOf({ svg, widthMm }: FigureFile): Promise<Blob> {
   // The content security policy allows images from data: URLs, but not from blobs.
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
-  const canvas = document.createElement('canvas');
-  canvas.width = Math.round((widthMm / MM_PER_INCH) * USUAL_DPI);
-  canvas.height = Math.round(canvas.width * (image.naturalHeight / image.naturalWidth));
-  canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) =>
-    canvas.toBlob((blob) => (blob === null ? reject(new Error('The browser made no PNG.')) : resolve(blob))),
-  );
+  const width = Math.round((widthMm / MM_PER_INCH) * USUAL_DPI);
+  const height = Math.round(width * (image.naturalHeight / image.naturalWidth));
+  const canvas = new OffscreenCanvas(width, height);
+  canvas.getContext('2d')!.drawImage(image, 0, 0, width, height);
+  return canvas.convertToBlob();
 }
 
 async function bytesOf(url: string): Promise<Uint8Array> {

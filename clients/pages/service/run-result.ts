@@ -22,16 +22,10 @@ export function runOf(response: FullRun): Run {
 }
 
 function rasterOf({ frames }: Pick<FullRun, 'frames'>): Raster {
-  const total = frames.reduce((sum, { steps }) => sum + steps.length, 0);
-  const steps = new Uint16Array(total);
-  const neurons = new Uint32Array(total);
-  let at = 0;
-  for (const frame of frames) {
-    steps.set(frame.steps, at);
-    neurons.set(frame.spikes, at);
-    at += frame.steps.length;
-  }
-  return { steps, neurons };
+  return {
+    steps: Uint16Array.from(frames.flatMap(({ steps }) => steps)),
+    neurons: Uint32Array.from(frames.flatMap(({ spikes }) => spikes)),
+  };
 }
 
 function spikeCountsOf({ neurons }: Raster): SpikeCounts {
