@@ -1,4 +1,4 @@
-/** Longest wait for an answer of the service, and for its next piece. It sends lines of progress in between. */
+/** Longest wait for an answer, and for its next piece. The service sends lines of progress in between. */
 const PATIENCE_MS = 60_000;
 
 /** Fetches from the network. @throws DOMException TimeoutError if nothing comes for a time */

@@ -2,6 +2,7 @@
 import type * as NodeFiles from 'node:fs/promises';
 import type { LoadProgress } from '#client';
 import { CodedError } from '../../src/engine/errors.js';
+import { fetchInTime } from './fetch-in-time.js';
 
 /** The address of brain.js; the other files of the brain are beside it. A bundler must not follow them. */
 export const HERE = import.meta.url;
@@ -51,7 +52,7 @@ export async function loadBrain(
   const stored = await cache?.match(url);
   if (stored !== undefined) return { bytes: await stored.arrayBuffer(), source: url, keep: doNothing };
   const response = await responseOf(url, options.signal);
-  // The browser holds the bytes of this copy outside the page's heap, and frees them as soon as they are stored.
+  // The bytes of this copy are freed as soon as they are stored.
   const copy = cache && response.clone();
   const keep = async (): Promise<void> => {
     const own = new Request(url);
@@ -59,7 +60,7 @@ export async function loadBrain(
       if (folderOf(other) === folderOf(own)) await cache!.delete(other);
     if (copy !== undefined) await cache!.put(own, copy);
   };
-  return { bytes: await bytesOf(response, options), source: url, keep };
+  return { bytes: await read(url, options.signal, bytesOf(response, options)), source: url, keep };
 }
 
 function folderOf({ url }: Request): string {
@@ -91,28 +92,34 @@ function isFile(source: string | URL): boolean {
 
 /** @throws CodedError CONNECTOME_MISSING */
 export async function loadFile(source: string | URL, signal: AbortSignal | undefined): Promise<ArrayBuffer> {
-  if (!isFile(source)) return (await responseOf(String(source), signal)).arrayBuffer();
+  if (!isFile(source)) {
+    const response = await responseOf(String(source), signal);
+    return read(source, signal, response.arrayBuffer());
+  }
   const module = 'node:fs/promises';
   const { readFile } = (await import(/* @vite-ignore */ module)) as typeof NodeFiles;
   const path = String(source).startsWith('file:') ? new URL(source) : source;
+  return Uint8Array.from(await read(source, signal, readFile(path, { signal }))).buffer;
+}
+
+async function responseOf(url: string, signal: AbortSignal | undefined): Promise<Response> {
+  const response = await read(url, signal, fetchInTime(url, signal ? { signal } : {}));
+  if (!response.ok) throw missing(url, new Error(`the server answered ${response.status}`));
+  return response;
+}
+
+/** @throws CodedError CONNECTOME_MISSING if reading fails, or the reason of the signal */
+async function read<T>(
+  source: string | URL,
+  signal: AbortSignal | undefined,
+  reading: Promise<T>,
+): Promise<T> {
   try {
-    return Uint8Array.from(await readFile(path, { signal })).buffer;
+    return await reading;
   } catch (error) {
     signal?.throwIfAborted();
     throw missing(source, error);
   }
-}
-
-async function responseOf(url: string, signal: AbortSignal | undefined): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(url, signal ? { signal } : {});
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw missing(url, error);
-  }
-  if (!response.ok) throw missing(url, new Error(`the server answered ${response.status}`));
-  return response;
 }
 
 function bytesOf(response: Response, { onProgress }: LoadOptions): Promise<ArrayBuffer> {
@@ -132,6 +139,6 @@ function bytesOf(response: Response, { onProgress }: LoadOptions): Promise<Array
 }
 
 function missing(source: string | URL, cause: unknown): CodedError {
-  const message = `The file ${String(source)} cannot be read: ${(cause as Error).message}.`;
+  const message = `The file ${String(source)} cannot be read: ${(cause as Error).message.replace(/\.$/, '')}.`;
   return new CodedError('CONNECTOME_MISSING', message, { cause });
 }

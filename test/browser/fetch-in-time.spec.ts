@@ -1,6 +1,6 @@
-/** Requests of pages to the service: they end if the connection is silent, and only then. */
+/** Requests of pages to the service or a site: they end if the connection is silent, and only then. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fetchInTime } from '../../clients/pages/service/network.js';
+import { fetchInTime } from '../../clients/tab/fetch-in-time.js';
 import { answeredBy } from '../support/answered-by.js';
 
 /** Long enough for a server of the same machine to begin, however busy it is. */

@@ -1220,6 +1220,20 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('acts on a press that leaves a field whose text changes the form', async () => {
+    const { page } = await open({ ...DOSE, silence: ['S_loom'] });
+    const silenced = page.getByRole('combobox', { name: 'Add neurons to what is silenced' });
+    await silenced.fill('C_escape');
+    await page.getByRole('button', { name: 'Add an input' }).click();
+    await silenced.fill('S_food');
+    const list = page.getByRole('list', { name: 'Neurons of what is silenced' });
+    await list.getByRole('button', { name: 'Remove S_loom' }).click();
+    const { inputs, silence } = await documentOn(page);
+    expect(Object.keys(inputs)).toEqual([...Object.keys(DOSE.inputs), 'input']);
+    expect(silence).toEqual(['C_escape', 'S_food']);
+    await page.close();
+  });
+
   it('completes names, gives each press of Stimulate an input, and runs with Ctrl+Enter', async () => {
     const { page } = await open({ duration_ms: 50, trials: 2 });
     await page.locator('#search-type').fill('S_');

@@ -81,6 +81,24 @@ export class DocumentForm {
         onLeft();
       });
     }
+    this.#keepPresses();
+  }
+
+  /** A press that leaves a field may redraw the form. Then its release acts on the control in place of the pressed one. */
+  #keepPresses(): void {
+    let release = (): void => undefined;
+    this.#fields.addEventListener('mousedown', ({ target }) => {
+      const place = target as Element;
+      const pressed = place.closest('label')?.control ?? place.closest<HTMLElement>(`[${KEY}]`);
+      const withKey = () => this.#withKey(pressed?.getAttribute(KEY) ?? '');
+      const at = pressed === null ? -1 : withKey().indexOf(pressed);
+      release = () => {
+        if (pressed === null || pressed.isConnected) return;
+        withKey()[at]?.focus({ preventScroll: true });
+        withKey()[at]?.click();
+      };
+    });
+    this.#fields.addEventListener('mouseup', () => release());
   }
 
   get document(): Members {
@@ -198,10 +216,8 @@ export class DocumentForm {
   #render(): void {
     const hadFocus = this.#fields.contains(document.activeElement);
     const focused = document.activeElement?.getAttribute(KEY) ?? '';
-    const legend = this.#fields.querySelector('legend')!;
     this.#typed = null;
     this.#fields.replaceChildren(
-      legend,
       ...this.#controls('', { name: MEMBERS['name']! }),
       this.#inputs(),
       this.#silence(),
@@ -229,9 +245,12 @@ export class DocumentForm {
 
   /** Restores the focus. If its control is gone, the control that adds such items gets it. */
   #focusAgain(key: string): void {
-    const withKey = (wanted: string) =>
-      this.#fields.querySelector<HTMLElement>(`[${KEY}="${CSS.escape(wanted)}"]`);
-    (withKey(key) ?? withKey(key.split(':', 1)[0]!))?.focus({ preventScroll: true });
+    const [same = this.#withKey(key.split(':', 1)[0]!)[0]] = this.#withKey(key);
+    same?.focus({ preventScroll: true });
+  }
+
+  #withKey(key: string): HTMLElement[] {
+    return [...this.#fields.querySelectorAll<HTMLElement>(`[${KEY}="${CSS.escape(key)}"]`)];
   }
 
   #inputs(): HTMLElement {

@@ -110,7 +110,7 @@ async function describe(): Promise<void> {
     form.setGain(gainMv);
     opening.setGain(gainMv);
     digest = model.connectome_digest;
-    if (opening.isOpen) {
+    if (opening.isOpen && outcome.asked === undefined) {
       runsWhenChecked = 'live';
       return checkSoon(0);
     }
@@ -583,7 +583,11 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
   const hadFocus = document.activeElement === stop;
   allowRun();
   if (hadFocus) run.focus({ preventScroll: true });
-  if (failure === undefined) return;
+  if (failure === undefined) {
+    // This experiment has cleared the notice that would have asked for the model again.
+    if (digest === undefined) void describe();
+    return;
+  }
   if (failure.kind === 'refused') {
     showFault(failure);
     allowRun();

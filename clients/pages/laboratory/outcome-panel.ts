@@ -8,7 +8,7 @@ import type { Look } from '../../../src/experiments/figures/figure-file.js';
 import { haveSameNeurons } from '../../../src/engine/connectome/model-id.js';
 import { eventReports, measuredReports } from '../../../src/experiments/figures/report-figures.js';
 import { eventKindOf } from '../../../src/experiments/kinds/report-kinds.js';
-import { byId, choiceOf, counted, element, grouped, pushButton, save, terms } from '../dom.js';
+import { byId, choiceOf, counted, element, grouped, save, terms } from '../dom.js';
 import { drawnIn } from '../plots/figure-box.js';
 import { asFailure, service, ServiceFailure } from '../service/client.js';
 import { type NeuronIndex, neuronIndexOfBrain } from '../service/neuron-index.js';
@@ -80,6 +80,10 @@ export class OutcomePanel {
   ) {
     document.querySelectorAll<HTMLButtonElement>('[data-save]').forEach((button) => {
       button.addEventListener('click', () => void this.#save(button.dataset['save']!));
+    });
+    byId('all-rates').addEventListener('click', () => {
+      this.#rowsShown = Infinity;
+      this.#draw();
     });
     onThemeChange(() => this.#drawFigure());
     onWidth(() => this.#drawSoon());
@@ -415,15 +419,11 @@ export class OutcomePanel {
     const { experiment } = this.#head;
     const rows = fillRatesTable(table, experiment, this.#findings, this.#rowsShown);
     const order = experiment.sweep === undefined ? ', sorted by activity' : '';
-    const all = pushButton(`Show all ${grouped(rows)} rows`, () => {
-      this.#rowsShown = Infinity;
-      this.#draw();
-    });
-    byId('rates-note').replaceChildren(
-      ...(rows > this.#rowsShown
-        ? [`The first ${this.#rowsShown} of ${grouped(rows)} rows${order}. `, all]
-        : []),
-    );
+    const note = byId('rates-note');
+    note.hidden = rows <= this.#rowsShown;
+    note.firstElementChild!.textContent = `The first ${this.#rowsShown} of ${grouped(rows)} rows${order}.`;
+    // The same button in each drawing, because it may be pressed between two.
+    byId('all-rates').textContent = `Show all ${grouped(rows)} rows`;
     byId('rates-of-reports').hidden = measuredReports(experiment).length === 0;
   }
 

@@ -14,6 +14,7 @@ import { onLoading, openWhenIdle, pageUrl, placeFromNow } from '../service/trans
 const SIMULATING = 'Simulating …';
 
 let digest: string | undefined;
+let isFirstOver = false;
 /** One experiment runs at a time, since all share the workers of the tab. */
 let underWay: Promise<unknown> = Promise.resolve();
 /** The status of the figure that is computed. */
@@ -73,8 +74,8 @@ class LiveFigure {
         this.#status.textContent = `${asFailure(error).message} Move the slider to try again.`;
       } finally {
         statusUnderWay = undefined;
-        // The first figure does not share the connection with the brain.
-        if (digest !== undefined) openWhenIdle(digest);
+        isFirstOver = true;
+        openBrain();
       }
     });
   }
@@ -106,7 +107,13 @@ async function prepare(): Promise<void> {
     const model = await service.model();
     describeModelLine(model);
     digest = model.connectome_digest;
+    openBrain();
   } catch {
     // Each figure says what fails.
   }
+}
+
+/** Loads the brain into this tab once the model is known and the first figure no longer needs the connection. */
+function openBrain(): void {
+  if (digest !== undefined && isFirstOver) openWhenIdle(digest);
 }

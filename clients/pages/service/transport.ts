@@ -5,7 +5,7 @@
 import type { Brain } from '#client';
 import type { openBrain } from '../../tab/open-brain.js';
 import { loadingSentence } from './loading.js';
-import { fetchInTime } from './network.js';
+import { fetchInTime } from '../../tab/fetch-in-time.js';
 
 /** True on a site without a service. */
 export const IS_SITE = import.meta.env.MODE === 'site';
