@@ -229,6 +229,7 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
       await until(() => load.count(200) >= seen + some);
     };
     await more();
+    const all = [...replicas];
     for (const [at, { port, metricsPort, stop }] of replicas.entries()) {
       expect(await stop()).toBe(0);
       replicas[at] = await startProcess({
@@ -236,6 +237,7 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
         PORT: String(port),
         METRICS_PORT: String(metricsPort),
       });
+      all.push(replicas[at]);
       await replicas[at].untilReady();
       await more();
     }
@@ -244,7 +246,10 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
       expect(await replica.metric('nes_simulations_total{backend="cpu"}')).toBeGreaterThan(0);
     }
     const answers = await load.stop();
-    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    const failed = answers.filter(({ status }) => status !== 200);
+    const refusals = all.map((replica) => replica.log().filter(({ status }) => Number(status) >= 500));
+    // nginx hides a first refusal, so the logs are shown only beside a failure.
+    expect([failed, failed.length === 0 ? [] : refusals]).toEqual([[], []]);
     const slowest = Math.max(...answers.map(({ ms }) => ms));
     observed(
       'both replicas replaced, one after the other, under load',

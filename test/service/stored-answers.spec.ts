@@ -11,40 +11,47 @@ const DOCUMENT = { ...SUGAR, sweep: [], duration_ms: 120, trials: 10 };
 
 describe('a stored answer', () => {
   let service: Service;
+  let tests = 0;
+  /** Each test has a client and a document of its own. */
+  let own: typeof DOCUMENT & { readonly seed: number };
+  const ask = (document: object, query = '', headers = {}) =>
+    run(service, document, query, { 'x-forwarded-for': `203.0.113.${tests}`, ...headers });
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startReadyService({
       WORKERS: '2',
       EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: String(BUDGET_S),
+      TRUST_PROXY: 'loopback',
     });
   });
-  afterEach(() => service.stop());
+  afterAll(() => service.stop());
+  beforeEach(() => (own = { ...DOCUMENT, seed: ++tests }));
 
   it.each(['json', 'ndjson', 'csv', 'arrow', 'svg'])(
     'costs nothing and has the same bytes, as %s',
     async (format) => {
       const query = `?format=${format}`;
-      const first = await run(service, DOCUMENT, query);
+      const first = await ask(own, query);
       expect(first.status).toBe(200);
       const bytes = Buffer.from(await first.arrayBuffer());
       for (let again = 0; again < 3; again++) {
-        const next = await run(service, DOCUMENT, query);
+        const next = await ask(own, query);
         expect(next.status).toBe(200);
         const lines = (text: string) => text.split('\n').filter((line) => !line.includes('"progress"'));
         if (format === 'ndjson') expect(lines(await next.text())).toEqual(lines(bytes.toString()));
         else expect(Buffer.from(await next.arrayBuffer()).equals(bytes)).toBe(true);
       }
       // Another experiment is charged.
-      expect((await run(service, { ...DOCUMENT, seed: 7 }, query)).status).toBe(429);
+      expect((await ask({ ...own, seed: 100 + own.seed }, query)).status).toBe(429);
     },
   );
 
   it.each(['json', 'ndjson'])('in %s is drawn, and not computed again', async (format) => {
     const reports = { escape: { node_set: 'C_escape' }, raster: { node_set: 'C_escape', type: 'spikes' } };
-    const document = { ...DOCUMENT, reports, name: 'Drawn "<again>"' };
-    const answer = await run(service, document, `?format=${format}`);
+    const document = { ...own, reports, name: 'Drawn "<again>"' };
+    const answer = await ask(document, `?format=${format}`);
     await answer.text();
-    const drawn = await run(service, document, '', { accept: 'image/svg+xml' });
+    const drawn = await ask(document, '', { accept: 'image/svg+xml' });
     expect(drawn.status).toBe(200);
     expect(drawn.headers.get('content-type')).toBe('image/svg+xml; charset=utf-8');
     const svg = await drawn.text();
@@ -56,11 +63,11 @@ describe('a stored answer', () => {
     } finally {
       await other.stop();
     }
-    expect(await (await run(service, document, '?format=svg')).text()).toBe(svg);
+    expect(await (await ask(document, '?format=svg')).text()).toBe(svg);
   });
 
   it('is awaited by equal experiments that arrive during the first', async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => run(service, DOCUMENT)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(own)));
     expect(answers.map(({ status }) => status)).toEqual(new Array(8).fill(200));
     const texts = await Promise.all(answers.map((answer) => answer.text()));
     expect(new Set(texts).size).toBe(1);
@@ -71,7 +78,7 @@ describe('a stored answer', () => {
     const sorted = { escape: reports.escape, walk: reports.walk };
     const answers = [];
     for (const each of [reports, sorted]) {
-      const answer = await run(service, { ...DOCUMENT, duration_ms: 10, reports: each });
+      const answer = await ask({ ...own, duration_ms: 10, reports: each });
       answers.push(await answer.json());
     }
     const [first, second] = answers;
@@ -84,9 +91,9 @@ describe('a stored answer', () => {
   });
 
   it('is none if the experiment failed', async () => {
-    const refused = { ...DOCUMENT, trials: 30 };
-    expect((await run(service, refused)).status).toBe(422);
-    expect((await run(service, refused)).status).toBe(422);
+    const refused = { ...own, trials: 30 };
+    expect((await ask(refused)).status).toBe(422);
+    expect((await ask(refused)).status).toBe(422);
   });
 });
 
