@@ -1,5 +1,6 @@
 /** Converts overrides, which name sets of neurons, to the connections that they change. */
 import type { Wiring } from '../connectome/connectome.js';
+import { getOrInsert } from '../get-or-insert.js';
 import type { ConnectionOverride } from '../stimulus/protocol.js';
 
 /** Connections whose weights are multiplied. */
@@ -42,17 +43,9 @@ export function factorsOfOverrides(
   const ofTarget = marksOf(({ targets }) => targets);
   const weights = overrides.map(({ weight }) => weight);
   const known = new Map<number, number>();
-  const factorOf = (marks: number): number => {
-    let factor = known.get(marks);
-    if (factor === undefined) {
-      factor = weights.reduce(
-        (product, weight, bit) => ((marks >>> bit) & 1 ? product * weight : product),
-        1,
-      );
-      known.set(marks, factor);
-    }
-    return factor;
-  };
+  const productOf = (marks: number): number =>
+    weights.reduce((product, weight, bit) => ((marks >>> bit) & 1 ? product * weight : product), 1);
+  const factorOf = (marks: number): number => getOrInsert(known, marks, productOf);
   const most = rowStart
     .subarray(0, neuronCount)
     .reduce((sum, begin, source) => (ofSource[source] === 0 ? sum : sum + rowStart[source + 1]! - begin), 0);

@@ -1,5 +1,6 @@
 /** Reads an answer in JSON or NDJSON back, to draw it. */
 import type { Connectome } from '../../engine/connectome/connectome.js';
+import { neuronIndexOf } from '../../engine/connectome/neuron-index.js';
 import type {
   AnsweredCondition,
   ExperimentEvent,
@@ -28,18 +29,12 @@ export function drawableForms(wanted: AnswerRequest): readonly AnswerRequest[] {
  */
 export function eventsOfAnswer(
   bytes: Uint8Array,
-  neurons: Pick<Connectome, 'neuronCount' | 'neuronId'>,
+  connectome: Connectome,
 ): readonly ExperimentEvent[] | undefined {
   const { head, conditions, totals } = partsOf(new TextDecoder().decode(bytes));
   if (totals.next_page !== undefined) return undefined;
   const { experiment } = head;
-  const indices = new Map<string, number>();
-  const indexOf = (id: string): number => {
-    if (indices.size === 0)
-      for (let neuron = 0; neuron < neurons.neuronCount; neuron++)
-        indices.set(neurons.neuronId(neuron), neuron);
-    return indices.get(id)!;
-  };
+  const indexOf = (id: string): number => neuronIndexOf(connectome).withId(id)!;
   const tableOrGroups = (report: GroupResults | TableColumns, name: string) =>
     'trial' in report ? eventTableOf(report, experiment, name, indexOf) : report;
   return [

@@ -39,7 +39,7 @@ class Arena {
   take(bytes: number): Piece {
     const room = roomFor(bytes);
     const at = this.#free.findIndex(({ begin, end }) => end - begin >= room);
-    if (at < 0) throw full(`sessions have left no ${inMb(bytes)} of memory in one piece`);
+    if (at < 0) throw queueFull(`sessions have left no ${inMb(bytes)} of memory in one piece`, RETRY_AFTER_S);
     const { begin, end } = this.#free[at]!;
     const rest = begin + room < end ? [{ begin: begin + room, end }] : [];
     this.#free = [...this.#free.slice(0, at), ...rest, ...this.#free.slice(at + 1)];
@@ -123,7 +123,7 @@ export class SessionMemory {
         );
       }
       this.#isRefused = true;
-      throw full('the system has no memory for sessions');
+      throw queueFull('the system has no memory for sessions', RETRY_AFTER_S);
     }
   }
 
@@ -140,13 +140,17 @@ export class SessionMemory {
     }
     const heldBytes = this.#shares.of(client);
     if (heldBytes + needed > maxBytes) {
-      throw full(
+      throw queueFull(
         `${takes}, others of this client have ${inMb(heldBytes)}, and ${inMb(maxBytes)} are allowed`,
+        RETRY_AFTER_S,
       );
     }
     const limit = limitFor(heldBytes, ofAll);
     if (this.#shares.ofAll + needed > limit) {
-      throw full(`${takes}, all others have ${inMb(this.#shares.ofAll)}, and ${inMb(limit)} are allowed`);
+      throw queueFull(
+        `${takes}, all others have ${inMb(this.#shares.ofAll)}, and ${inMb(limit)} are allowed`,
+        RETRY_AFTER_S,
+      );
     }
   }
 }
@@ -308,8 +312,4 @@ function roomFor(bytes: number): number {
 
 function inMb(bytes: number): string {
   return `${(bytes / BYTES_PER_MB).toFixed(1)} MB`;
-}
-
-function full(what: string): CodedError {
-  return queueFull(what, RETRY_AFTER_S);
 }

@@ -1,3 +1,4 @@
+import { bisectRight } from 'd3-array';
 import type { PhiloxSequence } from '../../engine/stimulus/philox.js';
 
 /**
@@ -50,17 +51,7 @@ export class WeightedCells {
   picker(cells: readonly number[]): (random: PhiloxSequence) => number {
     let total = 0;
     const lots = cells.map((cell) => (total += this.weights[cell]!));
-    return (random) => {
-      const lot = random.nextBelow(total);
-      let low = 0;
-      let high = cells.length - 1;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (lots[middle]! > lot) high = middle;
-        else low = middle + 1;
-      }
-      return cells[low]!;
-    };
+    return (random) => cells[bisectRight(lots, random.nextBelow(total))]!;
   }
 
   #add(cell: number, weight: number): void {

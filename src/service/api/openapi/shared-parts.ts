@@ -1,4 +1,5 @@
 /** Moves what operations repeat, such as headers and failures, into components. This halves a description. */
+import { group } from 'd3-array';
 
 type Part = Readonly<Record<string, unknown>>;
 type Parts = Record<string, Part>;
@@ -60,22 +61,18 @@ export function withSharedParts(paths: Paths): { readonly paths: Paths; readonly
  * @returns the parts by name. If parts with one name differ, each has the name of its first operation as well.
  */
 function shared(kind: string, slots: readonly Slot[]): Readonly<Record<string, Part>> {
-  const groups = new Map<string, Slot[]>();
-  for (const slot of slots) {
-    const key = JSON.stringify([slot.name, slot.part]);
-    groups.set(key, [...(groups.get(key) ?? []), slot]);
-  }
-  const names = [...groups.values()].map(([first]) => first!.name);
+  const groups = [...group(slots, ({ name, part }) => JSON.stringify([name, part])).values()];
+  const names = groups.map(([first]) => first!.name);
   const parts: Record<string, Part> = {};
-  for (const group of groups.values()) {
-    const [{ name, operationId, part }] = group as [Slot];
-    if (group.length < 2) continue;
+  for (const equal of groups) {
+    const [{ name, operationId, part }] = equal as [Slot];
+    if (equal.length < 2) continue;
     const isOnly = names.indexOf(name) === names.lastIndexOf(name);
     const base = isOnly ? name : `${name}_${operationId}`;
     const taken = Object.keys(parts).filter((each) => each.startsWith(base)).length;
     const own = Object.hasOwn(parts, base) ? `${base}_${taken + 1}` : base;
     parts[own] = part;
-    for (const slot of group) slot.put({ $ref: `#/components/${kind}/${own}` });
+    for (const slot of equal) slot.put({ $ref: `#/components/${kind}/${own}` });
   }
   return parts;
 }
