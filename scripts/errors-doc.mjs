@@ -32,7 +32,8 @@ const rows = codes
   .map((code) => `| \`${code}\` | ${ERRORS[code].exitCode} | ${ERRORS[code].meaning} |`);
 const table = ['| code | exit code | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 const text = [introduction, ...sections, COMMANDS, ofCommands, table].join('\n\n');
-const { code: document } = await format(FILE, text, options);
+const { code: document, errors } = await format(FILE, text, options);
+if (errors.length > 0) throw new Error(errors[0].message);
 
 if (!process.argv.includes('--check')) {
   writeFileSync(FILE, document);

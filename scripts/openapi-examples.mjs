@@ -203,6 +203,8 @@ function jobsOf({ id, model, conditions, cost }) {
 
 async function write(version, examples) {
   const file = targetOf(version);
-  writeFileSync(file, (await format(file, JSON.stringify(examples), options)).code);
+  const { code, errors } = await format(file, JSON.stringify(examples), options);
+  if (errors.length > 0) throw new Error(errors[0].message);
+  writeFileSync(file, code);
   console.log(file);
 }

@@ -52,7 +52,7 @@ export async function loadBrain(
   const stored = await cache?.match(url);
   if (stored !== undefined) return { bytes: await stored.arrayBuffer(), source: url, keep: doNothing };
   const response = await responseOf(url, options.signal);
-  // The bytes of this copy are freed as soon as they are stored.
+  // This copy waits in memory until it is stored.
   const copy = cache && response.clone();
   const keep = async (): Promise<void> => {
     const own = new Request(url);

@@ -73,11 +73,11 @@ export async function assembleApplication(
   const health = app.get(ModelHealth);
   configureServer(app, environment, connections, () => health.draining);
   for (const description of API_DESCRIPTIONS) {
-    app
-      .get(OpenApiController)
-      .publish(description.version, (channels) =>
-        describedFor(describeApi(app, description), description, channels),
-      );
+    let document: ReturnType<typeof describeApi> | undefined;
+    app.get(OpenApiController).publish(description.version, (channels) => {
+      document ??= describeApi(app, description);
+      return describedFor(document, description, channels);
+    });
   }
   return app;
 }

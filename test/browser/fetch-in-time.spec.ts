@@ -1,6 +1,7 @@
 /** Requests of pages to the service or a site: they end if the connection is silent, and only then. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchInTime } from '../../clients/tab/fetch-in-time.js';
+import { loadBrain } from '../../clients/tab/load-brain.js';
 import { answeredBy } from '../support/answered-by.js';
 
 /** Long enough for a server of the same machine to begin, however busy it is. */
@@ -64,4 +65,19 @@ it('ends with its signal, and tells the service if its reader leaves', async () 
       await left;
     },
   );
+});
+
+it('ends the loading of a brain of which nothing comes any more', async () => {
+  const { setTimeout: usual } = globalThis;
+  const sooner = (end: () => void, ms?: number) => usual(end, ms! >= LONG_MS ? SHORT_MS : ms);
+  const timers = jest.spyOn(globalThis, 'setTimeout').mockImplementation(sooner as typeof setTimeout);
+  await answeredBy(
+    (_, response) => void response.write('a piece'),
+    async (url) => {
+      const message = `The file ${url}/it.connectome cannot be read: Nothing came for 60 s.`;
+      const loading = loadBrain(`${url}/it.connectome`, {});
+      await expect(loading).rejects.toMatchObject({ code: 'CONNECTOME_MISSING', message });
+    },
+  );
+  timers.mockRestore();
 });

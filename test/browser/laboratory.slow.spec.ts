@@ -1234,6 +1234,39 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('takes no press that is dragged away, or that begins beside the form', async () => {
+    const { page } = await open({ ...DOSE, silence: ['S_loom', 'C_walk', 'C_stop'] });
+    const list = page.getByRole('list', { name: 'Neurons of what is silenced' });
+    await list.getByRole('button', { name: 'Remove S_loom' }).click();
+    await page.getByRole('heading', { name: 'Laboratory' }).hover();
+    await page.mouse.down();
+    await list.getByRole('button', { name: 'Remove C_walk' }).hover();
+    await page.mouse.up();
+    await page.getByRole('combobox', { name: 'Add neurons to what is silenced' }).fill('S_food');
+    await list.getByRole('button', { name: 'Remove C_walk' }).hover();
+    await page.mouse.down();
+    await page.getByRole('heading', { name: 'Laboratory' }).hover();
+    await page.mouse.up();
+    expect((await documentOn(page)).silence).toEqual(['C_walk', 'C_stop', 'S_food']);
+    await page.close();
+  });
+
+  it('asks for the model again after an experiment that was answered meanwhile', async () => {
+    const { page } = await openPage(served.browser, served.service, 'about:blank');
+    const unavailable = {
+      status: 503,
+      headers: { 'retry-after': '600' },
+      json: { error: 'The model is loading.' },
+    };
+    await page.route(/\/api\/v1\/model$/, (route) => route.fulfill(unavailable));
+    await page.goto(served.service.url + pathOf(DOSE));
+    await expectText(page, '#alert', /currently unavailable/);
+    await page.unroute(/\/api\/v1\/model$/);
+    await run(page);
+    await expectText(page, '#model-line', /neurons/);
+    await page.close();
+  });
+
   it('completes names, gives each press of Stimulate an input, and runs with Ctrl+Enter', async () => {
     const { page } = await open({ duration_ms: 50, trials: 2 });
     await page.locator('#search-type').fill('S_');

@@ -41,6 +41,18 @@ describeWith(['chromium'], 'memory of the page', () => {
     await limited.stop();
   });
 
+  it('shows a linked run and all its content if neither the database nor the atlas answers', async () => {
+    const { page } = await openPage(served.browser, served.service, 'about:blank');
+    await page.addInitScript(() => {
+      indexedDB.open = () => ({}) as IDBOpenDBRequest;
+    });
+    await page.route(/\/atlas\//, () => undefined);
+    await page.goto(served.service.url + '/' + LOOM_HASH);
+    await expectText(page, '#key', /Stimulus loom/);
+    await page.locator('main:not(.arriving)').waitFor();
+    await page.close();
+  });
+
   it('goes back and forth between runs without asking for them again', async () => {
     const { page } = await served.open();
     await openSettings(page);

@@ -75,6 +75,27 @@ it('computes runs in the tab, with the numbers of the service', async () => {
   await page.close();
 });
 
+it('loads the brain of a lesson whose model comes after its figures', async () => {
+  const { page } = await openPage(browser, service, 'about:blank');
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/api\/v1\/model$/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  const brain = page.waitForResponse(/\/brain\/\w+\.connectome$/);
+  await page.goto(`${service.url}/lesson`);
+  await page.locator('[data-figure=sugar] svg').waitFor();
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('[data-figure] [role=status]')].every(
+      ({ textContent }) => !textContent!.startsWith('Simulating'),
+    ),
+  );
+  release();
+  expect((await brain).status()).toBe(200);
+  await page.close();
+});
+
 it('steps the live fly in the tab, but not a session that the service has opened', async () => {
   const { page, problems } = await openPage(browser, service, 'about:blank');
   const opened: string[] = [];

@@ -29,7 +29,8 @@ const FIELD = /"([^"]*)"|([^,]+|(?<=,|^)(?=,|$))/g;
 function* rowsOf(file: string): Generator<string[], void, void> {
   const text = gunzipSync(readFileSync(`${TABLES_DIR}/${file}`)).toString();
   for (let end, from = text.indexOf('\n') + 1; from < text.length; from = end + 1) {
-    end = text.indexOf('\n', from);
+    const next = text.indexOf('\n', from);
+    end = next < 0 ? text.length : next;
     const line = text.slice(from, end).trimEnd();
     yield line.includes('"')
       ? Array.from(line.matchAll(FIELD), ([, quoted, plain]) => quoted ?? plain!)

@@ -39,6 +39,8 @@ const MAX_ROWS = 32;
 const SLIDER_STEPS = 200;
 /** A larger range has no slider. */
 const MAX_SLIDER = 1000;
+/** A pointer that moves further between press and release clicks nothing. */
+const CLICK_PIXELS = 5;
 const ENDS = ['source', 'target'];
 const SELECTED = ['node_set', ...ENDS];
 
@@ -86,19 +88,28 @@ export class DocumentForm {
 
   /** A press that leaves a field may redraw the form. Then its release acts on the control in place of the pressed one. */
   #keepPresses(): void {
-    let release = (): void => undefined;
-    this.#fields.addEventListener('mousedown', ({ target }) => {
+    let release: ((event: MouseEvent) => void) | undefined;
+    this.#fields.addEventListener('mousedown', ({ target, button, clientX, clientY }) => {
       const place = target as Element;
       const pressed = place.closest('label')?.control ?? place.closest<HTMLElement>(`[${KEY}]`);
-      const withKey = () => this.#withKey(pressed?.getAttribute(KEY) ?? '');
-      const at = pressed === null ? -1 : withKey().indexOf(pressed);
-      release = () => {
-        if (pressed === null || pressed.isConnected) return;
-        withKey()[at]?.focus({ preventScroll: true });
-        withKey()[at]?.click();
+      release = undefined;
+      if (button !== 0 || pressed === null) return;
+      const withKey = () => this.#withKey(pressed.getAttribute(KEY) ?? '');
+      const at = withKey().indexOf(pressed);
+      release = ({ clientX: x, clientY: y }) => {
+        if (pressed.isConnected || Math.hypot(x - clientX, y - clientY) > CLICK_PIXELS) return;
+        const all = withKey();
+        // After a new name, another row may be in this place.
+        const same = [all[at], ...all].find((each) => each?.ariaLabel === pressed.ariaLabel);
+        same?.focus({ preventScroll: true });
+        if (same instanceof HTMLSelectElement) same.showPicker();
+        else same?.click();
       };
     });
-    this.#fields.addEventListener('mouseup', () => release());
+    addEventListener('mouseup', (event) => {
+      release?.(event);
+      release = undefined;
+    });
   }
 
   get document(): Members {
@@ -138,7 +149,8 @@ export class DocumentForm {
   /** @param synapseMv gain of a synapse of the served model */
   setGain(synapseMv: number): void {
     this.#constants = { ...USUAL_CONSTANTS, synapse_mv: synapseMv };
-    this.#render();
+    // A drawing would take the text that is typed.
+    if (!this.isTyping) this.#render();
   }
 
   /** Shows the number of neurons of each selector, if the service has resolved it. */

@@ -36,16 +36,17 @@ export class DraftHistory {
 
   /** @returns the document before the one in the form; undefined if there is none */
   undo(): Members | undefined {
-    return this.canUndo ? this.#move(-1) : undefined;
+    return this.#move(-1);
   }
 
   /** @returns the document that was undone last */
   redo(): Members | undefined {
-    return this.canRedo ? this.#move(1) : undefined;
+    return this.#move(1);
   }
 
-  #move(by: -1 | 1): Members {
+  #move(by: -1 | 1): Members | undefined {
     this.#control = undefined;
-    return this.#documents[(this.#at += by)]!;
+    if (!(by < 0 ? this.canUndo : this.canRedo)) return undefined;
+    return this.#documents[(this.#at += by)];
   }
 }

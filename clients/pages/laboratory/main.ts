@@ -397,8 +397,14 @@ async function runPreview({ document, asked, note }: LiveRun): Promise<ServiceFa
   compareOutcome();
   allowRun();
   const failure = await following;
-  if (failure !== undefined) compareOutcome();
+  if (failure === undefined) describeIfUnknown();
+  else compareOutcome();
   return failure;
+}
+
+/** Asks for the model again after an experiment, which has cleared the notice that would have done so. */
+function describeIfUnknown(): void {
+  if (digest === undefined) void describe();
 }
 
 /**
@@ -584,11 +590,11 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
   allowRun();
   if (hadFocus) run.focus({ preventScroll: true });
   if (failure === undefined) {
-    // This experiment has cleared the notice that would have asked for the model again.
-    if (digest === undefined) void describe();
+    describeIfUnknown();
     return;
   }
   if (failure.kind === 'refused') {
+    describeIfUnknown();
     showFault(failure);
     allowRun();
     byId('other-fault').scrollIntoView({ behavior: scrollBehavior(), block: 'nearest' });

@@ -14,7 +14,7 @@ import { onLoading, openWhenIdle, pageUrl, placeFromNow } from '../service/trans
 const SIMULATING = 'Simulating …';
 
 let digest: string | undefined;
-let isFirstOver = false;
+let isFirstFigureDone = false;
 /** One experiment runs at a time, since all share the workers of the tab. */
 let underWay: Promise<unknown> = Promise.resolve();
 /** The status of the figure that is computed. */
@@ -74,7 +74,7 @@ class LiveFigure {
         this.#status.textContent = `${asFailure(error).message} Move the slider to try again.`;
       } finally {
         statusUnderWay = undefined;
-        isFirstOver = true;
+        isFirstFigureDone = true;
         openBrain();
       }
     });
@@ -115,5 +115,5 @@ async function prepare(): Promise<void> {
 
 /** Loads the brain into this tab once the model is known and the first figure no longer needs the connection. */
 function openBrain(): void {
-  if (digest !== undefined && isFirstOver) openWhenIdle(digest);
+  if (digest !== undefined && isFirstFigureDone) openWhenIdle(digest);
 }

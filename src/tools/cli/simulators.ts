@@ -21,7 +21,11 @@ export function compiledSimulators(): Simulators {
     engineOf: (wiring) => new KernelEngine(kernel, wiring),
     rewiringOf: (connectome) => {
       const rewiring = new CompiledRewiring(compileRewiringKernel(), connectome);
-      return (wanted) => rewiring.rewire(wanted);
+      // The next network overwrites these two, and an engine may read its wiring again.
+      return (wanted) => {
+        const { targets, synapseCounts, ...others } = rewiring.rewire(wanted);
+        return { ...others, targets: targets.slice(), synapseCounts: synapseCounts.slice() };
+      };
     },
   };
 }

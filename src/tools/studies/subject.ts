@@ -18,7 +18,7 @@ export const NOMINAL_RATE_HZ = 150;
 export interface Simulators {
   readonly draw: DrawInputEvents;
   readonly engineOf: (wiring: Wiring) => SimulationEngine;
-  /** Rewires a connectome any number of times. Each wiring lasts until the next. */
+  /** Rewires a connectome any number of times. */
   readonly rewiringOf: (connectome: Connectome) => (rewiring: Rewiring) => Wiring;
 }
 
