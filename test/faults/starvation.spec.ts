@@ -65,12 +65,17 @@ let attacker: ChildProcess | undefined;
 const open: ClientRequest[] = [];
 /** Statuses of the answers that have begun. */
 const statuses: number[] = [];
-afterEach(() => {
+function leave(): void {
   attacker?.kill('SIGKILL');
   for (const each of open.splice(0)) each.destroy();
   statuses.length = 0;
-});
-const stop = () => service.stop();
+}
+afterEach(leave);
+/** Clients leave first, because a service that stops waits for them. */
+function stop() {
+  leave();
+  return service.stop();
+}
 
 async function start(variables: Record<string, string> = {}): Promise<void> {
   service = await startProcess({
@@ -144,6 +149,16 @@ async function measure(seed: number, lasts = { runsMs: MEASURE_MS, samples: SMAL
   return { runP99Ms: percentile(runs, 0.99), healthMs, runsBeforeHealth, smallMs: percentile(small, 0.5) };
 }
 
+/** The shorter of each time: others may have held a core during one measurement. */
+function shorter(a: Times, b: Times): Times {
+  return {
+    runP99Ms: Math.min(a.runP99Ms, b.runP99Ms),
+    healthMs: Math.min(a.healthMs, b.healthMs),
+    runsBeforeHealth: Math.min(a.runsBeforeHealth, b.runsBeforeHealth),
+    smallMs: Math.min(a.smallMs, b.smallMs),
+  };
+}
+
 function healthCheck(): Promise<number> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {
@@ -162,7 +177,8 @@ describe('beside one client that asks for all it can', () => {
     // With a budget most of these would end soon.
     await start({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' });
     await measure(0, WARM_UP);
-    first = await measure(1_000_000);
+    const [one, ...others] = [await measure(1_000_000), await measure(2_000_000), await measure(3_000_000)];
+    first = others.reduce(shorter, one);
   };
   (IS_FULL ? beforeEach : beforeAll)(begin, 600_000);
   (IS_FULL ? afterEach : afterAll)(stop);
@@ -175,7 +191,9 @@ describe('beside one client that asks for all it can', () => {
       const seed = 10_000_000 * (1 + ATTACKS.indexOf(name));
       for (let round = 1; round <= ROUNDS; round++) {
         const alone = round === 1 ? first : await measure(seed + 1_000_000 * round);
-        attacker = spawnEnding(process.execPath, ['test/support/attacker.mjs', name, service.url], {
+        // A client of its own, since sessions of an earlier attack count for theirs.
+        const client = `192.0.2.${1 + ATTACKS.indexOf(name)}`;
+        attacker = spawnEnding(process.execPath, ['test/support/attacker.mjs', name, service.url, client], {
           stdio: 'inherit',
         });
         await sleep(1_000);

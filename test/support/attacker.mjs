@@ -83,7 +83,7 @@ const SCALES = {
 const ANSWERED = [200, 429, 503];
 
 const ATTACKS = {
-  /** A step with 10,000 rows, asked for again 3 times on each of 800 connections. Nothing of the answers is read. */
+  /** A step with 10,000 rows, asked for again 8 times on each of 800 connections. Nothing of the answers is read. */
   unread: async () => {
     const path = await wideSession();
     await stepped(path, WIDE_STEP);
@@ -93,7 +93,8 @@ const ATTACKS = {
     for (let at = 0; at < 800; at++) {
       const socket = connect(Number(port), hostname).on('error', () => undefined);
       socket.pause();
-      socket.write(one.repeat(3));
+      // More than the buffers of the system take.
+      socket.write(one.repeat(8));
       if (at % 40 === 0) await new Promise((resolve) => setTimeout(resolve, 50));
     }
     setInterval(() => undefined, 1000);
