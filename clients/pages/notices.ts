@@ -3,7 +3,7 @@ import { byId, element, pushButton } from './dom.js';
 import type { FailureKind, ServiceFailure } from './service/client.js';
 
 /** Failures for which trying again does not help. */
-const FINAL: readonly FailureKind[] = ['refused', 'ended'];
+export const FINAL: readonly FailureKind[] = ['refused', 'ended'];
 const TITLES: Readonly<Record<FailureKind, string>> = {
   offline: 'No connection.',
   limited: 'Too many runs in a minute.',

@@ -1231,6 +1231,16 @@ describeWith(['chromium'], 'the laboratory', () => {
     const { inputs, silence } = await documentOn(page);
     expect(Object.keys(inputs)).toEqual([...Object.keys(DOSE.inputs), 'input']);
     expect(silence).toEqual(['C_escape', 'S_food']);
+    const inFocus = () => page.evaluate(() => document.activeElement!.ariaLabel);
+    await silenced.fill('C_walk');
+    await page.getByLabel('Side of S_food').click();
+    expect(await inFocus()).toBe('Side of S_food');
+    await page.keyboard.press('Escape');
+    // The press is in the row that gets another name.
+    const row = page.getByRole('group', { name: 'Input loom' });
+    await row.getByRole('textbox', { name: 'Name' }).fill('seen');
+    await page.getByRole('combobox', { name: 'Add neurons to input loom' }).click();
+    expect(await inFocus()).toBe('Add neurons to input seen');
     await page.close();
   });
 
@@ -1251,7 +1261,10 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
-  it('asks for the model again after an experiment that was answered meanwhile', async () => {
+  it.each([
+    ['an experiment', run],
+    ['a live run', (page: Page) => page.getByRole('slider', { name: 'Slide rate' }).press('ArrowRight')],
+  ])('asks for the model again after %s that was answered meanwhile', async (_, compute) => {
     const { page } = await openPage(served.browser, served.service, 'about:blank');
     const unavailable = {
       status: 503,
@@ -1262,8 +1275,24 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.goto(served.service.url + pathOf(DOSE));
     await expectText(page, '#alert', /currently unavailable/);
     await page.unroute(/\/api\/v1\/model$/);
-    await run(page);
+    await compute(page);
     await expectText(page, '#model-line', /neurons/);
+    await page.close();
+  });
+
+  it('keeps what is refused in sight when the model comes', async () => {
+    const { page } = await openPage(served.browser, served.service, 'about:blank');
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/\/api\/v1\/model$/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto(served.service.url + pathOf({ ...DOSE, silence: ['S_nobody'] }));
+    await expectText(page, '#fault', /S_nobody/);
+    release();
+    await expectText(page, '#model-line', /neurons/);
+    await expectText(page, '#fault', /S_nobody/);
     await page.close();
   });
 

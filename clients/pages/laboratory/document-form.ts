@@ -39,7 +39,7 @@ const MAX_ROWS = 32;
 const SLIDER_STEPS = 200;
 /** A larger range has no slider. */
 const MAX_SLIDER = 1000;
-/** A pointer that moves further between press and release clicks nothing. */
+/** Controls may move under the pointer when the form is drawn, so the way of the pointer tells a press from a drag. */
 const CLICK_PIXELS = 5;
 const ENDS = ['source', 'target'];
 const SELECTED = ['node_set', ...ENDS];
@@ -66,6 +66,8 @@ export class DocumentForm {
   #constants: Readonly<Record<string, number>> = USUAL_CONSTANTS;
   /** The field whose text has changed since it got the focus. */
   #typed: EventTarget | null = null;
+  /** True if the form must be drawn when the user leaves the field. */
+  #isDue = false;
 
   /**
    * @param onChange called for every change in the form
@@ -81,6 +83,7 @@ export class DocumentForm {
         if (target !== this.#typed) return;
         this.#typed = null;
         onLeft();
+        if (this.#isDue) this.#render();
       });
     }
     this.#keepPresses();
@@ -95,20 +98,20 @@ export class DocumentForm {
       release = undefined;
       if (button !== 0 || pressed === null) return;
       const withKey = () => this.#withKey(pressed.getAttribute(KEY) ?? '');
-      const at = withKey().indexOf(pressed);
+      const before = withKey();
       release = ({ clientX: x, clientY: y }) => {
         if (pressed.isConnected || Math.hypot(x - clientX, y - clientY) > CLICK_PIXELS) return;
-        const all = withKey();
-        // After a new name, another row may be in this place.
-        const same = [all[at], ...all].find((each) => each?.ariaLabel === pressed.ariaLabel);
+        const same = inPlaceOf(pressed, before, withKey());
         same?.focus({ preventScroll: true });
-        if (same instanceof HTMLSelectElement) same.showPicker();
+        // Safari opens no choice for a script.
+        if (same instanceof HTMLSelectElement && 'showPicker' in same) same.showPicker();
         else same?.click();
       };
     });
     addEventListener('mouseup', (event) => {
-      release?.(event);
+      const act = release;
       release = undefined;
+      act?.(event);
     });
   }
 
@@ -150,7 +153,8 @@ export class DocumentForm {
   setGain(synapseMv: number): void {
     this.#constants = { ...USUAL_CONSTANTS, synapse_mv: synapseMv };
     // A drawing would take the text that is typed.
-    if (!this.isTyping) this.#render();
+    if (this.isTyping) this.#isDue = true;
+    else this.#render();
   }
 
   /** Shows the number of neurons of each selector, if the service has resolved it. */
@@ -229,6 +233,7 @@ export class DocumentForm {
     const hadFocus = this.#fields.contains(document.activeElement);
     const focused = document.activeElement?.getAttribute(KEY) ?? '';
     this.#typed = null;
+    this.#isDue = false;
     this.#fields.replaceChildren(
       ...this.#controls('', { name: MEMBERS['name']! }),
       this.#inputs(),
@@ -788,6 +793,21 @@ export class DocumentForm {
   #button(text: string, key: string, onClick: () => void): HTMLButtonElement {
     return pushButton(text, onClick, { [KEY]: key });
   }
+}
+
+/**
+ * @param before the controls with the key of the pressed one at its press
+ * @param now those after a drawing, which may have other names and another order
+ */
+function inPlaceOf(
+  pressed: HTMLElement,
+  before: readonly HTMLElement[],
+  now: readonly HTMLElement[],
+): HTMLElement | undefined {
+  const there = now[before.indexOf(pressed)];
+  const same = [there, ...now].find((each) => each?.ariaLabel === pressed.ariaLabel);
+  const isNew = !before.some(({ ariaLabel }) => ariaLabel === there?.ariaLabel);
+  return same ?? (isNew ? there : undefined);
 }
 
 /**

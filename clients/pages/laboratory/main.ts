@@ -1,7 +1,7 @@
 /** Starts the laboratory: connects the address, the form, the text of the document and the results. */
 import { describeModelLine } from '../about.js';
 import { byId, counted, element, grouped, pushButton } from '../dom.js';
-import { Notices } from '../notices.js';
+import { FINAL, Notices } from '../notices.js';
 import type { DryRun } from '../../../src/experiments/document/result.js';
 import { isResponders } from '../../../src/experiments/kinds/axes/each.js';
 import { preregistration } from '../../../src/experiments/figures/provenance.js';
@@ -81,6 +81,8 @@ let wantsJob = false;
 let job: string | undefined;
 /** Digest of the connectome; undefined until the model is known. */
 let digest: string | undefined;
+/** The request for the model that is under way. */
+let describing: Promise<void> | undefined;
 let asked = new AbortController();
 let pause: ReturnType<typeof setTimeout> | undefined;
 
@@ -101,8 +103,13 @@ openAddress();
 await describe();
 await describeExamples();
 
+function describe(): Promise<void> {
+  describing ??= askForModel().finally(() => (describing = undefined));
+  return describing;
+}
+
 /** Repeats the request until the service has a model. */
-async function describe(): Promise<void> {
+async function askForModel(): Promise<void> {
   try {
     const model = await service.model();
     describeModelLine(model);
@@ -118,7 +125,8 @@ async function describe(): Promise<void> {
     notices.failure(asFailure(error), () => void describe(), true);
     return;
   }
-  if (priced === undefined && !isRefused) checkSoon(0);
+  // The form was drawn, so a fault is shown again.
+  if (priced === undefined || isRefused) checkSoon(0);
   else openWhenIdle(digest);
 }
 
@@ -397,8 +405,8 @@ async function runPreview({ document, asked, note }: LiveRun): Promise<ServiceFa
   compareOutcome();
   allowRun();
   const failure = await following;
-  if (failure === undefined) describeIfUnknown();
-  else compareOutcome();
+  describeIfUnknown();
+  if (failure !== undefined) compareOutcome();
   return failure;
 }
 
@@ -589,12 +597,9 @@ function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
   const hadFocus = document.activeElement === stop;
   allowRun();
   if (hadFocus) run.focus({ preventScroll: true });
-  if (failure === undefined) {
-    describeIfUnknown();
-    return;
-  }
+  if (failure === undefined || FINAL.includes(failure.kind)) describeIfUnknown();
+  if (failure === undefined) return;
   if (failure.kind === 'refused') {
-    describeIfUnknown();
     showFault(failure);
     allowRun();
     byId('other-fault').scrollIntoView({ behavior: scrollBehavior(), block: 'nearest' });

@@ -126,7 +126,7 @@ export function asFailure(error: unknown): ServiceFailure {
       : 'The connection broke before the experiment was done.';
     return new ServiceFailure('offline', message);
   }
-  const { code, cause, message: unread } = error as Partial<Record<'code' | 'cause' | 'message', unknown>>;
+  const { code, cause, message: unread } = (error ?? {}) as Partial<Error & { code: unknown }>;
   // The brain of a site did not arrive.
   if (code === 'CONNECTOME_MISSING' && (cause instanceof TypeError || isLate(cause)))
     return new ServiceFailure('offline', String(unread), DEFAULT_RETRY_S);

@@ -21,7 +21,7 @@ export function compiledSimulators(): Simulators {
     engineOf: (wiring) => new KernelEngine(kernel, wiring),
     rewiringOf: (connectome) => {
       const rewiring = new CompiledRewiring(compileRewiringKernel(), connectome);
-      // The next network overwrites these two, and an engine may read its wiring again.
+      // The next network may overwrite these two, and an engine may read its wiring again.
       return (wanted) => {
         const { targets, synapseCounts, ...others } = rewiring.rewire(wanted);
         return { ...others, targets: targets.slice(), synapseCounts: synapseCounts.slice() };
