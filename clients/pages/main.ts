@@ -30,7 +30,7 @@ const RESIZE_PAUSE_MS = 150;
 const MAX_WAIT_MS = 1000;
 /** Time for which the first part of the atlas, and then the fly, has the connection for itself. */
 const MAX_ALONE_MS = 5000;
-/** The content below the run is shown after this time at the latest, whatever has arrived. */
+/** The content below the run is shown after this time at the latest, also if something has not arrived. */
 const MAX_ARRIVAL_MS = 10_000;
 const FURTHER_SEEDS = 4;
 const OPENING_STIMULUS = 'loom';

@@ -35,8 +35,8 @@ export class OpenApiController {
   ) {}
 
   /**
-   * Sets the function that makes a description. Called on request, because describing the API takes longer than the rest
-   * of the assembly.
+   * Sets the function that makes a description. It is called on request, because it takes longer than the rest of the
+   * assembly.
    * @param describe makes the document of a service with these channels of its model
    */
   publish(version: ApiVersion, describe: (channels: readonly string[]) => object): void {
