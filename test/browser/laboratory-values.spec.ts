@@ -47,6 +47,7 @@ it('leaves out a member for no text, and keeps half a course as text', () => {
 it.each<[string, { readonly [name: string]: Json }]>([
   ['10, 50', { values: [10, 50] }],
   ['10:20:0.5', { from: 10, to: 20, step: 0.5 }],
+  ['10:20:', { from: 10, to: 20, step: '' }],
 ])('writes an axis as %s', (text, axis) => {
   expect(axisText(axis)).toBe(text);
   expect(axisValues(text)).toEqual(axis);

@@ -1220,6 +1220,38 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('leaves a text as it is typed while the form follows it', async () => {
+    const { page } = await open(DOSE);
+    const rate = page.getByRole('textbox', { name: 'Rate (Hz)' });
+    const figure = page.locator('.course-figure');
+    await rate.fill('');
+    await rate.pressSequentially('0:20,50:80');
+    await figure.waitFor();
+    await priced(page);
+    expect(await rate.inputValue()).toBe('0:20,50:80');
+    await rate.press('Tab');
+    expect(await rate.inputValue()).toBe('0: 20, 50: 80');
+    // Half a range is no list of values yet.
+    const values = page.getByRole('textbox', { name: 'Values' });
+    await values.fill('');
+    await values.pressSequentially('10:50:');
+    await page.keyboard.type('20');
+    expect((await documentOn(page)).sweep).toEqual([
+      { set: 'inputs.loom.rate_hz', from: 10, to: 50, step: 20 },
+    ]);
+    await page.keyboard.press('Control+z');
+    await page.close();
+  });
+
+  it('moves the focus from a button that goes to its field', async () => {
+    const { page } = await open({ ...DOSE, constants: { synapse_mv: 0.3 } });
+    await page.getByRole('button', { name: 'Set synapse back to 0.275' }).press('Enter');
+    const gain = page.getByRole('textbox', { name: 'Synapse (mV)' });
+    expect(await gain.evaluate((field) => field === document.activeElement)).toBe(true);
+    expect(await gain.inputValue()).toBe('');
+    await page.close();
+  });
+
   it('acts on a press that leaves a field whose text changes the form', async () => {
     const { page } = await open({ ...DOSE, silence: ['S_loom'] });
     const silenced = page.getByRole('combobox', { name: 'Add neurons to what is silenced' });

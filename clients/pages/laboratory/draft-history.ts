@@ -7,13 +7,13 @@ export class DraftHistory {
   #documents: Members[] = [];
   /** The index of the one in the form; -1 before the first. */
   #at = -1;
-  #control: string | undefined;
+  #control: unknown;
 
   /**
    * Takes a document of the form.
    * @param control the control that is typed in or dragged, if any; its changes count as one until `endChange`
    */
-  take(document: Members, control?: string): void {
+  take(document: Members, control?: unknown): void {
     if (JSON.stringify(this.#documents[this.#at]) === JSON.stringify(document)) return;
     const isSameChange = control !== undefined && control === this.#control;
     this.#control = control;

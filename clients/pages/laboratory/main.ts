@@ -14,7 +14,8 @@ import { scrollBehavior } from '../window.js';
 import { documentIn, exampleHash, jobHash, experimentIn } from './address.js';
 import { BrainMap } from './brain-map.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
-import { type Change, DocumentForm, faultElement } from './document-form.js';
+import { type Change, DocumentForm } from './document-form.js';
+import { faultElement } from './faults.js';
 import { DraftHistory } from './draft-history.js';
 import { EXAMPLES, namedTruly, exampleFits, textOf } from './examples.js';
 import {
@@ -28,7 +29,6 @@ import {
   withValueAt,
 } from './json.js';
 import { type LiveRun, Previews } from './previews.js';
-import { KEY } from './neuron-list.js';
 import { NeuronSearch } from './neuron-search.js';
 import { offerNames } from './names.js';
 import { Opening } from './opening.js';
@@ -125,8 +125,7 @@ async function askForModel(): Promise<void> {
     notices.failure(asFailure(error), () => void describe(), true);
     return;
   }
-  // The form was drawn, so a fault is shown again.
-  if (priced === undefined || isRefused) checkSoon(0);
+  if (priced === undefined && !isRefused) checkSoon(0);
   else openWhenIdle(digest);
 }
 
@@ -181,7 +180,7 @@ function listen(): void {
     if (!run.disabled) void start();
     else if (isRefused) {
       showHeldFault();
-      form.focusFault();
+      form.faults.focus();
     }
   });
   byId('new').addEventListener('click', () => {
@@ -238,7 +237,7 @@ function goBack(isRedo: boolean): void {
 }
 
 function change(document: Members, how: Change): void {
-  const control = globalThis.document.activeElement?.getAttribute(KEY) ?? '';
+  const control = globalThis.document.activeElement;
   showDocument(document, 'form', how === 'chosen' ? undefined : control);
   runsWhenChecked = how === 'settled' && byId<HTMLInputElement>('live').checked ? 'live' : undefined;
   if (how === 'dragged' && byId<HTMLInputElement>('live').checked && !asJob.checked)
@@ -253,7 +252,7 @@ function change(document: Members, how: Change): void {
 function showDocument(
   given: Members,
   origin: 'form' | 'text' | 'address' | 'suggestion' | 'step',
-  control?: string,
+  control?: unknown,
 ): void {
   const document = origin === 'text' ? given : namedTruly(given);
   shown = document;
@@ -442,7 +441,7 @@ function forgetCheck(): void {
   priced = undefined;
   held = undefined;
   form.showResolved(undefined);
-  form.clearFault();
+  form.faults.clear();
   byId('other-fault').replaceChildren();
   byId('cost').textContent = '';
   byId('preregister').hidden = true;
@@ -476,10 +475,10 @@ function showFault(failure: ServiceFailure, mayWait = false): void {
     if (shown === undefined) return;
     showDocument(mended(shown, place.path ?? '', message, suggestion) as Members, 'suggestion');
   };
-  const isAtField = byId('by-hand').hidden && form.showFault(message, place, mend);
+  const isAtField = byId('by-hand').hidden && form.faults.show(message, place, mend);
   byId('other-fault').replaceChildren(
     isAtField
-      ? pushButton('Show what is refused', () => form.focusFault())
+      ? pushButton('Show what is refused', () => form.faults.focus())
       : faultElement(message, place, mend),
   );
 }

@@ -4,7 +4,7 @@
 import type { NeuronSearch as NeuronSearchResult, NodeSetList } from '#client';
 import { byId, counted, element, grouped, pushButton, sidesInWords, suggested } from '../dom.js';
 import { asFailure, service } from '../service/client.js';
-import { SIDE_CHOICES } from './neuron-list.js';
+import { SIDE_CHOICES } from './fields.js';
 
 export type Place = 'stimulate' | 'silence' | 'read';
 

@@ -54,11 +54,13 @@ export const COURSE: Writing = {
   },
 };
 
-/** Values of an axis: `10, 50, 100`, or `10:200:10` (from, to, step). */
+/** Values of an axis: `10, 50, 100`, or `10:200:10` (from, to, step), also while a part is still missing. */
 export function axisText({ values, from, to, step }: Members): string | undefined {
   if (values !== undefined) return NUMBERS.textOf(values);
   const range = [from, to, step];
-  return range.every((part) => typeof part === 'number') ? range.join(':') : undefined;
+  return range.every((part) => part !== undefined && PLAIN.textOf(part) !== undefined)
+    ? range.join(':')
+    : undefined;
 }
 
 export function axisValues(text: string): Members {
