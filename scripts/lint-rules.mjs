@@ -77,6 +77,7 @@ const doors = {
 
 /** Rooms and files that the pages bundle: formats of the service, tables of fields, figures, writers of tables. */
 const bundled = [
+  'engine/get-or-insert',
   'engine/own',
   'engine/connectome',
   'engine/schema',

@@ -2,13 +2,12 @@
 import { own } from '../../src/engine/own.js';
 import { refusedTypes } from '../../src/experiments/presets/lesion-document.js';
 import { type Dare, dareHref, dareOf, quoted, typesOf } from './dare-link.js';
-import { documentHash } from './document-link.js';
 import { byId, element } from './dom.js';
 import { completeNames } from './completion.js';
 import { asRuns, lesionOf } from './lesion.js';
-import { asFailure, type Model, service } from './service/client.js';
+import { asFailure, type Model, service, typesLike } from './service/client.js';
 import type { StoredRuns } from './service/stored-runs.js';
-import { pageUrl } from './service/transport.js';
+import { laboratoryUrl } from './service/transport.js';
 import { verdictOn } from './verdict.js';
 
 const FIRST_STIMULUS = 'sugar';
@@ -43,10 +42,7 @@ export class DarePanel {
     byId('dare').hidden = false;
     completeNames({
       list: byId<HTMLDataListElement>('dare-types'),
-      namesLike: async (start, signal) => {
-        const type = `${start.replaceAll('*', '')}*`;
-        return Object.keys((await service.neurons({ type, limit: 1 }, { signal })).types);
-      },
+      namesLike: typesLike,
     });
     byId('dare-form').addEventListener('submit', (event) => {
       event.preventDefault();
@@ -116,7 +112,7 @@ export class DarePanel {
         element('b', {}, isWon ? `Won: it no longer ${behaviour}.` : `Lost: it still ${behaviour}.`),
       ),
       element('p', { class: 'hint' }, replayed(dare.id, answer.id)),
-      element('a', { href: pageUrl('laboratory', documentHash(document) ?? '') }, 'Open in the laboratory'),
+      element('a', { href: laboratoryUrl(document) ?? false }, 'Open in the laboratory'),
     ];
   }
 

@@ -70,7 +70,7 @@ export class ExperimentForm {
     this.#model = model;
     this.#stimuli.replaceChildren(
       ...model.stimuli.map(({ id, label }) =>
-        element('div', { class: 'stimulus' }, hold(id, label), mark(id, label)),
+        element('div', { class: 'stimulus' }, hold(id, label), radio('stimulus', id, label, 'mark')),
       ),
       element('div', { class: 'stimulus' }, radio('stimulus', NONE.id, NONE.label)),
     );
@@ -142,13 +142,7 @@ function hold(id: string, label: string): HTMLElement {
   return element('button', attributes, ACTS[id] ?? label);
 }
 
-/** Plays the recorded run. */
-function mark(id: string, label: string): HTMLElement {
-  const created = radio('stimulus', id, label);
-  created.className = 'mark';
-  return created;
-}
-
-function radio(name: string, value: string, label: string): HTMLElement {
-  return element('label', {}, element('input', { type: 'radio', name, value }), label);
+/** @param className `mark` for one that plays the recorded run */
+function radio(name: string, value: string, label: string, className: string | false = false): HTMLElement {
+  return element('label', { class: className }, element('input', { type: 'radio', name, value }), label);
 }

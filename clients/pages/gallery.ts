@@ -1,5 +1,5 @@
 /** Experiments from the literature: the behaviour of flies, and the response of the served model. */
-import type { Citation, FullRun, Model } from './service/client.js';
+import type { FullRun, Model } from './service/client.js';
 import { byId, element, grouped } from './dom.js';
 import { citationLink } from './about.js';
 import { LITERATURE, type LiteratureEntry } from './literature.js';
@@ -75,10 +75,8 @@ function sources(stimulus: string, channels: readonly string[], model: Model): (
     ...model.stimuli.filter(({ id }) => id === stimulus),
     ...model.channels.filter(({ id }) => channels.includes(id)),
   ];
-  const byDoi = new Map<string, Citation>();
-  for (const citation of populations.flatMap(({ citations }) => citations)) {
-    if (!byDoi.has(citation.doi)) byDoi.set(citation.doi, citation);
-  }
+  const citations = populations.flatMap((each) => each.citations);
+  const byDoi = new Map(citations.map((citation) => [citation.doi, citation]));
   const links = [...byDoi.values()].flatMap((citation) => [', ', citationLink(citation)]).slice(1);
   return links.length === 0 ? [] : ['(', ...links, ')'];
 }

@@ -8,7 +8,7 @@ import { byId, element, grouped, pushButton } from './dom.js';
 import { asRuns, lesionOf } from './lesion.js';
 import { asFailure, type Channel, type FullRun, type Model, service } from './service/client.js';
 import type { Run } from './service/run-result.js';
-import { pageUrl } from './service/transport.js';
+import { laboratoryUrl } from './service/transport.js';
 import { type Verdict, verdictOn } from './verdict.js';
 import { withLessMotion } from './window.js';
 
@@ -197,12 +197,11 @@ export class PathPanel {
       const [before, after] = runs.map((each) => verdictOn(each, this.model));
       const { id, label } = verdict.channel!;
       const rates = runs.map(({ channels }) => channels[id]);
-      const laboratory = pageUrl('laboratory', `#document=${encodeURIComponent(JSON.stringify(document))}`);
       outcome.replaceChildren(
         `Before: ${before!.sentence} `,
         element('b', {}, `Without ${named(types)}: ${after!.sentence}`),
         ` ${label}: ${rates.join(' → ')} Hz. ${areSeen ? BOTH_SEEN : ''}`,
-        element('a', { href: laboratory }, 'Open in the laboratory'),
+        element('a', { href: laboratoryUrl(document) ?? false }, 'Open in the laboratory'),
       );
     } catch (error) {
       outcome.replaceChildren(asFailure(error).message);

@@ -1,5 +1,6 @@
 /** The selection on the page: one neuron, or all neurons of a type. */
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
+import { SIDES } from '../../src/engine/connectome/connectome.js';
 
 export type Selection =
   | { readonly kind: 'neuron'; readonly neuron: number }
@@ -10,6 +11,15 @@ export function neuronsOf(selection: Selection | undefined, { typeIndices }: Com
   if (selection === undefined) return [];
   if (selection.kind === 'neuron') return [selection.neuron];
   return [...typeIndices.keys()].filter((neuron) => typeIndices[neuron] === selection.type);
+}
+
+/** Indices of the neurons whose type and side fit, ascending. */
+export function neuronsWith(
+  { types, typeIndices, sides }: CompactAtlas,
+  fits: (type: CompactAtlas['types'][number], side: string) => boolean,
+): number[] {
+  const fitting = SIDES.map((side) => types.map((type) => fits(type, side)));
+  return [...typeIndices.keys()].filter((neuron) => fitting[sides[neuron]!]![typeIndices[neuron]!]!);
 }
 
 /** Index of the type of a neuron, or the type itself. */

@@ -21,8 +21,8 @@ export function typeRowsOf(run: Run, kept: Run | undefined, atlas: CompactAtlas 
       type,
       superClass: super_class,
       neurons,
-      run: activityOf(runTop.get(key)) ?? counted[0](key, neurons),
-      kept: activityOf(keptTop.get(key)) ?? counted[1](key, neurons),
+      run: runTop.get(key) ?? counted[0](key, neurons),
+      kept: keptTop.get(key) ?? counted[1](key, neurons),
       stimulated: runTop.get(key)?.stimulated ?? keptTop.get(key)?.stimulated,
     }),
   );
@@ -34,10 +34,6 @@ export function typeRowsOf(run: Run, kept: Run | undefined, atlas: CompactAtlas 
       // The service orders ties in this way, independent of the locale.
       Number(a.type > b.type) - Number(a.type < b.type),
   );
-}
-
-function activityOf(type: TopType | undefined): TypeActivity | undefined {
-  return type && { spikes: type.spikes, responding: type.responding, rateHz: type.rate_hz };
 }
 
 const NOTHING = { spikes: 0, responding: 0 };
@@ -57,6 +53,6 @@ function countedBy(
   return (key, neurons) => {
     const { spikes, responding } = activities.get(key) ?? NOTHING;
     const rateHz = spikes / neurons / (run.response.duration_ms / 1000);
-    return { spikes, responding, rateHz: Math.round(100 * rateHz) / 100 };
+    return { spikes, responding, rate_hz: Math.round(100 * rateHz) / 100 };
   };
 }

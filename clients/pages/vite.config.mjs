@@ -4,7 +4,7 @@ import { apiPage } from '../../scripts/api-page.mjs';
 
 /** Modules that the brain's page shares with other pages, or with code that it loads later. */
 const SHARED =
-  /clients\/(typescript|pages\/([\w-]+\.ts|service\/client|brain\/)|fly\/src\/(run-drives|drive-formulas|behaviour|choreography|motion|anatomy))|src\/(engine\/connectome\/|experiments\/(kinds\/mean-sd|presets\/drives))|simulation\/network|preload-helper/;
+  /clients\/(typescript|pages\/([\w-]+\.ts|service\/(client|run-result)|brain\/)|fly\/src\/(run-drives|drive-formulas|behaviour|choreography|motion|anatomy))|src\/(engine\/(connectome\/|get-or-insert)|experiments\/(kinds\/mean-sd|presets\/drives))|simulation\/network|preload-helper/;
 
 /** On a site without a service, pages are files. */
 const asFiles = {

@@ -8,11 +8,10 @@ import {
   Points,
   PointsMaterial,
   Scene,
-  Spherical,
   Vector3,
   WebGLRenderer,
 } from 'three';
-import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import { Orbit } from '../brain/orbit.js';
 import type { FullRun, Model } from '../service/client.js';
 import { createFly, type Drives, type Fly, type Stimuli, StimulusScene } from '../../fly/src/fly.js';
 import type { Moment, Playback } from '../playback.js';
@@ -21,6 +20,8 @@ import { DEFAULT_SLOW_DOWN } from '../../fly/src/choreography.js';
 import { withLessMotion } from '../window.js';
 
 const FIELD_OF_VIEW_DEGREES = 28;
+/** Tangent of half the field of view. */
+const TANGENT = Math.tan((FIELD_OF_VIEW_DEGREES / 2) * (Math.PI / 180));
 const MAX_PIXEL_RATIO = 2;
 const KEYBOARD_TURN_RADIANS = 0.2;
 /** Distance between the marks on the ground, and their number on each side of the grid. */
@@ -48,7 +49,7 @@ export class FlyView {
   readonly #renderer: WebGLRenderer;
   readonly #scene = new Scene();
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.1, 60);
-  readonly #controls: OrbitControls;
+  readonly #orbit: Orbit;
   readonly #fly: Fly = createFly({ travels: false });
   readonly #stimuli = new StimulusScene();
   readonly #ground: Points<BufferGeometry, PointsMaterial>;
@@ -59,8 +60,6 @@ export class FlyView {
   #facing = 0;
   #liveMs = 0;
   #changed = true;
-  /** True if the user has turned the camera since it was last positioned. */
-  #isTurned = false;
 
   /**
    * @param frame has a canvas, and a caption for the name of the fly and its behaviour
@@ -84,21 +83,14 @@ export class FlyView {
     rim.position.set(-4, 3, -5);
     this.#scene.add(this.#fly.object, this.#stimuli.object, this.#ground, this.#sky, sun, rim);
 
-    this.#controls = new OrbitControls(this.#camera, this.#canvas);
-    this.#controls.enablePan = false;
-    // The wheel must scroll the page.
-    this.#controls.enableZoom = false;
-    this.#controls.maxPolarAngle = Math.PI / 2 - 0.02;
-    this.#controls.addEventListener('change', () => {
-      this.#changed = true;
-      this.#isTurned = true;
-    });
-    // A vertical movement of one finger scrolls the page; a horizontal one turns the fly.
-    this.#canvas.style.touchAction = 'pan-y';
+    this.#orbit = new Orbit(this.#canvas, TANGENT, 0, () => this.#follow());
+    this.#orbit.keepBetween(1, 1);
+    // The camera stays above the ground.
+    this.#orbit.maxPolar = Math.PI / 2 - 0.02;
+    this.#orbit.place(AZIMUTH_RADIANS, POLAR_RADIANS, 1);
     this.#canvas.addEventListener('keydown', (event) => this.#onKey(event));
     // The renderer loses its background with the context.
     this.#canvas.addEventListener('webglcontextrestored', () => this.#paintIn());
-    this.#camera.position.setFromSphericalCoords(1, POLAR_RADIANS, AZIMUTH_RADIANS);
     new ResizeObserver(() => this.#fit()).observe(this.frame);
     this.#fit();
     this.#paintIn();
@@ -136,7 +128,7 @@ export class FlyView {
   setLive(isLive: boolean): void {
     if (isLive && !this.#isLive) this.#fly.reset();
     this.#isLive = isLive;
-    this.#controls.enabled = !isLive;
+    this.#orbit.isDraggable = !isLive;
     this.#canvas.style.touchAction = isLive ? 'none' : 'pan-y';
     if (!isLive) this.playback.refresh();
   }
@@ -179,9 +171,7 @@ export class FlyView {
 
   #render(): void {
     if (!this.#changed) return;
-    if (this.#isTurned) this.#follow();
     this.#changed = false;
-    this.#isTurned = false;
     this.#renderer.render(this.#scene, this.#camera);
   }
 
@@ -211,43 +201,35 @@ export class FlyView {
     const share = Math.min(1, Math.max(0, risen));
     const between = (key: keyof typeof VIEWS.standing): number =>
       VIEWS.standing[key] + share * (VIEWS.flying[key] - VIEWS.standing[key]);
-    const { target } = this.#controls;
-    const direction = new Spherical().setFromVector3(this.#camera.position.sub(target));
-    // Rounding avoids drift after moves back and forth.
-    const [phi, theta] = [rounded(direction.phi), rounded(direction.theta)];
-    const axes = {
-      towards: new Vector3().setFromSphericalCoords(1, phi, theta),
-      up: new Vector3().setFromSphericalCoords(1, phi - Math.PI / 2, theta),
-      right: new Vector3().setFromSphericalCoords(1, Math.PI / 2, theta + Math.PI / 2),
-    };
-    const slope = Math.tan((FIELD_OF_VIEW_DEGREES / 2) * (Math.PI / 180));
+    const towards = new Vector3(...this.#orbit.direction);
+    const right = this.#camera.up.clone().cross(towards).normalize();
+    const up = towards.clone().cross(right);
     const { aspect } = this.#camera;
     const distanceFor = (halfHeight: number): number =>
-      Math.max(halfHeight, between('halfWidth') / aspect) / slope + NEAREST_PART;
+      Math.max(halfHeight, between('halfWidth') / aspect) / TANGENT + NEAREST_PART;
     const tips = this.#fly.wingTips.map((tip) =>
       tip.applyAxisAngle(this.#camera.up, this.#fly.place.heading),
     );
     const seenFrom = (centre: Vector3) =>
       tips.map((tip) => {
         const from = tip.clone().sub(centre);
-        return { x: from.dot(axes.right), y: from.dot(axes.up), nearer: from.dot(axes.towards) };
+        return { x: from.dot(right), y: from.dot(up), nearer: from.dot(towards) };
       });
 
     // Raised wings move the centre of the picture up, which leaves less empty space below the fly.
     const centre = new Vector3(0, between('centreHeight'), 0);
     const usual = distanceFor(between('halfHeight'));
-    const aboveEdge = seenFrom(centre).map(({ y, nearer }) => y - WING_SHARE * slope * (usual - nearer));
+    const aboveEdge = seenFrom(centre).map(({ y, nearer }) => y - WING_SHARE * TANGENT * (usual - nearer));
     const raised = Math.max(0, ...aboveEdge) / 2;
     centre.y += raised;
     const distance = Math.max(
       distanceFor(between('halfHeight') + raised),
       ...seenFrom(centre).map(
-        ({ x, y, nearer }) => Math.max(y, Math.abs(x) / aspect) / (WING_SHARE * slope) + nearer,
+        ({ x, y, nearer }) => Math.max(y, Math.abs(x) / aspect) / (WING_SHARE * TANGENT) + nearer,
       ),
     );
-    target.copy(centre);
-    this.#camera.position.setFromSphericalCoords(distance, phi, theta).add(target);
-    this.#controls.update();
+    this.#camera.position.copy(towards.multiplyScalar(distance).add(centre));
+    this.#camera.lookAt(centre);
     this.#changed = true;
   }
 
@@ -255,18 +237,8 @@ export class FlyView {
     const turn = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (turn === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    const { target } = this.#controls;
-    this.#camera.position
-      .sub(target)
-      .applyAxisAngle(this.#camera.up, turn * KEYBOARD_TURN_RADIANS)
-      .add(target);
-    this.#controls.update();
-    this.#changed = true;
+    this.#orbit.turn(turn * KEYBOARD_TURN_RADIANS);
   }
-}
-
-function rounded(radians: number): number {
-  return Math.round(1e6 * radians) / 1e6;
 }
 
 /** Points on the ground, fainter with distance, which make walking visible. */

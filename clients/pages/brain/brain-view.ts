@@ -2,7 +2,7 @@
 import { rgbOf, superClassIndex, type Theme } from '../theme.js';
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
 import { SIDES } from '../../../src/engine/connectome/connectome.js';
-import { displayPositions } from './display-positions.js';
+import { displayPositions, extentOf } from './display-positions.js';
 import { LIGHT_STRIDE } from './glow.js';
 import { Orbit, type Seen, type Vec3 } from './orbit.js';
 import { PointPass } from './point-pass.js';
@@ -21,10 +21,6 @@ const MAX_PIXEL_RATIO = 2;
 const KEYBOARD_TURN_RADIANS = 0.12;
 const KEYBOARD_FACTOR = 1.1;
 const PICK_RADIUS_PIXELS = 9;
-/** Fraction of the neurons that may be outside the view at each end of an axis. */
-const OUTLYING_SHARE = 0.003;
-/** Number of neurons used to measure the extent of the brain. */
-const MEASURED_NEURONS = 10_000;
 const FAINTEST_SUPER_CLASS = 0.5;
 const STRONGEST_SUPER_CLASS = 1.3;
 /** Strength of neurons at rest. It is lower beside a run, so that the run's light is visible. */
@@ -289,14 +285,8 @@ export class BrainView {
    * scene. Seen from the front, the fly's left is on the right.
    */
   #place(positions: Float32Array): Float32Array<ArrayBuffer> {
-    const each = 3 * Math.ceil(positions.length / (3 * MEASURED_NEURONS));
     const extents = [0, 1, 2].map((axis) => {
-      const along = Float32Array.from(
-        { length: Math.ceil(positions.length / each) },
-        (_, k) => positions[each * k + axis]!,
-      ).sort();
-      const low = along[Math.floor(OUTLYING_SHARE * along.length)] ?? 0;
-      const high = along[Math.ceil((1 - OUTLYING_SHARE) * along.length) - 1] ?? 0;
+      const [low, high] = extentOf(positions, axis);
       return { centre: (low + high) / 2, half: Math.max(1e-3, (high - low) / 2) };
     });
     this.#halfExtent = extents.map(({ half }) => half) as unknown as Vec3;

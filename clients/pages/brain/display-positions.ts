@@ -31,6 +31,10 @@ const SMALLEST_CLOUD = 12;
 const OPTIC = 'optic';
 /** Spread of invented positions, for data sets without positions. */
 const MADE_UP_SPREAD = 0.09;
+/** Fraction of the neurons beyond each end of an extent, because a few are far from the others. */
+const OUTLYING_SHARE = 0.003;
+/** Number of neurons used to measure an extent. */
+const MEASURED_NEURONS = 10_000;
 
 /** False if all neurons lie in one point, because the data set has no positions. */
 export function hasPositions({ positions }: CompactAtlas): boolean {
@@ -73,6 +77,15 @@ export function displayPositions(atlas: CompactAtlas): Float32Array {
     for (const i of estimated) spread(i, ESTIMATED_JITTER);
   }
   return drawn;
+}
+
+/** The ends of nearly all neurons along an axis. */
+export function extentOf(positions: Float32Array, axis: number): [low: number, high: number] {
+  const each = 3 * Math.ceil(positions.length / (3 * MEASURED_NEURONS));
+  const length = Math.ceil(positions.length / each);
+  const along = Float32Array.from({ length }, (_, k) => positions[each * k + axis]!).sort();
+  const outlying = Math.floor(OUTLYING_SHARE * along.length);
+  return [along[outlying] ?? 0, along.at(-1 - outlying) ?? 0];
 }
 
 /** @returns a test whether a measured neuron's depth was rounded to a common plane */

@@ -18,6 +18,10 @@ export interface Seen {
 }
 
 export class Orbit {
+  /** False if drags turn nothing. */
+  isDraggable = true;
+  /** Largest angle from above. */
+  maxPolar = Math.PI - LEAST_POLAR_RADIANS;
   readonly #pointers = new Map<number, { x: number; y: number }>();
   #azimuth = 0;
   #polar = Math.PI / 2;
@@ -37,7 +41,7 @@ export class Orbit {
     // A vertical movement of one finger scrolls the page; a horizontal one turns the scene.
     canvas.style.touchAction = 'pan-y';
     canvas.addEventListener('pointerdown', (event) => {
-      if (event.pointerType === 'mouse' && event.button !== 0) return;
+      if (!this.isDraggable || (event.pointerType === 'mouse' && event.button !== 0)) return;
       canvas.setPointerCapture(event.pointerId);
       this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     });
@@ -47,7 +51,7 @@ export class Orbit {
     }
     canvas.addEventListener('wheel', (event) => {
       // Without a key, the wheel scrolls the page. Browsers report a pinch on a trackpad as wheel events with the Ctrl key.
-      if (!event.ctrlKey && !event.metaKey) return;
+      if ((!event.ctrlKey && !event.metaKey) || this.#range[0] === this.#range[1]) return;
       event.preventDefault();
       const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE_PIXELS);
       const isPinch = Math.abs(pixels) < WHEEL_PIXELS / 2;
@@ -69,7 +73,7 @@ export class Orbit {
   /** @param azimuth around the vertical axis, from the front; the polar angle is from above */
   place(azimuth: number, polar: number, distance: number): void {
     this.#azimuth = azimuth;
-    this.#polar = Math.min(Math.PI - LEAST_POLAR_RADIANS, Math.max(LEAST_POLAR_RADIANS, polar));
+    this.#polar = Math.min(this.maxPolar, Math.max(LEAST_POLAR_RADIANS, polar));
     this.#distance = Math.min(this.#range[1], Math.max(this.#range[0], distance));
     this.onChange();
   }
@@ -83,6 +87,7 @@ export class Orbit {
     this.place(this.#azimuth, this.#polar, this.#distance / factor);
   }
 
+  /** Bounds the distance. If both bounds are equal, the browser zooms the page instead. */
   keepBetween(least: number, most: number): void {
     this.#range = [least, most];
     this.nearer(1);

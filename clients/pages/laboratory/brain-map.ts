@@ -5,9 +5,10 @@ import { nameOnSide } from '../../../src/engine/connectome/set-selector.js';
 import { wildcard } from '../../../src/engine/connectome/wildcard.js';
 import type { DryRun } from '../../../src/experiments/document/result.js';
 import type { NodeSetList } from '#client';
-import { displayPositions } from '../brain/display-positions.js';
+import { displayPositions, extentOf } from '../brain/display-positions.js';
 import { byId, element, grouped } from '../dom.js';
 import { fetchPart, service } from '../service/client.js';
+import { neuronsWith } from '../selection.js';
 import { onThemeChange, readTheme, type Theme } from '../theme.js';
 import { own } from '../../../src/engine/own.js';
 import { isList, isMembers, type Json, type Members } from './json.js';
@@ -75,16 +76,16 @@ export class BrainMap {
     const { document, resolved } = this.#shown;
     const theme = readTheme();
     const width = this.#canvas.clientWidth * SCALE;
-    const [xs, ys] = [0, 1].map((axis) => extent(positions, axis)) as [Extent, Extent];
-    const pixels = width / (xs.high - xs.low);
+    const [[left, right], [top, bottom]] = [extentOf(positions, 0), extentOf(positions, 1)];
+    const pixels = width / Math.max(1e-3, right - left);
     this.#canvas.width = width;
-    this.#canvas.height = (ys.high - ys.low) * pixels;
+    this.#canvas.height = (bottom - top) * pixels;
     const context = this.#canvas.getContext('2d')!;
     const dot = (neuron: number, size: number): void =>
       // Seen from the front, the fly's left is on the right.
       context.fillRect(
-        (xs.high - positions[3 * neuron]!) * pixels,
-        (positions[3 * neuron + 1]! - ys.low) * pixels,
+        (right - positions[3 * neuron]!) * pixels,
+        (positions[3 * neuron + 1]! - top) * pixels,
         size,
         size,
       );
@@ -110,26 +111,11 @@ export class BrainMap {
   }
 }
 
-interface Extent {
-  readonly low: number;
-  readonly high: number;
-}
-
-/** Covers nearly all neurons, because a few are far from the others. */
-function extent(positions: Float32Array, axis: number): Extent {
-  const along = positions.filter((_, at) => at % 3 === axis).sort();
-  const margin = Math.floor(along.length / 500);
-  return { low: along[margin] ?? 0, high: (along[along.length - 1 - margin] ?? 0) + 1e-3 };
-}
-
-/** Neurons of all members of a document with the same use. */
-interface UsedNeurons {
-  /** If only the service can resolve a selector, all neurons of its types on its sides, which may be more. */
-  readonly marked: ReadonlySet<number>;
-  readonly count: number;
-}
-
-function neuronsOf(brain: Brain, use: Use, document: Members, resolved: DryRun['resolved']): UsedNeurons {
+/**
+ * Neurons of all members of a document with the same use.
+ * @returns marked: if only the service can resolve a selector, all neurons of its types on its sides, which may be more
+ */
+function neuronsOf(brain: Brain, use: Use, document: Members, resolved: DryRun['resolved']) {
   const exact = new Set<number>();
   const marked = new Set<number>();
   let countOfOthers = 0;
@@ -174,22 +160,17 @@ function named(brain: Brain, selector: Json | undefined, document: Members): num
       ?.places?.filter((neuron) => parts.side === undefined || sideOf(brain, neuron) === parts.side);
   }
   const isNamed = wildcard(parts.name);
-  return neuronsWith(brain, (type, side) => type !== '' && isNamed(type) && (parts.side ?? side) === side);
+  return neuronsWith(
+    brain.atlas,
+    ({ name }, side) => name !== '' && isNamed(name) && (parts.side ?? side) === side,
+  );
 }
 
 function labelled(brain: Brain, resolved: DryRun['resolved'][string] | undefined): number[] {
   if (resolved === undefined) return [];
   return neuronsWith(
-    brain,
-    (type, side) => Object.hasOwn(resolved.types, type) && Object.hasOwn(resolved.sides, side),
-  );
-}
-
-function neuronsWith(brain: Brain, has: (type: string, side: string) => boolean): number[] {
-  const { atlas } = brain;
-  const all = SIDES.map((side) => atlas.types.map(({ name }) => has(name, side)));
-  return [...atlas.typeIndices.keys()].filter(
-    (neuron) => all[atlas.sides[neuron]!]![atlas.typeIndices[neuron]!]!,
+    brain.atlas,
+    ({ name }, side) => Object.hasOwn(resolved.types, name) && Object.hasOwn(resolved.sides, side),
   );
 }
 

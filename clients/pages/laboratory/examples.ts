@@ -1,4 +1,5 @@
 /** Published experiments as starting points: the documents of examples/, by file name. */
+import { getOrInsert } from '../../../src/engine/get-or-insert.js';
 import { grouped } from '../dom.js';
 import { service } from '../service/client.js';
 import { isList, isMembers, type Json, type Members } from './json.js';
@@ -43,22 +44,15 @@ function sorted(value: Json): string {
   return `{${names.map((name) => `${name}:${sorted(value[name]!)}`).join()}}`;
 }
 
-/** The result of comparing an example with the served brain. */
-export interface ExampleFit {
-  readonly canRun: boolean;
-  /** Empty if there are no differences. */
-  readonly text: string;
-}
-
-/** @returns for each example, the neurons that the brain lacks or selects differently */
-export async function exampleFits(): Promise<ExampleFit[]> {
+/**
+ * Compares the examples with the served brain.
+ * @returns for each, the neurons that the brain lacks or selects differently; an empty text if there are no differences
+ */
+export async function exampleFits(): Promise<{ readonly canRun: boolean; readonly text: string }[]> {
   const sets = new Map((await service.nodeSets()).node_sets.map((set) => [set.name, set]));
   const counts = new Map<string, Promise<number>>();
-  const countOf = (name: string): Promise<number> => {
-    const count = counts.get(name) ?? service.neurons({ type: name, limit: 1 }).then((found) => found.count);
-    counts.set(name, count);
-    return count;
-  };
+  const countOf = (name: string): Promise<number> =>
+    getOrInsert(counts, name, async (type) => (await service.neurons({ type, limit: 1 })).count);
   return Promise.all(
     EXAMPLES.map(async ({ document }) => {
       const own = ownSetsOf(document);

@@ -1,5 +1,6 @@
 /** Converts the lines of an answer to the form that figures and files need. */
 import { SIDES } from '../../../src/engine/connectome/connectome.js';
+import { getOrInsert } from '../../../src/engine/get-or-insert.js';
 import type { Findings, FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
 import { eventTableOf, type TableColumns } from '../../../src/experiments/formats/tables.js';
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/document/result.js';
@@ -15,12 +16,8 @@ export function findingsOf(
   neurons: NeuronIndex | undefined,
 ): Findings {
   const places = new Map<string, number>();
-  const placeOf = (id: string): number => {
-    const place = places.get(id) ?? places.size;
-    places.set(id, place);
-    return place;
-  };
-  const indexOf = neurons === undefined ? placeOf : (id: string) => neurons.indexOf(id);
+  const indexOf = (id: string) =>
+    neurons === undefined ? getOrInsert(places, id, () => places.size) : neurons.indexOf(id);
   const tableOf = (columns: TableColumns, report: string) =>
     eventTableOf(columns, head.experiment, report, indexOf);
   const typeName = ({ metadata, typeIndices }: NeuronIndex, neuron: number) =>

@@ -1,7 +1,7 @@
 /** Names for fields of neurons: cell types, published sets and sets of the document. */
 import { completeNames } from '../completion.js';
 import { byId } from '../dom.js';
-import { service } from '../service/client.js';
+import { service, typesLike } from '../service/client.js';
 
 /** Id of the list of names that these fields offer. */
 export const NAMES = 'neuron-names';
@@ -12,13 +12,7 @@ export function offerNames(ownNames: () => readonly string[]): void {
     list: byId<HTMLDataListElement>(NAMES),
     async namesLike(start, signal) {
       if (start.includes(':')) return [];
-      if (!start.startsWith('@')) {
-        const { types } = await service.neurons(
-          { type: `${start.replaceAll('*', '')}*`, limit: 1 },
-          { signal },
-        );
-        return [...ownNames(), ...Object.keys(types)];
-      }
+      if (!start.startsWith('@')) return [...ownNames(), ...(await typesLike(start, signal))];
       const { node_sets: sets } = await service.nodeSets({ signal });
       return [...ownNames(), ...sets.filter(({ neurons }) => neurons > 0).map(({ name }) => name)];
     },

@@ -3,13 +3,12 @@ import type { ExperimentDocument } from '#client';
 import { drawnFigures } from '../../../src/experiments/figures/experiment-figures.js';
 import { LESSON } from '../../../src/experiments/document/lesson.js';
 import { describeModelLine } from '../about.js';
-import { documentHash } from '../document-link.js';
 import { byId, element } from '../dom.js';
 import { findingsOf } from '../laboratory/findings.js';
 import { FigureBox } from '../plots/figure-box.js';
 import { asFailure, service } from '../service/client.js';
 import type { WholeAnswer } from '../service/open-experiments.js';
-import { onLoading, openWhenIdle, pageUrl, placeFromNow } from '../service/transport.js';
+import { laboratoryUrl, onLoading, openWhenIdle, placeFromNow } from '../service/transport.js';
 
 const SIMULATING = 'Simulating …';
 
@@ -47,7 +46,7 @@ class LiveFigure {
 
   #describe(): void {
     this.#output.textContent = this.#slider.value;
-    this.#link.href = pageUrl('laboratory', documentHash(this.#documentOf(this.#slider.value))!);
+    this.#link.href = laboratoryUrl(this.#documentOf(this.#slider.value))!;
   }
 
   /** Computes the figure after those that wait, unless the slider has moved on by then. */

@@ -1,8 +1,9 @@
 /** Rates of channels of a live brain, from the spikes of its last steps. */
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
-import { SIDES } from '../../../src/engine/connectome/connectome.js';
 import { wildcard } from '../../../src/engine/connectome/wildcard.js';
+import { neuronsWith } from '../selection.js';
 import type { Channel } from '../service/client.js';
+import { countsOf } from '../service/run-result.js';
 
 /** Rates are means over this time: one spike of a neuron is then 5 Hz. */
 export const WINDOW_MS = 200;
@@ -18,21 +19,17 @@ export class ChannelRates {
   readonly #sizes = new Map<string, number>();
   #steps: StepSpikes[] = [];
 
-  constructor(channels: readonly Channel[], { types, typeIndices, sides }: CompactAtlas) {
+  constructor(channels: readonly Channel[], atlas: CompactAtlas) {
     for (const { id, selectors } of channels) {
-      const ofTypes = types.map(({ name, superClass }) =>
-        selectors.filter(
-          ({ type, super_class, except = [] }) =>
-            (type === undefined || wildcard(type)(name)) &&
-            !except.includes(name) &&
-            (super_class ?? superClass) === superClass,
-        ),
-      );
-      const members = [...typeIndices.keys()].filter((neuron) =>
-        ofTypes[typeIndices[neuron]!]!.some(
-          ({ side }) => (side ?? SIDES[sides[neuron]!]) === SIDES[sides[neuron]!],
-        ),
-      );
+      const tests = selectors.map(({ type = '*', super_class, side: only, except = [] }) => {
+        const isNamed = wildcard(type);
+        return ({ name, superClass }: CompactAtlas['types'][number], side: string): boolean =>
+          isNamed(name) &&
+          !except.includes(name) &&
+          (super_class ?? superClass) === superClass &&
+          (only ?? side) === side;
+      });
+      const members = neuronsWith(atlas, (type, side) => tests.some((fits) => fits(type, side)));
       this.#sizes.set(id, members.length);
       for (const neuron of members) {
         this.#channelsOf.set(neuron, [...(this.#channelsOf.get(neuron) ?? []), id]);
@@ -48,10 +45,7 @@ export class ChannelRates {
     neurons: readonly number[],
     durationMs: number,
   ): Readonly<Record<'step' | 'window', Record<string, number>>> {
-    const spikes = new Map<string, number>();
-    for (const neuron of neurons) {
-      for (const id of this.#channelsOf.get(neuron) ?? []) spikes.set(id, (spikes.get(id) ?? 0) + 1);
-    }
+    const spikes = countsOf(neurons.flatMap((neuron) => this.#channelsOf.get(neuron) ?? []));
     const steps = [...this.#steps, { durationMs, spikes }];
     while (sumOf(steps) - steps[0]!.durationMs >= WINDOW_MS) steps.shift();
     this.#steps = steps;

@@ -3,9 +3,8 @@ import { type ExperimentDocument, NeuralExperimentClient } from '#client';
 import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.js';
 import type { Twins } from '../body/twins.js';
 import { completeNames } from '../completion.js';
-import { documentHash } from '../document-link.js';
 import { byId, choiceOf, element, pushButton, save } from '../dom.js';
-import { isSessionHere, pageUrl, transport } from '../service/transport.js';
+import { isSessionHere, laboratoryUrl, transport } from '../service/transport.js';
 import { asFailure, type Model, service } from '../service/client.js';
 import { idsOfBrain } from '../service/neuron-index.js';
 import type { Playback } from '../playback.js';
@@ -389,8 +388,8 @@ export class Live {
       const document = await this.#brain.experiment();
       if (document === undefined) return;
       const done = experimentDone(document, this.parts.model, this.#strongest);
-      const hash = documentHash(done);
-      if (hash !== undefined) location.assign(pageUrl('laboratory', hash));
+      const url = laboratoryUrl(done);
+      if (url !== undefined) location.assign(url);
       else
         save(new Blob([`${JSON.stringify(done, null, 2)}\n`], { type: 'application/json' }), 'live-fly.json');
     } catch (error) {

@@ -6,6 +6,7 @@ import type { CompactAtlas } from '../../../src/engine/connectome/atlas-binary.j
 import { byId, element, grouped, swatch } from '../dom.js';
 import { spoken } from '../selection.js';
 import type { Model } from '../service/client.js';
+import { countsOf } from '../service/run-result.js';
 import { SUPER_CLASSES } from '../theme.js';
 import { shortDrive } from '../verdict.js';
 
@@ -90,11 +91,7 @@ export class Seam {
   /** The type of each super class that has most spikes, in the order of signal flow. Neurons without a type are left out. */
   #answering({ neurons, durationMs }: SeamStep): HTMLElement[] {
     const { types, typeIndices } = this.atlas;
-    const spikes = new Map<number, number>();
-    for (const neuron of neurons) {
-      const type = typeIndices[neuron]!;
-      spikes.set(type, (spikes.get(type) ?? 0) + 1);
-    }
+    const spikes = countsOf(neurons.map((neuron) => typeIndices[neuron]!));
     const lines = SUPER_CLASSES.flatMap((superClass) => {
       const [loudest] = [...spikes]
         .filter(([type]) => types[type]!.superClass === superClass && types[type]!.name !== '')

@@ -24,13 +24,6 @@ const LEAST_GROWTH_DEGREES_PER_SECOND = 12;
 const RATE_STEP_HZ = 10;
 const DRIVE_HALF_LIFE_MS = 200;
 
-export interface Sensed {
-  /** Rates in Hz by the ids of all stimuli. */
-  readonly ratesHz: Readonly<Record<string, number>>;
-  /** Visible strengths of stimuli, from 0 to 1. */
-  readonly strengths: Readonly<Record<string, number>>;
-}
-
 export class Senses {
   readonly #held = new Set<string>();
   /** Remaining brain time of tapped stimuli. */
@@ -67,8 +60,11 @@ export class Senses {
     return this.#held.size > 0 || this.#leftMs.size > 0 || Math.abs(this.#pointer - this.#threat) > 0.02;
   }
 
-  /** Advances `stepMs` of brain time. @returns the stimuli during it */
-  sense(stepMs: number): Sensed {
+  /**
+   * Advances `stepMs` of brain time.
+   * @returns of the stimuli during it: rates in Hz by the ids of all, and visible strengths from 0 to 1
+   */
+  sense(stepMs: number): Readonly<Record<'ratesHz' | 'strengths', Readonly<Record<string, number>>>> {
     const ratesHz: Record<string, number> = {};
     const strengths: Record<string, number> = {};
     for (const [stimulus, nominalHz] of Object.entries(this.nominalHz)) {

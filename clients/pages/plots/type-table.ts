@@ -1,12 +1,9 @@
 /** Shows the most active cell types of the visible runs. Pressing one marks its neurons in the brain. */
 import { element, grouped, pushButton, refill, tableHead } from '../dom.js';
 import { spoken } from '../selection.js';
+import type { TopType } from '../service/client.js';
 
-export interface TypeActivity {
-  readonly spikes: number;
-  readonly responding: number;
-  readonly rateHz: number;
-}
+export type TypeActivity = Pick<TopType, 'spikes' | 'responding' | 'rate_hz'>;
 
 export interface TypeRow {
   readonly type: string;
@@ -17,11 +14,6 @@ export interface TypeRow {
   readonly kept: TypeActivity | undefined;
   /** Undefined if the answer does not have it. */
   readonly stimulated: number | undefined;
-}
-
-interface Column {
-  readonly title: string;
-  readonly of: (row: TypeRow) => string | HTMLElement[];
 }
 
 /** @param isCompared true to show the kept run's numbers too */
@@ -39,28 +31,26 @@ export function fillTypeTable(
         ? [element('span', {}, known(row.run)), element('span', { class: 'of-kept' }, known(row.kept))]
         : known(row.run);
   };
-  const columns: Column[] = [
-    { title: 'Super class', of: ({ superClass }) => spoken(superClass) },
-    {
-      title: 'Responding',
-      of: (row) => {
-        const counts = of(({ responding }) => grouped(responding))(row);
-        const neurons = ` of ${grouped(row.neurons)}`;
-        return typeof counts === 'string' ? counts + neurons : [...counts, element('span', {}, neurons)];
-      },
+  const responding = of((activity) => grouped(activity.responding));
+  const columns: Readonly<Record<string, (row: TypeRow) => string | HTMLElement[]>> = {
+    'Super class': ({ superClass }) => spoken(superClass),
+    Responding(row) {
+      const counts = responding(row);
+      const neurons = ` of ${grouped(row.neurons)}`;
+      return typeof counts === 'string' ? counts + neurons : [...counts, element('span', {}, neurons)];
     },
-    { title: 'Spikes', of: of(({ spikes }) => grouped(spikes)) },
-    { title: 'Rate (Hz)', of: of(({ rateHz }) => String(rateHz)) },
-    { title: 'Stimulated', of: ({ stimulated }) => (stimulated ? grouped(stimulated) : '–') },
-  ];
+    Spikes: of(({ spikes }) => grouped(spikes)),
+    'Rate (Hz)': of(({ rate_hz: rateHz }) => String(rateHz)),
+    Stimulated: ({ stimulated }) => (stimulated ? grouped(stimulated) : '–'),
+  };
   const body = element('tbody');
   for (const row of rows) {
     const isPressed = isMarked(row);
     const button = pushButton(row.type, () => onPress(row, !isPressed), {
       'aria-pressed': String(isPressed),
     });
-    const cells = columns.map(({ of: read }) => element('td', {}, ...[read(row)].flat()));
+    const cells = Object.values(columns).map((read) => element('td', {}, ...[read(row)].flat()));
     body.append(element('tr', {}, element('th', { scope: 'row' }, button), ...cells));
   }
-  refill(table, [tableHead(['Type', ...columns.map(({ title }) => title)]), body]);
+  refill(table, [tableHead(['Type', ...Object.keys(columns)]), body]);
 }

@@ -88,6 +88,12 @@ function counted(onBytes: (received: number) => void): TransformStream<Uint8Arra
   });
 }
 
+/** Names of the cell types that begin with a text. */
+export async function typesLike(start: string, signal: AbortSignal): Promise<string[]> {
+  const type = `${start.replaceAll('*', '')}*`;
+  return Object.keys((await service.neurons({ type, limit: 1 }, { signal })).types);
+}
+
 /** @param atlasUrl `atlas_url` of the model; the cards have addresses below it */
 export function fetchCard(atlasUrl: string, selection: Selection): Promise<CellCard> {
   const folder = atlasUrl.replace(/\.json$/, '');

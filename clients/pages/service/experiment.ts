@@ -23,11 +23,6 @@ export function experimentFrom(valueOf: (name: FieldName) => string | number): E
 /** Prefix of the fields of the run that is stored for comparison. */
 const KEPT_PREFIX = 'kept.';
 
-export interface SharedExperiments {
-  readonly current: Experiment | undefined;
-  readonly kept: Experiment | undefined;
-}
-
 /** The part of a link after `#` that reopens the same experiments. */
 export function toHash(current: Experiment, kept: Experiment | undefined): string {
   const parameters = new URLSearchParams();
@@ -42,7 +37,7 @@ export function toHash(current: Experiment, kept: Experiment | undefined): strin
  * Reads the output of toHash. Missing fields get their defaults. Invalid values and unknown
  * fields stay, so that the service can refuse them with a message.
  */
-export function fromHash(hash: string): SharedExperiments {
+export function fromHash(hash: string): Readonly<Record<'current' | 'kept', Experiment | undefined>> {
   // Without an equals sign it is an anchor on the page.
   const parameters = new URLSearchParams(hash.includes('=') ? hash.replace(/^#/, '') : '');
   const names = [...parameters.keys()];

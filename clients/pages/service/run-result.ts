@@ -17,19 +17,15 @@ export interface Run {
 }
 
 export function runOf(response: FullRun): Run {
-  const raster = rasterOf(response);
-  return { response, raster, counts: spikeCountsOf(raster) };
+  const { frames } = response;
+  const steps = Uint16Array.from(frames.flatMap((frame) => frame.steps));
+  const neurons = Uint32Array.from(frames.flatMap(({ spikes }) => spikes));
+  return { response, raster: { steps, neurons }, counts: countsOf(neurons) };
 }
 
-function rasterOf({ frames }: Pick<FullRun, 'frames'>): Raster {
-  return {
-    steps: Uint16Array.from(frames.flatMap(({ steps }) => steps)),
-    neurons: Uint32Array.from(frames.flatMap(({ spikes }) => spikes)),
-  };
-}
-
-function spikeCountsOf({ neurons }: Raster): SpikeCounts {
-  const counts = new Map<number, number>();
-  for (const neuron of neurons) counts.set(neuron, (counts.get(neuron) ?? 0) + 1);
+/** The number of times that each value occurs. */
+export function countsOf<T>(values: Iterable<T>): Map<T, number> {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return counts;
 }

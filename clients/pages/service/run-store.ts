@@ -31,13 +31,10 @@ export class RunStore {
 
   static async open({ connectome_digest, version }: Model): Promise<RunStore> {
     const store = new RunStore(`${connectome_digest} ${version}`, await openDatabase());
-    const all = await store.#inStore<StoredRun[]>('readonly', (runs) => runs.getAll());
-    const ofModel = (all ?? []).filter(({ modelKey }) => modelKey === store.modelKey);
-    if (ofModel.length !== (all ?? []).length) {
-      await store.#inStore('readwrite', (runs) => runs.clear());
-      for (const run of ofModel) await store.#inStore('readwrite', (runs) => runs.put(run));
-    }
-    store.#runs = ofModel.sort((a, b) => b.turn - a.turn);
+    const all = (await store.#inStore<StoredRun[]>('readonly', (runs) => runs.getAll())) ?? [];
+    const isOfModel = ({ modelKey }: StoredRun): boolean => modelKey === store.modelKey;
+    store.#runs = all.filter(isOfModel).sort((a, b) => b.turn - a.turn);
+    await store.#drop(all.filter((run) => !isOfModel(run)));
     return store;
   }
 
@@ -56,8 +53,11 @@ export class RunStore {
     const all = [run, ...this.#runs.filter(({ id }) => id !== run.id)];
     this.#runs = all.slice(0, MAX_STORED_RUNS);
     await this.#inStore('readwrite', (runs) => runs.put(run));
-    for (const { id } of all.slice(MAX_STORED_RUNS))
-      await this.#inStore('readwrite', (runs) => runs.delete(id));
+    await this.#drop(all.slice(MAX_STORED_RUNS));
+  }
+
+  async #drop(dropped: readonly StoredRun[]): Promise<void> {
+    for (const { id } of dropped) await this.#inStore('readwrite', (runs) => runs.delete(id));
   }
 
   /** If the disk is full or another page deletes the database, the run is not stored, but the page still shows it. */

@@ -2,6 +2,7 @@
  * One run of each stimulus, which the service computes once and stores. Showing it does not count against the user's
  * rate limit. The runs are of the served model.
  */
+import { getOrBegin } from '../../../src/engine/get-or-insert.js';
 import { fetchJson, type FullRun, type Model, ServiceFailure } from './client.js';
 import { DEFAULT_EXPERIMENT, equal, type Experiment } from './experiment.js';
 import { type Run, runOf } from './run-result.js';
@@ -21,21 +22,11 @@ export class StoredRuns {
   }
 
   /** @throws ServiceFailure or ServiceError if there is no such run, or if it is of another model */
-  async of(stimulus: string): Promise<Run> {
-    let run = this.#runs.get(stimulus);
-    if (run === undefined) {
-      run = this.#load(stimulus);
-      this.#runs.set(stimulus, run);
-      run.catch(() => this.#runs.delete(stimulus));
-    }
-    return run;
-  }
-
-  async #load(stimulus: string): Promise<Run> {
-    const response = await fetchJson<FullRun>(`/runs/${this.model.connectome_digest}/${stimulus}`);
-    if (response.model !== this.model.id) {
+  of(stimulus: string): Promise<Run> {
+    return getOrBegin(this.#runs, stimulus, async () => {
+      const response = await fetchJson<FullRun>(`/runs/${this.model.connectome_digest}/${stimulus}`);
+      if (response.model === this.model.id) return runOf(response);
       throw new ServiceFailure('failed', 'The service has another model now.');
-    }
-    return runOf(response);
+    });
   }
 }

@@ -4,8 +4,9 @@
  */
 import type { Brain } from '#client';
 import type { openBrain } from '../../tab/open-brain.js';
-import { loadingSentence } from './loading.js';
 import { fetchInTime } from '../../tab/fetch-in-time.js';
+import { documentHash } from '../document-link.js';
+import { loadingSentence } from './loading.js';
 
 /** True on a site without a service. */
 export const IS_SITE = import.meta.env.MODE === 'site';
@@ -207,7 +208,8 @@ function isLost(error: unknown): boolean {
   return (error as { code?: unknown }).code === 'WORKER_LOST';
 }
 
-/** The address of another page, relative to this one. */
-export function pageUrl(page: 'laboratory', hash: string): string {
-  return `${page}${IS_SITE ? '.html' : ''}${hash}`;
+/** @returns the laboratory with a document, relative to this page; undefined if the document is too long for an address */
+export function laboratoryUrl(document: unknown): string | undefined {
+  const hash = documentHash(document);
+  return hash && `laboratory${IS_SITE ? '.html' : ''}${hash}`;
 }
