@@ -2,6 +2,7 @@
  * Published forms of schemas. A schema with a `component` becomes a component of OpenAPI, to which others refer, so it
  * has a name in generated clients.
  */
+import { mapped } from '../mapped.js';
 import { isObject, sortedMembers } from './forms.js';
 import { type Definitions, ref, type Schema } from './json-schema.js';
 
@@ -87,10 +88,6 @@ function changed(schema: Schema, change: (schema: Schema) => Schema): Schema {
     return [keyword, WITH_SCHEMA.includes(keyword) ? inner(value) : value];
   });
   return change(Object.fromEntries(keywords));
-}
-
-function mapped<T>(schemas: Definitions, change: (schema: Schema) => T): Readonly<Record<string, T>> {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, change(schema)]));
 }
 
 /** A text that is the same for equal schemas, whatever the order of their keywords. */

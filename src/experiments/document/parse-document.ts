@@ -11,7 +11,8 @@ import { type CheckedDocument, DOCUMENT, type ExperimentDocument } from './docum
 import { parsedControls } from './parse-controls.js';
 import { parseSweep } from './parse-sweep.js';
 import { SelectorCount } from './selector-count.js';
-import { mapped, withWindows } from './windows.js';
+import { withWindows } from './windows.js';
+import { mapped } from '../../engine/mapped.js';
 import { INNER_SELECTORS, nameOnSide, type SetSelector } from '../../engine/connectome/set-selector.js';
 
 export interface DocumentLimits {

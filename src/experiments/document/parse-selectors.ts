@@ -1,6 +1,7 @@
 import { SELECTOR_DEFINITIONS, selector } from '../../engine/connectome/selector-schema.js';
 import type { SelectorAt } from '../../engine/connectome/node-set-resolver.js';
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
+import { mapped } from '../../engine/mapped.js';
 import { checked, checkOf } from '../../engine/schema/check.js';
 import { completed } from '../../engine/schema/completed.js';
 import { pointerTo, refused } from '../../engine/schema/json-path.js';
@@ -17,16 +18,14 @@ const check = checkOf(SCHEMA, 'The query');
  * @throws CodedError INVALID_PARAMETER with the path of the first fault; the path begins with the parameter
  */
 export function parseSelectors(texts: Readonly<Record<string, string>>, maxNames: number): SelectorAt[] {
-  const value = Object.fromEntries(
-    Object.entries(texts).map(([name, text]) => [name, selectorIn(name, text)]),
-  );
+  const value = mapped(texts, selectorIn);
   const count = new SelectorCount(new Set(), maxNames);
   const complete = completed(SCHEMA, value, (_, each, path, depth) => count.add(each, path, depth));
   const selectors = checked(check, complete) as Readonly<Record<string, SetSelector>>;
   return Object.entries(selectors).map(([name, each]) => ({ selector: each, path: pointerTo([name]) }));
 }
 
-function selectorIn(name: string, text: string): unknown {
+function selectorIn(text: string, name: string): unknown {
   if (/^\s*[{[]/.test(text)) {
     try {
       return JSON.parse(text) as unknown;

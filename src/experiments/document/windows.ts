@@ -1,4 +1,5 @@
 /** Checks the time windows of inputs, reports and edits for every condition, and writes out their ends. */
+import { mapped } from '../../engine/mapped.js';
 import { type JsonPath, refused } from '../../engine/schema/json-path.js';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import { withEdits } from '../kinds/edit-kinds.js';
@@ -69,8 +70,4 @@ export function withWindows<D extends Pick<ExperimentDocument, 'inputs' | 'repor
   const reports = mapped(draft.reports, ofReport);
   const edited = withEdits(draft, (kind, value) => kind.withWindows?.(value, ofWindow) ?? value);
   return { ...edited, inputs, reports };
-}
-
-export function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => U) {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
 }

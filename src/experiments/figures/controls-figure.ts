@@ -1,5 +1,6 @@
 /** The figure of a group's rate among those of its controls, which are shuffled brains or other neurons. */
 import { extent } from 'd3-array';
+import { mapped } from '../../engine/mapped.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { controlWords, rewiringOf } from '../kinds/controls.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
@@ -54,18 +55,13 @@ export function comparisonsOf({ conditions, typeOf }: Pick<Findings, 'conditions
   const distance = ({ rate, control }: (typeof all)[number]) => Math.abs(rate.mean - (control.mean ?? 0));
   const ranked =
     all.length > most ? highestFirst(all, most, ({ control }) => -(control.p ?? 1), distance) : all;
-  const shown = ranked.map(({ report, condition, group, rate, control }) => {
-    const named = Object.entries(condition.parameters).map(
-      ([name, value]) => [name, namedValue(value, typeOf)] as const,
-    );
-    return {
-      /** The report and labels of the group. */
-      name: `${report} ${groupSuffix(withType(group, typeOf))}`.trim(),
-      parameters: Object.fromEntries(named),
-      rate,
-      control,
-    };
-  });
+  const shown = ranked.map(({ report, condition, group, rate, control }) => ({
+    /** The report and labels of the group. */
+    name: `${report} ${groupSuffix(withType(group, typeOf))}`.trim(),
+    parameters: mapped(condition.parameters, (value) => namedValue(value, typeOf)),
+    rate,
+    control,
+  }));
   return { shown, all: all.length };
 }
 

@@ -4,7 +4,7 @@ import { answerWriter, type AnswerWriter } from './answer-writer.js';
 import { TABLE_FORMATS, type ColumnNames, type Format, type TableName } from './formats.js';
 import { eventsOfAnswer } from './stored-answer.js';
 import { tableOf, type Table } from './tables.js';
-import { mapped } from '../document/windows.js';
+import { mapped } from '../../engine/mapped.js';
 import type { ConditionResult } from '../run/condition-result.js';
 import { firstRowsOf, Page, pageText, tooManyRows, type PageStart } from '../run/pages.js';
 import { invalid } from '../../engine/schema/json-path.js';

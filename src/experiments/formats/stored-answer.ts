@@ -7,7 +7,7 @@ import type {
   ExperimentHead,
   ExperimentTotals,
 } from '../document/result.js';
-import { mapped } from '../document/windows.js';
+import { mapped } from '../../engine/mapped.js';
 import type { GroupResults } from '../kinds/result-rows.js';
 import type { AnswerRequest } from './answer.js';
 import { eventTableOf, type TableColumns } from './tables.js';

@@ -8,7 +8,7 @@ import { invalid, nameOf, refused } from '../../engine/schema/json-path.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { MAX_DURATION_MS } from '../kinds/fields.js';
 import { type DocumentLimits, parseDocument } from '../document/parse-document.js';
-import { mapped } from '../document/windows.js';
+import { mapped } from '../../engine/mapped.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
 import { knowTotals, redrawnEvents, totalsOf } from '../kinds/train-work.js';
 import type { PlannedReport } from '../kinds/report-kind.js';

@@ -8,6 +8,7 @@ import {
   SIGN_RULE_TEXTS,
   SYNTHETIC_REACH,
 } from '../../engine/connectome/model-origin.js';
+import { mapped } from '../../engine/mapped.js';
 import type { Population } from '../../engine/connectome/populations.js';
 import { drivesOf } from './drives.js';
 import { availableStimuli, ENGINE_VERSION } from './experiment.js';
@@ -37,11 +38,8 @@ const SYNTHETIC_BRAIN =
   'The wiring is synthetic, sampled from cell-type statistics: populations respond as in the measured wiring, but ' +
   `single neurons and connections have no meaning. ${SYNTHETIC_REACH}`;
 
-const PARAMETERS = Object.fromEntries(
-  Object.entries<Field>(FIELDS).map(([name, { enum: allowed, minimum, maximum, default: usual }]) => [
-    name,
-    allowed === undefined ? { minimum, maximum, default: usual } : { allowed, default: usual },
-  ]),
+const PARAMETERS = mapped(FIELDS, ({ enum: allowed, minimum, maximum, default: usual }: Field) =>
+  allowed === undefined ? { minimum, maximum, default: usual } : { allowed, default: usual },
 );
 
 /** Builds the body of GET /api/v1/model. */

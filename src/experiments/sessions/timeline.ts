@@ -5,7 +5,7 @@
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { CodedError } from '../../engine/errors.js';
 import { equalsPacked, packed } from '../document/packed.js';
-import { mapped } from '../document/windows.js';
+import { mapped } from '../../engine/mapped.js';
 import { isTimed } from '../kinds/edits/silence.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
 import { stepsOf } from '../kinds/fields.js';

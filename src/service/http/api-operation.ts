@@ -12,6 +12,7 @@ import {
   type ApiResponseOptions,
 } from '@nestjs/swagger';
 import { parse } from 'yaml';
+import { mapped } from '../../engine/mapped.js';
 import { ERRORS } from '../../engine/errors.js';
 import { EXAMPLE_MESSAGES, PUBLIC_ERROR_CODES, type PublicErrorCode } from './error-examples.js';
 
@@ -110,12 +111,7 @@ function countHeader(description: string, minimum: number, example: number) {
 }
 
 function withRequired(headers: HeaderDescriptions): HeaderDescriptions {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, header]) => [
-      name,
-      SOMETIMES.test(name) ? header : { ...header, required: true },
-    ]),
-  );
+  return mapped(headers, (header, name) => (SOMETIMES.test(name) ? header : { ...header, required: true }));
 }
 
 /** Refers to a schema of the description by its name. */

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { mapped } from '../../engine/mapped.js';
 import { Degradations } from '../health/degradations.js';
 import { backendOf, ModelHealth } from '../health/model-health.js';
 import { apiPath } from '../http/api-versions.js';
@@ -89,11 +90,11 @@ type Read = readonly [help: string, read: () => Result | Promise<Result>, ...lab
 export class Metrics implements OnApplicationShutdown {
   readonly registry = new Registry();
   readonly #eventLoop = new EventLoopWatch();
-  readonly #counters = mapValues(
+  readonly #counters = mapped(
     COUNTERS,
     ([help, ...labelNames], name) => new Counter({ name, help, labelNames, registers: [this.registry] }),
   );
-  readonly #durations = mapValues(
+  readonly #durations = mapped(
     DURATIONS,
     ([help, buckets, ...labelNames], name) =>
       new Histogram({ name, help, buckets, labelNames, registers: [this.registry] }),
@@ -274,12 +275,4 @@ export class Metrics implements OnApplicationShutdown {
       ],
     };
   }
-}
-
-function mapValues<Name extends string, From, To>(
-  from: Readonly<Record<Name, From>>,
-  make: (value: From, name: string) => To,
-): Readonly<Record<Name, To>> {
-  const entries = Object.entries<From>(from).map(([name, value]) => [name, make(value, name)]);
-  return Object.fromEntries(entries) as Record<Name, To>;
 }

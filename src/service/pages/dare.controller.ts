@@ -4,6 +4,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { CodedError, notFound } from '../../engine/errors.js';
+import { mapped } from '../../engine/mapped.js';
 import { modelId } from '../../engine/connectome/model-id.js';
 import { darePicture } from '../../experiments/figures/dare-figure.js';
 import { drivesOf, readDrives } from '../../experiments/presets/drives.js';
@@ -71,10 +72,8 @@ export class DareController {
     const drives = lines
       .filter((line) => line.index !== undefined)
       .map(({ reports }) => {
-        const rates = Object.entries(reports).map(
-          ([id, [group]]) => [id, asInRun(group.rate_hz.mean)] as const,
-        );
-        return readDrives(Object.fromEntries(rates), drivesOf(channels));
+        const rates = mapped(reports, ([group]) => asInRun(group.rate_hz.mean));
+        return readDrives(rates, drivesOf(channels));
       });
     // There is no second condition if the silenced neurons never spike.
     const [intact, lesioned = intact!] = drives;

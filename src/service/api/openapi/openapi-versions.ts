@@ -2,6 +2,7 @@
  * Rewrites a description of OpenAPI 3.1 for tools that know another version. We do not use a library: the known one
  * compiles code when it is loaded.
  */
+import { mapped } from '../../../engine/mapped.js';
 import { oneOf } from '../../../engine/schema/json-schema.js';
 
 export const OPENAPI_VERSIONS = ['3.0', '3.1', '3.2'] as const;
@@ -18,6 +19,7 @@ export const OPENAPI_QUERY = {
 };
 
 type Json = Readonly<Record<string, unknown>>;
+type Parts = Readonly<Record<string, Json>>;
 
 export function inVersion(document: object, version: OpenApiVersion): object {
   if (version === '3.1') return document;
@@ -33,16 +35,18 @@ function inVersion32(document: Json): Json {
   const listed = (example: Json): Json => ({ ...example, value: [example['value']] });
   const withItems = rewritten(document, (name, value) => {
     if (name !== LINES) return value;
-    const { schema, examples, ...media } = value as Json;
-    const lines = mapped(examples, (_, example) => {
+    const { schema, examples = {}, ...media } = value as Json;
+    const lines = mapped(examples as Parts, (example) => {
       if (!('$ref' in example)) return listed(example);
       shared.add(String(example['$ref']).slice(EXAMPLES.length));
       return example;
     });
     return { itemSchema: schema, ...media, examples: lines };
   });
-  const components = withItems['components'] as Json;
-  const examples = mapped(components['examples'], (name, each) => (shared.has(name) ? listed(each) : each));
+  const components = withItems['components'] as Readonly<Record<string, Parts>>;
+  const examples = mapped(components['examples'] ?? {}, (example, name) =>
+    shared.has(name) ? listed(example) : example,
+  );
   return { ...withItems, openapi: '3.2.0', components: { ...components, examples } };
 }
 
@@ -59,7 +63,7 @@ function inVersion30(document: Json): Json {
     info,
     components: {
       ...(withSchemas['components'] as Json),
-      schemas: mapped(schemas, (_, schema) => schemaIn30(schema)),
+      schemas: mapped(schemas as Parts, schemaIn30),
     },
   };
 }
@@ -104,7 +108,7 @@ function typeIn30({ type }: Json): Json {
 /** The schemas of members and items. */
 function membersIn30({ properties, additionalProperties: others, items, type }: Json): Json {
   return {
-    ...(properties !== undefined && { properties: mapped(properties, (_, each) => schemaIn30(each)) }),
+    ...(properties !== undefined && { properties: mapped(properties as Parts, schemaIn30) }),
     ...(others !== undefined && {
       additionalProperties: typeof others === 'boolean' ? others : schemaIn30(others as Json),
     }),
@@ -129,14 +133,9 @@ function rewritten(part: Json, replace: (name: string, value: unknown) => unknow
     if (Array.isArray(value)) return value.map(into);
     return typeof value === 'object' && value !== null ? rewritten(value as Json, replace) : value;
   };
-  return mapped(part, (name, value: unknown) => {
+  return mapped(part, (value, name) => {
     if (name === 'example' || name === 'examples') return value;
     const replaced = replace(name, value);
     return replaced === value ? into(value) : replaced;
   });
-}
-
-function mapped(members: unknown, change: (name: string, value: Json) => unknown): Json {
-  const entries = Object.entries((members ?? {}) as Record<string, Json>);
-  return Object.fromEntries(entries.map(([name, value]) => [name, change(name, value)]));
 }

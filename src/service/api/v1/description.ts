@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { TABLE_SIGN_RULES, WIRING_ORIGINS } from '../../../engine/connectome/connectome.js';
 import { POPULATION_ID, CHANNEL_KINDS } from '../../../engine/connectome/populations.js';
+import { mapped } from '../../../engine/mapped.js';
 import { drivesOf } from '../../../experiments/presets/drives.js';
 import { type Field, FIELD_NAMES, FIELDS } from '../../../experiments/presets/fields.js';
 import { CHANNEL_IDS, STIMULUS_IDS } from '../../../experiments/presets/populations.js';
@@ -55,12 +56,9 @@ const DRIVE_MEMBERS = {
     { pattern: '^[0-9a-f]{32}$' },
   ),
   model: text('Id of the simulated model, as in GET /api/v1/model.'),
-  ...Object.fromEntries(
-    Object.entries<Schema>(FIELDS).map(([name, { type, description, enum: values, minimum, maximum }]) => [
-      name,
-      { type, description, enum: values, minimum, maximum },
-    ]),
-  ),
+  ...mapped(FIELDS, ({ type, description, enum: values, minimum, maximum }: Schema) => {
+    return { type, description, enum: values, minimum, maximum };
+  }),
   total_spikes: count('Spikes of all neurons; the same number as spikes.total.'),
   responding_neurons: count('Neurons with at least one spike; the same number as spikes.responding_neurons.'),
   stimulated_neurons: count(
@@ -295,10 +293,7 @@ const MODEL_SCHEMAS: Readonly<Record<string, Schema>> = {
     maximum: number('Highest allowed value.', { minimum: 0 }),
     default: number('Default value.', { minimum: 0 }),
   }),
-  Parameters: object(
-    undefined,
-    Object.fromEntries(Object.entries<Field>(FIELDS).map(([name, field]) => [name, parameterOf(field)])),
-  ),
+  Parameters: object(undefined, mapped(FIELDS, parameterOf)),
   NetworkConstant: object(undefined, {
     name: text('Name of the constant, ending with its unit.'),
     value: number('Value, in `unit`. Potentials may be negative.'),
