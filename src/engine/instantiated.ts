@@ -8,3 +8,16 @@ export function instantiated<Exports>(module: WebAssembly.Module, name: string):
   };
   return new WebAssembly.Instance(module, { env: { abort } }).exports as Exports;
 }
+
+/**
+ * Growing memory detaches its buffer, so use a view only until the next call of the kernel.
+ * @param section the export that is the address of the first byte
+ */
+export function viewOf<T, Section extends string>(
+  kernel: Readonly<Record<Section, WebAssembly.Global>> & { readonly memory: WebAssembly.Memory },
+  TypedArray: new (buffer: ArrayBuffer, byteOffset: number, length: number) => T,
+  section: Section,
+  length: number,
+): T {
+  return new TypedArray(kernel.memory.buffer, kernel[section].value as number, length);
+}

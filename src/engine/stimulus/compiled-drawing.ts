@@ -4,7 +4,7 @@
  * The head of trains.ts explains the terms. This file writes tables and layers into the kernel's memory and calls the
  * kernel. Tables of intervals and the ids of neurons stay there; all else is released when the next trial begins.
  */
-import { instantiated } from '../instantiated.js';
+import { instantiated, viewOf } from '../instantiated.js';
 import { firstNotBelow } from '../connectome/sorted-array.js';
 import {
   CURSOR_WORDS,
@@ -300,10 +300,9 @@ class Drawing {
 
   #end(): Pick<InputEvents, 'steps' | 'neurons'> {
     const count = this.kernel.endTrial();
-    const { memory, eventSteps, eventNeurons } = this.kernel;
     return {
-      steps: new Uint16Array(memory.buffer, eventSteps.value, count).slice(),
-      neurons: new Uint32Array(memory.buffer, eventNeurons.value, count).slice(),
+      steps: viewOf(this.kernel, Uint16Array, 'eventSteps', count).slice(),
+      neurons: viewOf(this.kernel, Uint32Array, 'eventNeurons', count).slice(),
     };
   }
 

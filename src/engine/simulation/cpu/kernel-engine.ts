@@ -1,6 +1,6 @@
 /** The CPU engine: writes a trial into the kernel's memory and reads its result; kernel.ts explains the computation. */
 import { MAX_NEURONS, MAX_SYNAPSES_PER_CONNECTION, type Wiring } from '../../connectome/connectome.js';
-import { instantiated } from '../../instantiated.js';
+import { instantiated, viewOf } from '../../instantiated.js';
 import type { InputEvents } from '../../stimulus/input-events.js';
 import { MAX_SEGMENT_STEPS, MAX_WHOLE_TRIAL_STEPS, type NetworkConstants } from '../../stimulus/protocol.js';
 import {
@@ -28,7 +28,6 @@ import {
   ROW_MARKS,
   ROW_WORDS,
   SYNAPSES_PER_WORD,
-  viewOf,
   WORD_BYTES,
 } from './kernel-exports.js';
 import { OverriddenConnections } from './overridden-connections.js';

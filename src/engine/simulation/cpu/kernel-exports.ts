@@ -92,13 +92,3 @@ export const ROW_WORDS = 4;
 export const ROW_END = 1;
 export const ROW_CONNECTION_COUNT = 2;
 export const ROW_MARKS = 3;
-
-/** Growing memory detaches its buffer, so use a view only until the next call of the kernel. */
-export function viewOf<T>(
-  kernel: Kernel,
-  TypedArray: new (buffer: ArrayBuffer, byteOffset: number, length: number) => T,
-  section: Section,
-  length: number,
-): T {
-  return new TypedArray(kernel.memory.buffer, kernel[section].value as number, length);
-}

@@ -1,5 +1,6 @@
 import type { Wiring } from '../../connectome/connectome.js';
 import { firstNotBelow } from '../../connectome/sorted-array.js';
+import { viewOf } from '../../instantiated.js';
 import type { ConnectionOverride } from '../../stimulus/protocol.js';
 import { factorsOfOverrides, type ConnectionFactors } from '../connection-factors.js';
 import type { SimulationOptions } from '../simulation.js';
@@ -10,7 +11,6 @@ import {
   ROW_CONNECTION_COUNT,
   ROW_WORDS,
   SYNAPSES_PER_WORD,
-  viewOf,
   WORD_BYTES,
 } from './kernel-exports.js';
 

@@ -1,5 +1,6 @@
+import { viewOf } from '../../instantiated.js';
 import { type MembraneRecording, sampledSteps } from '../simulation.js';
-import { ADDRESS_SHIFT, type Kernel, viewOf } from './kernel-exports.js';
+import { ADDRESS_SHIFT, type Kernel } from './kernel-exports.js';
 
 /**
  * The kernel's room for potentials, all recordings together. It is small, so they stay in a cache until they are

@@ -4,9 +4,10 @@
  * however they were cut and on whatever thread they ran; tests compare them.
  */
 import { CodedError } from '../../errors.js';
+import { viewOf } from '../../instantiated.js';
 import type { StateMemory } from '../simulation.js';
 import { fixedBytesOf, HEAD_BYTES, maxBytes, STEP_SPIKES_WORDS } from './state-bytes.js';
-import { type Kernel, REGISTERS, viewOf } from './kernel-exports.js';
+import { type Kernel, REGISTERS } from './kernel-exports.js';
 
 /** See Neuron, StepSpikes, Spike and Entry in kernel/memory.ts. */
 const NEURON_DOUBLES = 2;

@@ -1,5 +1,5 @@
 import type { Wiring } from '../../connectome/connectome.js';
-import { instantiated } from '../../instantiated.js';
+import { instantiated, viewOf } from '../../instantiated.js';
 import type { Rewiring } from '../../stimulus/protocol.js';
 import { resampledCounts } from './resampled-counts.js';
 import {
@@ -34,8 +34,6 @@ interface Kernel extends Readonly<Record<Section, WebAssembly.Global>> {
   end(hasMovedTargets: boolean): void;
 }
 
-type Values = Uint16Array | Uint32Array | Float64Array;
-
 /** Rewires one network in WebAssembly, any number of times, with the same result as `rewired`. */
 export class CompiledRewiring {
   readonly #kernel: Kernel;
@@ -57,8 +55,8 @@ export class CompiledRewiring {
     kernel.layOut(neuronCount, connectionCount, deckCount);
     this.#kernel = kernel;
     this.#order = neuronsById(network);
-    this.#view(Uint32Array, 'order', neuronCount).set(this.#order);
-    this.#view(Uint32Array, 'numbers', neuronCount).set(inverseOf(this.#order));
+    viewOf(kernel, Uint32Array, 'order', neuronCount).set(this.#order);
+    viewOf(kernel, Uint32Array, 'numbers', neuronCount).set(inverseOf(this.#order));
   }
 
   /** @returns a wiring that the next call overwrites */
@@ -72,17 +70,17 @@ export class CompiledRewiring {
     }
     if (jitter > 0) {
       const factors = jitterFactors(jitter);
-      this.#view(Float64Array, 'jitterFactors', factors.length).set(factors);
+      viewOf(kernel, Float64Array, 'jitterFactors', factors.length).set(factors);
       kernel.jitter(seed);
     }
     const movesTargets = deal?.movesTargets === true;
     kernel.end(movesTargets);
-    const targets = movesTargets ? this.#view(Uint32Array, 'targets', connectionCount) : loaded.targets;
-    const synapseCounts = this.#view(Uint16Array, 'synapseCounts', connectionCount);
+    const targets = movesTargets ? viewOf(kernel, Uint32Array, 'targets', connectionCount) : loaded.targets;
+    const synapseCounts = viewOf(kernel, Uint16Array, 'synapseCounts', connectionCount);
     const signs = asked === undefined ? loaded.signs : sampledSigns(this.network, this.#order, seed);
     const wiring = { neuronCount, connectionCount, rowStart, targets, synapseCounts, signs };
     if (counts === undefined) return wiring;
-    const numbers = this.#view(Uint32Array, 'numbers', neuronCount);
+    const numbers = viewOf(kernel, Uint32Array, 'numbers', neuronCount);
     return { ...wiring, synapseCounts: resampledCounts(wiring, numbers, seed) };
   }
 
@@ -91,9 +89,9 @@ export class CompiledRewiring {
     if (minimumSynapses !== this.#minimumSynapses) {
       const loaded = thresholded(this.network, minimumSynapses);
       const { neuronCount, connectionCount } = loaded;
-      this.#view(Uint32Array, 'rowStart', neuronCount + 1).set(loaded.rowStart);
-      this.#view(Uint32Array, 'targets', connectionCount).set(loaded.targets);
-      this.#view(Uint16Array, 'synapseCounts', connectionCount).set(loaded.synapseCounts);
+      viewOf(this.#kernel, Uint32Array, 'rowStart', neuronCount + 1).set(loaded.rowStart);
+      viewOf(this.#kernel, Uint32Array, 'targets', connectionCount).set(loaded.targets);
+      viewOf(this.#kernel, Uint16Array, 'synapseCounts', connectionCount).set(loaded.synapseCounts);
       this.#kernel.loadWiring();
       this.#minimumSynapses = minimumSynapses;
       this.#loaded = loaded;
@@ -106,18 +104,9 @@ export class CompiledRewiring {
       this.#deal = dealOf(this.network, shuffle);
       const { ofSources, ofTargets } = this.#deal;
       const ofNumbers = (list: Uint32Array) => this.#order.map((neuron) => list[neuron]!);
-      this.#view(Uint32Array, 'ofSources', ofSources.length).set(ofNumbers(ofSources));
-      this.#view(Uint32Array, 'ofTargets', ofTargets.length).set(ofNumbers(ofTargets));
+      viewOf(this.#kernel, Uint32Array, 'ofSources', ofSources.length).set(ofNumbers(ofSources));
+      viewOf(this.#kernel, Uint32Array, 'ofTargets', ofTargets.length).set(ofNumbers(ofTargets));
     }
     return this.#deal;
-  }
-
-  #view<V extends Values>(
-    TypedArray: new (buffer: ArrayBuffer, byteOffset: number, length: number) => V,
-    section: Section,
-    length: number,
-  ): V {
-    const { memory, [section]: address } = this.#kernel;
-    return new TypedArray(memory.buffer, address.value as number, length);
   }
 }
