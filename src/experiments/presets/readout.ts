@@ -3,6 +3,7 @@
  */
 import { sha256Hex } from '#platform';
 import type { CellType, Connectome } from '../../engine/connectome/connectome.js';
+import { rowsByKey } from '../../engine/connectome/rows.js';
 import { STEPS_PER_MS } from '../../engine/simulation/network.js';
 import type { SpikeRaster } from '../../engine/simulation/simulation.js';
 
@@ -38,14 +39,11 @@ export class Readout {
     this.#channelIds = connectome.metadata.channels.map(({ id }) => id);
     const members = this.#channelIds.map((id) => connectome.channelNeurons(id));
     this.#channelSizes = members.map(({ length }) => length);
-    this.#firstChannel = new Uint32Array(connectome.neuronCount + 1);
-    for (const i of members.flatMap((neurons) => [...neurons])) this.#firstChannel[i + 1]!++;
-    for (let i = 0; i < connectome.neuronCount; i++) this.#firstChannel[i + 1]! += this.#firstChannel[i]!;
-    this.#channels = new Uint16Array(this.#firstChannel.at(-1)!);
-    const next = this.#firstChannel.slice();
-    members.forEach((neurons, channel) => {
-      for (const i of neurons) this.#channels[next[i]!++] = channel;
-    });
+    const channelOf = members.flatMap((neurons, channel) => Array.from(neurons, () => channel));
+    const neurons = Uint32Array.from(members.flatMap((each) => [...each]));
+    const { start, items } = rowsByKey(neurons, connectome.neuronCount);
+    this.#firstChannel = start;
+    this.#channels = Uint16Array.from(items, (item) => channelOf[item]!);
     this.#typeSizes = new Uint32Array(typeCount);
     for (const type of connectome.typeIndices) this.#typeSizes[type]!++;
     this.#typeLabels = connectome.metadata.types.map(labelOfType);
