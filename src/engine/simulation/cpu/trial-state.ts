@@ -55,11 +55,6 @@ export class TrialState {
     this.#head = new Float64Array(this.#buffer, this.#begin, HEAD_LENGTH);
   }
 
-  /** The next step. */
-  get step(): number {
-    return this.#head[0]!;
-  }
-
   /** The bytes in use. */
   get bytes(): Uint8Array {
     return new Uint8Array(this.#buffer, this.#begin, this.#lists().end - this.#begin);
