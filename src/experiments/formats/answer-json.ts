@@ -71,29 +71,30 @@ export function dryRunJson(dryRun: DryRun): Uint8Array<ArrayBuffer> {
   return encoder.encode(JSON.stringify(dryRun));
 }
 
-/** A condition, or another object with reports, as JSON in pieces of about 64 KiB. */
+/** A condition, or another object with reports, as JSON in pieces of about as many characters. */
 export function* conditionJson(
   condition: Pick<AnsweredCondition, 'reports'>,
   names: NeuronNames,
+  characters = PIECE_CHARACTERS,
 ): Generator<string, void, void> {
   let piece = '';
   for (const part of conditionParts(condition, names)) {
     piece += part;
-    if (piece.length < PIECE_CHARACTERS) continue;
+    if (piece.length < characters) continue;
     yield piece;
     piece = '';
   }
   if (piece !== '') yield piece;
 }
 
-/** The same as bytes of UTF-8, with a pause after each part of about 4 KiB. */
+/** The same as bytes of UTF-8, with a pause after each piece of about 4 KiB. */
 export function* conditionBytes(
   condition: Pick<AnsweredCondition, 'reports'>,
   names: NeuronNames,
 ): InParts<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
-  for (const part of conditionParts(condition, names)) {
-    pieces.push(encoder.encode(part));
+  for (const piece of conditionJson(condition, names, PART_CHARACTERS)) {
+    pieces.push(encoder.encode(piece));
     yield;
   }
   return joinedBytes(pieces);
