@@ -82,7 +82,7 @@ export class CardPanel {
       element('p', { class: 'card-activity' }, this.#activity(selection)),
     ];
     const links = this.#links(selection, typeIndex);
-    children.push(element('div', { class: 'card-links' }, this.#filter, ...links));
+    children.push(element('div', { class: 'line card-links' }, this.#filter, ...links));
     if (this.#card !== undefined) {
       children.push(
         element(
@@ -172,7 +172,7 @@ export class CardPanel {
   }
 
   #partners(heading: string, { types, synapses, strongest }: CardPartners): HTMLElement {
-    const list = element('ul');
+    const list = element('ul', { class: 'line' });
     for (const partner of strongest) {
       const type = { name: partner.name, superClass: partner.super_class };
       const select = () => this.listeners.onSelect({ kind: 'type', type: partner.type });
