@@ -563,6 +563,38 @@ describe('a figure that a reviewer reads', () => {
     expect(drawn(found).note).toContain('The earliest comes first.');
   });
 
+  it.each([
+    ['beside others', ['slower', 'mute'], 'change of first spike', ['slower']],
+    ['alone', ['mute'], 'change of first spike', ['nothing silenced']],
+  ])('names a lesion that ends a response, %s, and lists it first', (_, types, name, bands) => {
+    const latencies: Readonly<Record<string, number[] | null>> = { none: [5, 6], slower: [7, 9], mute: null };
+    const found = findings(
+      {
+        reports: { cells: { ...REPORT, type: 'latency' } },
+        sweep: [{ each: 'C*', group_by: ['type'], as: 'silence' }],
+      },
+      ['none', ...types].map((type) => {
+        const trials = latencies[type]!;
+        const latency_ms = trials && { mean: (trials[0]! + trials[1]!) / 2, sd: 1, trials };
+        return {
+          parameters: { silence: type === 'none' ? null : { type } },
+          groups: { cells: [{ neurons: 1, responding_trials: 1, latency_ms }] },
+        };
+      }),
+    );
+    const [changes, numbers] = figuresOf(found.head.experiment);
+    expect(changes!.name).toBe(name);
+    expect(bandsOf(panelOf(found))).toEqual(bands);
+    expect(drawn(found).note).toContain(
+      'With 1 group silenced, no trial has a first spike: mute. The table begins with these.',
+    );
+    const { shown } = numbers!.rows!(found, ({ values }) => values[0]!);
+    expect(shown.map(({ condition }) => condition.parameters['silence'])).toEqual([
+      null,
+      ...types.toReversed().map((type) => ({ type })),
+    ]);
+  });
+
   it.each([1, 2])('draws a screen of %d trials without reports that select nothing', (trials) => {
     const sweep = [{ each: 'C*', group_by: ['type'], as: 'silence' }] as const;
     const reports = { none: REPORT_OF_RATES, cells: REPORT_OF_RATES };

@@ -28,6 +28,8 @@ import { halfInterval, pairedDifference } from './paired-difference.js';
 import { barsPanel, ROW_PX, type Bar } from './panels.js';
 
 const MAX_BARS = 40;
+/** A note names this number of conditions at most. */
+const MAX_NAMED = 5;
 const LEVEL = 0.95;
 
 /** A screen of changes of the network opens on paired differences, if there are trials to compare. */
@@ -59,7 +61,10 @@ function screenOf(axis: EachAxis, measure: Measured) {
     measure,
     edited,
     choices,
-    /** Ranks conditions: the baseline, then by the largest change or the strongest response; conditions without a number last. */
+    /**
+     * Ranks conditions: the baseline, then by the largest change or the strongest response. If a change ends a response, so
+     * that nothing has the number in any trial, that is the largest change. Conditions that were stopped come last.
+     */
     ranked(findings: Findings, chosen: Chosen) {
       const [report, group, beside] = choices(findings, chosen).map(chosen) as [string, string, string];
       const at = groupsIn(findings.conditions[0], report).findIndex(
@@ -72,21 +77,34 @@ function screenOf(axis: EachAxis, measure: Measured) {
           : entriesOf({ report, condition, group }, measure, findings).slice(0, 1);
       });
       const baseline = all.find(({ condition }) => condition.parameters[axis.as] === null);
-      const rank = ({ value, group }: Entry) =>
-        edited && value !== null
-          ? Math.abs(value.mean - (baseline?.value?.mean ?? 0))
-          : activityOf(measure, group);
+      const hasEnded = ({ value, condition }: Entry) =>
+        edited !== undefined && value === null && condition.complete && baseline?.value != null;
+      const rank = (entry: Entry) => {
+        if (hasEnded(entry)) return Infinity;
+        return edited && entry.value !== null
+          ? Math.abs(entry.value.mean - (baseline?.value?.mean ?? 0))
+          : activityOf(measure, entry.group);
+      };
       const others = all.filter((entry) => entry !== baseline).sort((a, b) => descending(rank(a), rank(b)));
-      return { baseline, others, beside, what: group === 'all' ? report : `${report} ${group}` };
+      const ended = others.filter(hasEnded);
+      return { baseline, others, ended, beside, what: group === 'all' ? report : `${report} ${group}` };
     },
 
     labelOf({ condition }: Entry, { typeOf }: Findings): string {
       return conditionLabel(axis.as, namedValue(condition.parameters[axis.as]!, typeOf));
     },
 
-    /** Sentences about conditions that the figure does not show. */
-    notDrawn(drawn: number, all: number, { unchanged }: Findings): string {
+    /**
+     * Sentences about conditions that the figure does not show.
+     * @param ended those whose change ends the response
+     */
+    notDrawn(drawn: number, all: number, ended: readonly Entry[], findings: Findings): string {
+      const { unchanged } = findings;
+      const names = ended.slice(0, MAX_NAMED).map((entry) => this.labelOf(entry, findings));
       return sentences(
+        ended.length > 0 &&
+          `With ${counted(ended.length, 'group')} ${edited?.done}, no trial has a ${measure.label.toLowerCase()}: ` +
+            `${names.join(', ')}${ended.length > MAX_NAMED ? ' and others' : ''}. The table begins with these.`,
         all > drawn && `${drawn} of ${all} groups are drawn; the table has all.`,
         unchanged > 0 &&
           `Conditions that were not run: ${unchanged}, as ${edited?.unchanged ?? 'their groups change nothing'}.`,
@@ -105,13 +123,13 @@ function changesFigure(screen: Screen): FigureKind {
     table: measure.table,
     choices: screen.choices,
     draw(findings, chosen) {
-      const { baseline, others, beside, what } = screen.ranked(findings, chosen);
+      const { baseline, others, ended, beside, what } = screen.ranked(findings, chosen);
       const before = baseline?.value?.trials ?? [];
       const paired = others.flatMap((entry) => {
         const difference = pairedDifference(entry.value?.trials ?? [], before);
         return difference === undefined ? [] : [{ label: screen.labelOf(entry, findings), ...difference }];
       });
-      if (paired.length === 0) return undefined;
+      if (paired.length === 0) return numbersFigure(screen).draw(findings, chosen);
       const shown = paired.slice(0, MAX_BARS).map((each): Change => ({
         ...each,
         half: halfInterval(each, LEVEL),
@@ -127,7 +145,7 @@ function changesFigure(screen: Screen): FigureKind {
           shown.some(({ half }) => half === undefined) &&
             'Differences that are equal in all trials allow no interval.',
           'The largest change comes first.',
-          screen.notDrawn(shown.length, paired.length, findings),
+          screen.notDrawn(shown.length, paired.length, ended, findings),
         ),
       };
     },
@@ -200,7 +218,7 @@ function numbersFigure(screen: Screen): FigureKind {
       return { shown: all.slice(0, MAX_ROWS), all: all.length };
     },
     draw(findings, chosen) {
-      const { baseline, others, beside, what } = screen.ranked(findings, chosen);
+      const { baseline, others, ended, beside, what } = screen.ranked(findings, chosen);
       const entries = others.filter(({ value }) => value !== null);
       if (entries.length === 0 && baseline?.value == null) return undefined;
       const shown = entries.slice(0, MAX_BARS);
@@ -228,7 +246,7 @@ function numbersFigure(screen: Screen): FigureKind {
         note: sentences(
           'Bars are means over the trials, with one population standard deviation.',
           `The ${edited ? 'largest change' : (measure.lowest ?? 'highest')} comes first.`,
-          screen.notDrawn(shown.length, entries.length, findings),
+          screen.notDrawn(shown.length, entries.length, ended, findings),
         ),
       };
     },
