@@ -78,6 +78,7 @@ const doors = {
 /** Rooms and files that the pages bundle: formats of the service, tables of fields, figures, writers of tables. */
 const bundled = [
   'engine/get-or-insert',
+  'engine/mapped',
   'engine/own',
   'engine/connectome',
   'engine/schema',

@@ -76,7 +76,7 @@ function sources(stimulus: string, channels: readonly string[], model: Model): (
     ...model.channels.filter(({ id }) => channels.includes(id)),
   ];
   const citations = populations.flatMap((each) => each.citations);
-  const byDoi = new Map(citations.map((citation) => [citation.doi, citation]));
-  const links = [...byDoi.values()].flatMap((citation) => [', ', citationLink(citation)]).slice(1);
+  const distinct = citations.filter(({ doi }, at) => citations.findIndex((each) => each.doi === doi) === at);
+  const links = distinct.flatMap((citation) => [', ', citationLink(citation)]).slice(1);
   return links.length === 0 ? [] : ['(', ...links, ')'];
 }

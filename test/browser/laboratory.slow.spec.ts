@@ -664,6 +664,29 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('keeps a document that is changed before the job has begun, and the job behind Back', async () => {
+    const { page } = await open(DOSE);
+    await page.getByLabel('Run as a job').check();
+    await priced(page);
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/\/experiments$/, async (route) => {
+      if (route.request().headers()['prefer'] === undefined) return route.continue();
+      await released;
+      await route.continue();
+    });
+    await page.locator('#run:enabled').click();
+    await page.getByRole('textbox', { name: 'Seed' }).fill('8');
+    release();
+    await expectText(page, '#progress-text', /^4 conditions of 3 trials/);
+    expect(await page.evaluate(() => location.hash)).toContain('%22seed%22:8');
+    expect((await documentOn(page)).seed).toBe(8);
+    await page.goBack();
+    await page.waitForFunction(() => location.hash.startsWith('#job='));
+    expect((await documentOn(page)).seed).toBe(7);
+    await page.close();
+  });
+
   it('begins one job if the answer to its request is lost and the request is tried again', async () => {
     // A second job would be refused: the first one is not done.
     const service = await startReadyService({}, { limits: { jobsPerClient: 1 } });
@@ -1240,6 +1263,44 @@ describeWith(['chromium'], 'the laboratory', () => {
       { set: 'inputs.loom.rate_hz', from: 10, to: 50, step: 20 },
     ]);
     await page.keyboard.press('Control+z');
+    await page.close();
+  });
+
+  it('names an unknown type when it is added, and drops a half typed one with its document', async () => {
+    const { page } = await open(DOSE);
+    const silenced = page.getByRole('combobox', { name: 'Add neurons to what is silenced' });
+    await silenced.fill('S_nobody');
+    await silenced.press('Enter');
+    await expectText(page, '#fault', /S_nobody/);
+    await silenced.fill('S_fo');
+    await page.keyboard.press('Control+z');
+    await page.getByRole('textbox', { name: 'Seed' }).focus();
+    expect(await silenced.inputValue()).toBe('');
+    expect((await documentOn(page)).silence).toBeUndefined();
+    await page.close();
+  });
+
+  it('leaves a part closed, and opens it for another document that uses it', async () => {
+    const { page } = await open({ ...DOSE, constants: { synapse_mv: 0.3 } });
+    const part = page.locator('details.part').first();
+    await part.locator('summary').click();
+    const trials = page.getByRole('textbox', { name: 'Trials' });
+    await trials.fill('4');
+    await trials.press('Tab');
+    expect(await part.getAttribute('open')).toBeNull();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    expect(await part.getAttribute('open')).toBe('');
+    await page.close();
+  });
+
+  it('leaves the focus at a choice that moves when it is made', async () => {
+    const { page } = await open(DOSE);
+    const events = page.getByRole('combobox', { name: 'Events' });
+    await events.focus();
+    for (const kind of ['pattern', 'spikes', 'poisson']) {
+      await events.selectOption(kind);
+      expect(await events.evaluate((choice) => choice === document.activeElement)).toBe(true);
+    }
     await page.close();
   });
 

@@ -57,7 +57,7 @@ export class Orbit {
       const isPinch = Math.abs(pixels) < WHEEL_PIXELS / 2;
       this.nearer(WHEEL_FACTOR ** ((isPinch ? PINCH_PIXELS : 1) * (pixels / WHEEL_PIXELS)));
     });
-    canvas.addEventListener('contextmenu', (event) => event.preventDefault());
+    canvas.addEventListener('contextmenu', (event) => this.isDraggable && event.preventDefault());
   }
 
   get distance(): number {

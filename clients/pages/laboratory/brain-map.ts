@@ -113,7 +113,8 @@ export class BrainMap {
 
 /**
  * Neurons of all members of a document with the same use.
- * @returns marked: if only the service can resolve a selector, all neurons of its types on its sides, which may be more
+ * @returns the number of neurons, and those to mark. These are all of its types on its sides if only the service can
+ *   resolve a selector, which may be more.
  */
 function neuronsOf(brain: Brain, use: Use, document: Members, resolved: DryRun['resolved']) {
   const exact = new Set<number>();

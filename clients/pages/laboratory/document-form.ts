@@ -74,8 +74,8 @@ export class DocumentForm {
   readonly faults = new Faults(this.#fields);
   #document: Members = {};
   #resolved: DryRun['resolved'] = {};
-  /** Sections that the user has opened, by title. */
-  readonly #open = new Set<string>();
+  /** Tells of each section that the user has opened or closed, by title, whether it is open. */
+  readonly #open = new Map<string, boolean>();
   /** The constants of the model, which differ from the usual ones in the gain of a synapse. */
   #constants: Readonly<Record<string, number>> = USUAL_CONSTANTS;
   /** The field whose text has changed since it got the focus. */
@@ -135,8 +135,11 @@ export class DocumentForm {
 
   /** Shows a document from outside the form. */
   write(shown: Members): void {
+    // A name that is half typed is of the document before.
+    if (this.#typed?.list != null) this.#typed.value = '';
     this.#typed = undefined;
     this.faults.clear();
+    for (const [title, isOpen] of this.#open) if (!isOpen) this.#open.delete(title);
     this.rename(shown);
   }
 
@@ -174,7 +177,10 @@ export class DocumentForm {
     const inOrder = [...Object.keys(MEMBERS), ...Object.keys(changed as Members)];
     const entries = Object.entries(changed as Members);
     entries.sort(([a], [b]) => inOrder.indexOf(a) - inOrder.indexOf(b));
-    if (change === 'chosen') this.faults.clear();
+    if (change === 'chosen') {
+      this.#typed = undefined;
+      this.faults.clear();
+    }
     this.#document = Object.fromEntries(entries);
     this.onChange(this.#document, change);
   }
@@ -191,13 +197,17 @@ export class DocumentForm {
     this.#put(pointer(member, freeName(name, membersAt(this.#document, member))), value);
   }
 
-  /** Draws the form. If the control that has the focus goes, its field or the one that adds such items gets it. */
+  /**
+   * Draws the form. A control that is moved keeps the focus. If it goes, its field or the one that adds such items gets
+   * it.
+   */
   #render(): void {
     const focused = document.activeElement!;
     const around: HTMLElement[] = [];
     for (let each = focused.parentElement; each !== null; each = each.parentElement) around.push(each);
     render(this.#content(), this.#fields);
-    if (focused.isConnected) return;
+    if (document.activeElement === focused) return;
+    if (focused.isConnected) return (focused as HTMLElement).focus({ preventScroll: true });
     const rest = around.find(({ isConnected }) => isConnected);
     const next = ['.actions > :enabled', '.add > input', 'label > input'].map((each) => `:scope > ${each}`);
     rest?.querySelector<HTMLElement>(next.join())?.focus({ preventScroll: true });
@@ -488,7 +498,7 @@ export class DocumentForm {
     if (writing === undefined || text === undefined) return [];
     const usual = this.#usualOf(section!, name);
     const figure = writing === COURSE && isMembers(value) && courseFigure(value);
-    const hasSlider = writing === NUMBER || (writing === COURSE && !figure);
+    const hasSlider = writing === NUMBER || (writing === COURSE && !isMembers(value) && !text.includes(':'));
     const slider = hasSlider && this.#slider(label, schema, path, text, usual);
     const reset = slider && usual !== undefined && this.#reset(label, path, usual);
     const placeholder = usual === undefined ? placeholderOf(schema, writing) : String(usual);
@@ -562,12 +572,12 @@ export class DocumentForm {
     });
   }
 
-  /** A section that is closed until the user opens it or it has content. */
+  /** A section that is closed until it has content, unless the user opens or closes it. */
   #part(title: string, members: readonly string[], groups: readonly Control[]): Control {
     const isUsed = members.some((member) => member in this.#document);
     const onToggle = ({ currentTarget: { open } }: { readonly currentTarget: HTMLDetailsElement }) =>
-      open ? this.#open.add(title) : this.#open.delete(title);
-    const open = isUsed || this.#open.has(title);
+      this.#open.set(title, open);
+    const open = this.#open.get(title) ?? isUsed;
     return h('details', { class: 'part', open, onToggle }, h('summary', null, title), groups);
   }
 

@@ -1,4 +1,4 @@
-/** Shows what is refused at its control in the form. */
+/** Shows an error at its control in the form. */
 import { element, suggested } from '../dom.js';
 import type { Fault } from '../service/client.js';
 import { keysOf } from './json.js';

@@ -35,7 +35,9 @@ export function textField(
   const field = h('input', {
     ...PLAIN_TEXT,
     ...(look === 'number' && { inputmode: 'decimal' }),
-    ...{ name: path, value, placeholder, 'data-path': path, 'aria-description': sentence || undefined },
+    ...{ name: path, value, placeholder, 'aria-description': sentence || undefined },
+    // A name is no member.
+    'data-path': look === 'name' ? undefined : path,
     onInput: ({ currentTarget }) => onInput?.(currentTarget.value),
     onChange: ({ currentTarget }) => onChange?.(currentTarget.value),
   });
@@ -143,12 +145,13 @@ export function note(members: Members): Control {
   return h('p', { class: 'hint others' }, `In the document: ${texts.join(', ')}`);
 }
 
-/** Draws rates over time as steps, in the width of the control. */
-export function courseFigure({ times_ms: times, values }: Members): Control {
+/** Draws rates over time as steps, in the width of the control; nothing while they are incomplete. */
+export function courseFigure({ times_ms: times, values }: Members): Control | undefined {
   const [xs, ys] = [times, values].map((list) => (list as readonly Json[]).map(Number)) as [
     number[],
     number[],
   ];
+  if (![...xs, ...ys].every(Number.isFinite)) return undefined;
   const end = (xs.at(-1) || 1) * 1.25;
   const top = Math.max(1, ...ys);
   const points = xs.flatMap((x, at) => {
@@ -229,7 +232,7 @@ export function neuronList({
   });
   return h(
     'div',
-    { class: 'neurons', 'data-path': path },
+    { class: 'neurons', 'data-path': path, key: lastOf(path) },
     caption !== '' && h('span', { class: 'hint' }, caption),
     h('ul', { 'aria-label': `Neurons of ${label}` }, items, h('li', { class: 'add', key: 'add' }, add)),
     h('p', { class: 'hint resolved' }, found),

@@ -550,6 +550,9 @@ async function submit(document: ExperimentDocument, key: string): Promise<void> 
     isSubmitting = false;
     history.pushState(null, '', jobHash(begun, document as unknown as Json));
     follow(begun, document as unknown as Members);
+    // If the user has changed the document meanwhile, Back leads to the job.
+    if (shown !== undefined && textOf(shown) !== textOf(document as unknown as Members))
+      keepInHistory(shown, true);
   } catch (error) {
     isSubmitting = false;
     onEnd(asFailure(error), () => void submit(document, key));

@@ -1,4 +1,5 @@
 /** Finds and replaces the selectors of a document, at any path. */
+import { mapped } from '../../../src/engine/mapped.js';
 import { INNER_SELECTORS, nameOnSide } from '../../../src/engine/connectome/set-selector.js';
 import { isList, isMembers, type Json, type Members, pointer, withMemberRenamed } from './json.js';
 
@@ -20,10 +21,6 @@ function replaced(value: Json, replace: (selector: string) => string, isSelector
   if (isList(value)) return value.map((item) => replaced(item, replace, isSelector));
   if (!isMembers(value)) return value;
   return mapped(value, (member, name) => replaced(member, replace, SELECTORS.includes(name)));
-}
-
-function mapped(members: Members, change: (member: Json, name: string) => Json): Members {
-  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, change(member, name)]));
 }
 
 /** Distinct names in the selectors of a document, without sides. */

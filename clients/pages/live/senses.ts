@@ -62,7 +62,7 @@ export class Senses {
 
   /**
    * Advances `stepMs` of brain time.
-   * @returns of the stimuli during it: rates in Hz by the ids of all, and visible strengths from 0 to 1
+   * @returns the rates in Hz of all stimuli by their ids, and the strengths from 0 to 1 of those that are visible
    */
   sense(stepMs: number): Readonly<Record<'ratesHz' | 'strengths', Readonly<Record<string, number>>>> {
     const ratesHz: Record<string, number> = {};
