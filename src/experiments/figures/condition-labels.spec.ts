@@ -15,6 +15,10 @@ describe('otherSettingsText', () => {
     expect(otherSettingsText({ seed: 7 }, ['seed'])).toBe('');
   });
 
+  it('tells the neurons of a matched control from the group', () => {
+    expect(otherSettingsText({ silence: { type: 'LC4', drawn: '7 8' } }, [])).toBe('matched to LC4 silenced');
+  });
+
   it('tells neurons without a type from all neurons', () => {
     expect(otherSettingsText({ silence: { type: '' } }, [])).toBe('untyped silenced');
     expect([groupLabel({ type: '', side: 'left' }), groupLabel({})]).toEqual(['untyped left', 'all']);

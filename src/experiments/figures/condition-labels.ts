@@ -104,10 +104,14 @@ export function scopeOfQ({ sweep = [] }: ExperimentDocument): string {
   return `q is corrected for the groups of a report within a condition${not}.`;
 }
 
-/** The value of a parameter in a few characters: `100`, `CB0889`, `LC4 left`; `none` in the baseline of a screen. */
+/**
+ * The value of a parameter in a few characters: `100`, `CB0889`, `LC4 left`; `none` in the baseline of a screen;
+ * `matched to CB0889` if a control has other neurons in place of the group.
+ */
 export function valueLabel(value: ParameterValue): string {
   if (value === null) return 'none';
-  return typeof value === 'number' ? String(value) : groupLabel(value);
+  if (typeof value === 'number') return String(value);
+  return ('drawn' in value ? 'matched to ' : '') + groupLabel(value);
 }
 
 /** The heading of a column with values of a parameter. */

@@ -5,7 +5,13 @@ import type { ReportDocument } from '../kinds/kind-schemas.js';
 import type { TimeCourse } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import { withType } from './condition-labels.js';
-import { type BinRow, type FigureKind, type Findings, sentences } from './figure-kind.js';
+import {
+  type BinRow,
+  type FigureKind,
+  type Findings,
+  type FoundCondition,
+  sentences,
+} from './figure-kind.js';
 import {
   counted,
   DASHES,
@@ -29,6 +35,8 @@ interface Course {
   readonly label: string;
   /** The mean in each bin. */
   readonly bins: readonly number[];
+  /** The end of the last bin, which may be shorter than the others. */
+  readonly endMs: number;
 }
 
 /** @param course that of the kind of report */
@@ -45,9 +53,12 @@ export function courseFigure(course: TimeCourse): FigureKind {
         for (const [report, document] of reportsIn(findings.head.experiment)) {
           const { lines, binCount } = linesOf(report, course, findings, MAX_ROWS);
           all += binCount;
-          for (const { bins, ...line } of lines) {
+          for (const { bins, endMs, ...line } of lines) {
             for (const [bin, mean] of bins.slice(0, MAX_ROWS - shown.length).entries()) {
-              const [fromMs, toMs] = [startOfBin(document, bin), startOfBin(document, bin + 1)];
+              const [fromMs, toMs] = [bin, bin + 1].map((at) => startOfBin(document, at, endMs)) as [
+                number,
+                number,
+              ];
               shown.push({ ...line, fromMs, toMs, mean });
             }
           }
@@ -61,7 +72,7 @@ export function courseFigure(course: TimeCourse): FigureKind {
       let isCut = false;
       const sections = reports.flatMap(([report, document]): Section[] => {
         const { lines, lineCount } = linesOf(report, course, findings, MAX_SERIES);
-        const shown = lines.map((line): Course => ({ label: seriesName(line, []), bins: line.bins }));
+        const shown = lines.map((line): Course => ({ label: seriesName(line, []), ...line }));
         isCut ||= lineCount > shown.length;
         if (shown.length === 0) return [];
         const title = `${report} (${course.unit})`;
@@ -85,7 +96,10 @@ export function courseFigure(course: TimeCourse): FigureKind {
 }
 
 /** The first lines of a report, the most active first if not all can be drawn, and the numbers of all lines and bins. */
-function linesOf(report: string, course: TimeCourse, { conditions, typeOf }: Findings, most: number) {
+function linesOf(report: string, course: TimeCourse, { head, conditions, typeOf }: Findings, most: number) {
+  const { reports, duration_ms: durationMs } = head.experiment;
+  const endOf = ({ parameters }: FoundCondition) =>
+    reports[report]!.end_ms ?? (parameters['duration_ms'] as number | undefined) ?? durationMs;
   const groups = conditions.flatMap((condition) => groupsIn(condition, report));
   const conditionOf = conditions.flatMap((condition) => groupsIn(condition, report).map(() => condition));
   const binsOf = groups.map((group) => course.of(group) ?? []);
@@ -93,7 +107,8 @@ function linesOf(report: string, course: TimeCourse, { conditions, typeOf }: Fin
   const shown = groups.length > MAX_SERIES ? highestFirst(all, most, (at) => sum(binsOf[at]!)) : all;
   const lines = shown.map((at) => {
     const group = withType(groups[at]!, typeOf);
-    return { report, condition: conditionOf[at]!, group, bins: binsOf[at]! };
+    const condition = conditionOf[at]!;
+    return { report, condition, group, bins: binsOf[at]!, endMs: endOf(condition) };
   });
   return { lines, lineCount: all.length, binCount: sum(binsOf, ({ length }) => length) };
 }
@@ -107,7 +122,8 @@ function coursePanel(
 ): Panel {
   const { start_ms: startMs, bin_ms: binMs = 1 } = document;
   const most = max(shown, ({ bins }) => bins.length)!;
-  const startOf = (bin: number) => startOfBin(document, bin);
+  const endMs = max(shown, (course) => course.endMs)!;
+  const startOf = (bin: number, before = endMs) => startOfBin(document, bin, before);
   // Neighbours within a pixel are drawn together.
   const stride = Math.max(1, Math.ceil(most / MAX_BINS));
   const sample = `mean over neurons and n = ${counted(trials, 'trial')}, bins of ${binMs} ms`;
@@ -121,22 +137,25 @@ function coursePanel(
   };
 }
 
-/** The start of a bin in ms, from whole steps, because 3 * 0.1 is not 0.3. */
+/** The start of a bin in ms, from whole steps, because 3 * 0.1 is not 0.3. The end of the last bin is at most `endMs`. */
 function startOfBin(
-  { start_ms: startMs, end_ms: endMs, bin_ms: binMs = 1 }: ReportDocument,
+  { start_ms: startMs, bin_ms: binMs = 1 }: ReportDocument,
   bin: number,
+  endMs: number,
 ): number {
-  const ms = (stepsOf(startMs) + bin * stepsOf(binMs)) / STEPS_PER_MS;
-  return Math.min(ms, endMs ?? Infinity);
+  return Math.min((stepsOf(startMs) + bin * stepsOf(binMs)) / STEPS_PER_MS, endMs);
 }
 
 /** An outline for each series. A single series is filled. */
-function outlinesOf(shown: readonly Course[], startOf: (bin: number) => number, stride: number): Mark[] {
-  return shown.flatMap(({ bins }, paint): Mark[] => {
-    const points = extremeBins(bins, stride).flatMap((bin) => [
-      [startOf(bin), bins[bin]!] as const,
-      [startOf(bin + 1), bins[bin]!] as const,
-    ]);
+function outlinesOf(
+  shown: readonly Course[],
+  startOf: (bin: number, before: number) => number,
+  stride: number,
+): Mark[] {
+  return shown.flatMap(({ bins, endMs }, paint): Mark[] => {
+    const points = extremeBins(bins, stride).flatMap((bin) =>
+      [bin, bin + 1].map((at) => [startOf(at, endMs), bins[bin]!] as const),
+    );
     const line = { mark: 'line', name: 'mean', points, paint, dash: DASHES[paint]! } as const;
     if (shown.length > 1) return [line];
     return [{ mark: 'area', points: points.map(([x, value]) => [x, 0, value]), paint }, line];

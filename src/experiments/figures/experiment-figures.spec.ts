@@ -454,7 +454,8 @@ describe('a figure that a reviewer reads', () => {
     const random = new PhiloxSequence(1, 2, 3);
     const bins = Array.from({ length: 10_000 }, () => random.nextBelow(1000));
     const reports = { bins: { ...REPORT, type: 'histogram', bin_ms: 1 } as const };
-    const found = findings({ reports }, [{ groups: { bins: [spread(1, 1, [1, 2], { bins_hz: bins })] } }]);
+    const groups = { bins: [spread(1, 1, [1, 2], { bins_hz: bins })] };
+    const found = findings({ reports, duration_ms: 10_000 }, [{ groups }]);
     const [panel] = panelsOf(found);
     // Five bins, in their order, share a column of the picture.
     const columns = Array.from({ length: 2000 }, (_, column) => bins.slice(5 * column, 5 * column + 5));
@@ -469,6 +470,52 @@ describe('a figure that a reviewer reads', () => {
     const titles = marksOf(panel!, 'rect').map(({ title }) => title!);
     expect(titles).toHaveLength(2000);
     expect(titles[1]).toMatch(/^5 to 10 ms: all [\d.]+ to [\d.]+ Hz$/);
+  });
+
+  it('ends the last bin with the trial, also if a sweep sets its duration', () => {
+    const reports = { bins: { ...REPORT, end_ms: null, type: 'histogram', bin_ms: 10 } as const };
+    const found = findings(
+      { reports, sweep: [{ set: 'duration_ms', values: [15, 25] }] },
+      [15, 25].map((durationMs) => ({
+        parameters: { duration_ms: durationMs },
+        groups: { bins: [spread(1, 1, [1, 2], { bins_hz: durationMs === 15 ? [1, 2] : [1, 2, 3] })] },
+      })),
+    );
+    const courses = figuresOf(found.head.experiment).find(({ bins }) => bins !== undefined)!;
+    const [panel] = courses.draw(found, ({ values }) => values[0]!)!.sections[0]!.panels;
+    expect(marksOf(panel!, 'line').map(({ points }) => points.at(-1))).toEqual([
+      [15, 2],
+      [25, 3],
+    ]);
+    expect(panel!.x).toMatchObject({ domain: [0, 25] });
+    expect(courses.bins!.rows(found).shown.map(({ toMs }) => toMs)).toEqual([10, 15, 10, 20, 25]);
+  });
+
+  it('draws a raster over the window of its report, and says when trials were stopped', () => {
+    const reports = { spikes: { ...REPORT, type: 'spikes', start_ms: 20, end_ms: 60 } as const };
+    const table = { trials: [0], steps: [300], neurons: [4], columns: [], truncated: false };
+    const found = findings({ reports, trials: 1 }, [
+      { tables: { spikes: table as never }, complete: false, stopped_at_ms: 31 },
+    ]);
+    expect(panelsOf(found)[0]!.x).toMatchObject({ domain: [20, 60] });
+    expect(drawn(found).note).toContain('stopped trials, the first at 31 ms');
+  });
+
+  it('says that doses have no point, and that means of controls are over controls', () => {
+    const control = { mean: 3, sd: 1, values: [2, null, 4], incomplete: [2], p: 1 / 2, q: 1 / 2 };
+    const found = findings(
+      { sweep: [{ set: 'seed', values: [0, 1] }], controls: { shuffle: 'weights', count: 3 } },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        complete: seed === 0,
+        groups: { cells: [seed === 0 ? spread(30, 2, [28, 32], { control }) : group({}, null)] },
+      })),
+    );
+    expect(drawn(found).note).toContain('have no point.');
+    expect(drawn(found).note).toContain('Those of controls are means over the controls.');
+    expect(panelsOf(found)[0]!.legend!.map(({ label }) => label)).toContain('all, controls (n = 2)');
+    const among = figuresOf(found.head.experiment).find(({ name }) => name.endsWith('among controls'))!;
+    expect(among.draw(found, ({ values }) => values[0]!)!.note).toContain('p counts them as further');
   });
 
   it('names the times of short bins in full tenths of a millisecond', () => {
@@ -564,10 +611,13 @@ describe('a figure that a reviewer reads', () => {
   });
 
   it.each([
-    ['beside others', ['slower', 'mute'], 'change of first spike', ['slower']],
+    ['beside others', ['slower', 'once', 'mute'], 'change of first spike', ['slower']],
     ['alone', ['mute'], 'change of first spike', ['nothing silenced']],
   ])('names a lesion that ends a response, %s, and lists it first', (_, types, name, bands) => {
-    const latencies: Readonly<Record<string, number[] | null>> = { none: [5, 6], slower: [7, 9], mute: null };
+    const latencies: Readonly<Record<string, (number | null)[] | null>> = {
+      ...{ none: [5, 6], slower: [7, 9], mute: null },
+      once: [null, 50],
+    };
     const found = findings(
       {
         reports: { cells: { ...REPORT, type: 'latency' } },
@@ -575,7 +625,9 @@ describe('a figure that a reviewer reads', () => {
       },
       ['none', ...types].map((type) => {
         const trials = latencies[type]!;
-        const latency_ms = trials && { mean: (trials[0]! + trials[1]!) / 2, sd: 1, trials };
+        const times = trials?.filter((each) => each !== null) ?? [];
+        const mean = times.reduce((sum, each) => sum + each, 0) / times.length;
+        const latency_ms = trials && { mean, sd: 1, trials };
         return {
           parameters: { silence: type === 'none' ? null : { type } },
           groups: { cells: [{ neurons: 1, responding_trials: 1, latency_ms }] },
@@ -585,9 +637,11 @@ describe('a figure that a reviewer reads', () => {
     const [changes, numbers] = figuresOf(found.head.experiment);
     expect(changes!.name).toBe(name);
     expect(bandsOf(panelOf(found))).toEqual(bands);
-    expect(drawn(found).note).toContain(
-      'With 1 group silenced, no trial has a first spike: mute. The table begins with these.',
-    );
+    expect(drawn(found).note).toContain('No trial has a first spike with 1 group silenced: mute.');
+    if (types.includes('once'))
+      expect(drawn(found).note).toContain(
+        'Fewer than two trials can be compared with 1 group silenced: once.',
+      );
     const { shown } = numbers!.rows!(found, ({ values }) => values[0]!);
     expect(shown.map(({ condition }) => condition.parameters['silence'])).toEqual([
       null,

@@ -5,8 +5,10 @@ import { parameterLabel, settingText } from './condition-labels.js';
 import { otherSettingsChoice, type FigureKind, type Findings, sentences } from './figure-kind.js';
 import { rounded, type Cell, type Panel, type Section } from './figure.js';
 import {
+  CONTROLS_NOTE,
   findingsAt,
   type Entry,
+  hasControls,
   highestFirst,
   leftOut,
   linesOf,
@@ -50,6 +52,7 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
         sections: drawn.map(({ section }) => section),
         note: sentences(
           'Colours and numbers are means over the trials; ±, where there is room for it, is the population standard deviation.',
+          hasControls(findings) && CONTROLS_NOTE,
           silent,
           leftOut(omitted, measure.lowest === undefined ? 'less active' : 'other'),
         ),

@@ -13,8 +13,10 @@ import {
   controlsOf,
   entriesOf,
   type Entry,
+  CONTROLS_NOTE,
   firstOfEach,
   groupsIn,
+  hasControls,
   highestFirst,
   isSilent,
   leftOut,
@@ -69,9 +71,11 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
     draw(findings) {
       const all = measure.reports.map((report) => {
         const lines = linesOf(report, measure, findings, [axis.set]);
-        const series = mostChanging(lines, measure).map((line) => seriesOf(lines.entriesOf(line), axis));
+        const drawn = mostChanging(lines, measure);
+        const series = drawn.map((line) => seriesOf(lines.entriesOf(line), axis));
         const { highest, sizes } = lines;
-        return { report, sizes, series, all: highest.length, highest: max(highest) ?? -Infinity };
+        const hasGaps = drawn.some((line, at) => series[at]!.points.length < lines.conditionsOf(line).length);
+        return { report, sizes, series, hasGaps, all: highest.length, highest: max(highest) ?? -Infinity };
       });
       const { drawn, silent } = withoutSilent(measure, all);
       const n = sampleSize(drawn.flatMap(({ sizes }) => [...sizes]));
@@ -84,6 +88,9 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
         sections: [{ panels, smallestWidth: 420, largestWidth: 840 }],
         note: sentences(
           'Lines are means over the trials, bands one population standard deviation.',
+          hasControls(findings) && CONTROLS_NOTE,
+          drawn.some(({ hasGaps }) => hasGaps) &&
+            'Conditions that were stopped, or in which no trial has the number, have no point.',
           ...drawn.map(({ series }) => equalSeries(series)),
           silent,
           ...drawn.map(
@@ -131,7 +138,7 @@ function groupsFigure(measure: Measured): FigureKind {
     rowOrder: longOrder(measure),
     rows: (findings) => rowsOf(measure, findings, barredGroups(measure, findings).isCut),
     draw(findings) {
-      const { shown, isCut, all, silent, hasControls } = barredGroups(measure, findings);
+      const { shown, isCut, all, silent } = barredGroups(measure, findings);
       if (shown.length === 0) return undefined;
       const entries = shown.flat();
       const maxTrials = max(entries, (entry) => (entry.isOfControls ? 0 : count(entry.value!.trials))) ?? 0;
@@ -145,7 +152,11 @@ function groupsFigure(measure: Measured): FigureKind {
       const legend: LegendEntry[] = [
         { label: `mean, n = ${counted(maxTrials, 'trial')}`, paint: 0, sample: 'bar' },
         SPREAD,
-        { label: hasControls ? 'one trial, or control' : 'one trial', paint: 'text', sample: 'ring' },
+        {
+          label: hasControls(findings) ? 'one trial, or control' : 'one trial',
+          paint: 'text',
+          sample: 'ring',
+        },
       ];
       const which = `${measure.lowest ?? 'most active'}${measure.reports.length > 1 ? ' of each report' : ''}`;
       return {
@@ -153,8 +164,7 @@ function groupsFigure(measure: Measured): FigureKind {
         sections: [wide([barsPanel('', bars, undefined, label, measure.unit, legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation; each ring is a trial.',
-          hasControls &&
-            'Those of controls are means over the controls, and each of their rings is a control.',
+          hasControls(findings) && `${CONTROLS_NOTE} Each of their rings is a control.`,
           isCut &&
             `The ${shown.length} ${which} of ${all} groups are drawn, the ${measure.lowest ?? 'most active'} first; ` +
               `${all > MAX_ROWS ? 'the data files have' : 'the table has'} all.`,
@@ -178,8 +188,7 @@ function barredGroups(measure: Measured, findings: Findings) {
   const countOf = (all: typeof lists) => sum(all, ({ length }) => length);
   const isAllSilent = countOf(activeOnly) === 0;
   const drawable = isAllSilent ? lists : activeOnly;
-  const hasControls = groupsOf.some((groups) => groups.some((group) => 'control' in group));
-  const most = hasControls ? MAX_BARS / 2 : MAX_BARS;
+  const most = hasControls(findings) ? MAX_BARS / 2 : MAX_BARS;
   const isCut = countOf(drawable) > most;
   const ranked = drawable.map((groups) =>
     isCut ? highestFirst(groups, most, (group) => activityOf(measure, group)) : groups,
@@ -191,5 +200,5 @@ function barredGroups(measure: Measured, findings: Findings) {
     .slice(0, most)
     .map((row) => entriesOf(row, measure, findings).filter(({ value }) => value !== null));
   const all = countOf(lists);
-  return { shown, isCut, all, silent: isAllSilent ? 0 : all - countOf(activeOnly), hasControls };
+  return { shown, isCut, all, silent: isAllSilent ? 0 : all - countOf(activeOnly) };
 }

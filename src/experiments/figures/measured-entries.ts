@@ -58,6 +58,13 @@ export function entriesOf(row: MeasuredRow, measure: Measured, { typeOf }: Findi
   return value === null ? [entry] : [entry, { ...entry, value, isOfControls: true }];
 }
 
+/** Tells whether some group is compared with controls. */
+export function hasControls({ conditions }: Findings): boolean {
+  return Object.values(conditions[0]?.groups ?? {}).some((groups) =>
+    groups.some((group) => 'control' in group),
+  );
+}
+
 export function controlsOf(group: GroupResult): Value {
   const { mean = null, sd = null, values = [] } = (group as Partial<RateGroup>).control ?? {};
   return mean === null || sd === null ? null : { mean, sd, trials: values };
@@ -103,22 +110,41 @@ export function linesOf(
       key += 2;
     }
   });
+  /** The conditions of a line, also those without its number. */
+  const conditionsOf = (line: number) =>
+    conditions.filter((_, at) => starts.get(texts[at]!) === keys[line]! - (keys[line]! % width));
   const entriesOfLine = (line: number): Entry[] => {
     const key = keys[line]!;
-    const alike = conditions.filter((_, at) => starts.get(texts[at]!) === key - (key % width));
-    return alike
+    return conditionsOf(line)
       .map((condition) => ({ report, condition, group: groupsIn(condition, report)[(key % width) >> 1]! }))
       .flatMap((row) => entriesOf(row, measure, findings).slice(key % 2, (key % 2) + 1))
       .filter(({ value }) => value !== null || keepsMissing);
   };
-  return { highest, lowest, sizes, entriesOf: entriesOfLine };
+  return { highest, lowest, sizes, conditionsOf, entriesOf: entriesOfLine };
 }
 
 /** How strongly a group responds; the least number if it has no value. */
-export function activityOf({ of, lowest }: Measure, group: GroupResult): number {
+export function activityOf({ of, lowest }: Pick<Measure, 'of' | 'lowest'>, group: GroupResult): number {
   const mean = of(group)?.mean ?? null;
   if (mean === null) return -Infinity;
   return lowest === undefined ? mean : -mean;
+}
+
+/**
+ * How much a group's number changes in a condition, for a ranking. If nothing in any trial has the number any more, such
+ * as a first spike, the change is the largest. It is the least if the condition was stopped. Without a number before the
+ * change, the group's activity counts.
+ */
+export function changeOf(
+  measure: Pick<Measure, 'of' | 'lowest'>,
+  before: GroupResult,
+  after: GroupResult,
+  isComplete: boolean,
+): number {
+  const [from, to] = [measure.of(before)?.mean, measure.of(after)?.mean];
+  if (from === undefined) return activityOf(measure, after);
+  if (to === undefined) return isComplete ? Infinity : -Infinity;
+  return Math.abs(to - from);
 }
 
 /** Selects those with the highest numbers, the highest first. Equal ones are in the order of `ofEqual`, then in their own. */
@@ -183,7 +209,7 @@ export function seriesName(
   { group, condition, isOfControls }: Omit<Entry, 'value' | 'report'>,
   ownAxes: readonly string[],
 ) {
-  const controls = isOfControls && `controls (n = ${(group as Partial<RateGroup>).control?.values.length})`;
+  const controls = isOfControls && `controls (n = ${count(controlsOf(group)?.trials ?? [])})`;
   const names = [groupLabel(group), controls];
   return [...names, otherSettingsText(condition.parameters, ownAxes)].filter(Boolean).join(', ');
 }
@@ -204,6 +230,9 @@ export function nameOf(
 ): string {
   return `${report} ${groupSuffix(group)}`.trim() + (isOfControls ? ', controls' : '');
 }
+
+/** Stands below a figure with controls. */
+export const CONTROLS_NOTE = 'Those of controls are means over the controls.';
 
 export const SPREAD = { label: '± population sd', paint: 'text' } as const;
 

@@ -25,7 +25,11 @@ export function questionOf(experiment: ExperimentDocument): string {
   const conditions = [
     made.length === 0 ? 'without any input' : `with ${listed(made, MAX_NAMED)}`,
     ...sweep.map((axis) => axisKindOf(axis).words(axis, ...parameterWords(parameterOf(axis)))),
-    ...(controls === undefined ? [] : [`held against ${controlWords(controls)}`]),
+    ...(controls === undefined
+      ? []
+      : controls.only === undefined
+        ? [`held against ${controlWords(controls)}`]
+        : [`with the other neurons of control ${controls.only} in place of each group`]),
   ];
   return `${readWords(experiment)}, ${conditions.join(', ')}?`;
 }

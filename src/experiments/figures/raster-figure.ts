@@ -54,9 +54,11 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
       const durationMs =
         (condition.parameters['duration_ms'] as number | undefined) ?? experiment.duration_ms;
       const isReported = reportedNeurons(findings);
-      const shown = tablesOf(condition).map(({ report, table, what }) =>
-        rasterPanel(report, what, table, trials, durationMs, findings.labelOf, isReported),
-      );
+      const shown = tablesOf(condition).map(({ report, table, what }) => {
+        const { start_ms: startMs, end_ms: endMs } = experiment.reports[report]!;
+        const window = [startMs, Math.min(endMs ?? Infinity, durationMs)] as const;
+        return rasterPanel(report, what, table, trials, window, findings.labelOf, isReported);
+      });
       const where = isAll ? 'in all trials' : `in trial ${trial} of ${experiment.trials}`;
       const hasReported = shown.some(
         ({ panel }) => 'bands' in panel.y && panel.y.bands.some((band) => band.isMarked),
@@ -69,6 +71,8 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
           isAll
             ? 'Each line is a spike or an input event; each neuron has a row for each trial, the first on top.'
             : 'Each line is a spike or an input event, each row a neuron. Neurons without any are left out.',
+          !condition.complete &&
+            `The limit on synaptic events stopped trials, the first at ${String(condition.stopped_at_ms)} ms; nothing was simulated after that.`,
           hasReported && 'Bold and in colour: neurons that a report reads.',
           ...shown.map(({ note }) => note),
         ),
@@ -92,6 +96,7 @@ function reportedNeurons({ head: { experiment, resolved } }: Findings): (label: 
 /**
  * A row for each neuron that has an event, in their order; with several trials, a row for each trial of each neuron.
  * @param what name of the events
+ * @param window start and end of what the report reads, in ms
  * @param labelOf the label of a neuron; neighbours with the same label share a band
  * @param isReported tells whether to mark neurons with a label
  */
@@ -100,7 +105,7 @@ function rasterPanel(
   what: string,
   table: EventTable,
   trials: readonly number[],
-  durationMs: number,
+  window: readonly [startMs: number, endMs: number],
   labelOf: (neuron: number) => string,
   isReported: (label: string) => boolean,
 ): { readonly panel: Panel; readonly note: string | false } {
@@ -139,15 +144,15 @@ function rasterPanel(
   const marked: Mark[] = [];
   const named = bands.map(({ label, size, isMarked }): Mark => {
     const y = [from, (from += size)] as const;
-    if (isMarked) marked.push({ mark: 'rect', name: 'reported', x: [0, durationMs], y, paint: 'line' });
+    if (isMarked) marked.push({ mark: 'rect', name: 'reported', x: window, y, paint: 'line' });
     const title = label === '' ? {} : { title: label };
-    return { mark: 'rect', name: 'neurons', x: [0, durationMs], y, paint: 'none', ...title };
+    return { mark: 'rect', name: 'neurons', x: window, y, paint: 'none', ...title };
   });
   return {
     panel: {
       title: `${report}: ${countOf(events, what, table, trials)} of ${grouped(responding.length)} neuron${responding.length === 1 ? '' : 's'}`,
       height: Math.min(560, Math.max(40, 14 * trials.length * responding.length)),
-      x: { label: 'Time (ms)', domain: [0, durationMs] },
+      x: { label: 'Time (ms)', domain: window },
       y: { label: '', bands },
       marks: [...marked, ...named, ...ticks],
       legend: kinds.map((each, paint) => ({ label: each, paint })),

@@ -234,9 +234,11 @@ function controlValues(group: GroupResult): Value[] {
       : above === values.length
         ? `below all ${values.length}`
         : `above ${below}, below ${above} of ${values.length}`;
+  const stopped =
+    control.incomplete.length > 0 ? `; ${control.incomplete.length} stopped, as if further` : '';
   return [
     `${shortNumber(control.mean)} ± ${shortNumber(control.sd)}`,
-    place,
+    place + stopped,
     { share: control.p },
     { share: control.q },
   ];

@@ -1,5 +1,5 @@
 /** The figures of a screen, which silences or stimulates groups in turn: changes from the baseline, and numbers. */
-import { count, descending, max, min } from 'd3-array';
+import { count, descending, max, min, sort } from 'd3-array';
 import type { EachAxis } from '../kinds/axes/each.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import { conditionLabel, groupLabel, namedValue, settingText, withType } from './condition-labels.js';
@@ -15,6 +15,7 @@ import {
 import { counted, type LegendEntry, type Mark, type Panel, rounded } from './figure.js';
 import {
   activityOf,
+  changeOf,
   entriesOf,
   type Entry,
   findingsAt,
@@ -61,10 +62,7 @@ function screenOf(axis: EachAxis, measure: Measured) {
     measure,
     edited,
     choices,
-    /**
-     * Ranks conditions: the baseline, then by the largest change or the strongest response. If a change ends a response, so
-     * that nothing has the number in any trial, that is the largest change. Conditions that were stopped come last.
-     */
+    /** Ranks conditions: the baseline, then by the largest change or the strongest response. */
     ranked(findings: Findings, chosen: Chosen) {
       const [report, group, beside] = choices(findings, chosen).map(chosen) as [string, string, string];
       const at = groupsIn(findings.conditions[0], report).findIndex(
@@ -77,17 +75,12 @@ function screenOf(axis: EachAxis, measure: Measured) {
           : entriesOf({ report, condition, group }, measure, findings).slice(0, 1);
       });
       const baseline = all.find(({ condition }) => condition.parameters[axis.as] === null);
-      const hasEnded = ({ value, condition }: Entry) =>
-        edited !== undefined && value === null && condition.complete && baseline?.value != null;
-      const rank = (entry: Entry) => {
-        if (hasEnded(entry)) return Infinity;
-        return edited && entry.value !== null
-          ? Math.abs(entry.value.mean - (baseline?.value?.mean ?? 0))
-          : activityOf(measure, entry.group);
-      };
+      const rank = ({ group, condition }: Entry) =>
+        edited && baseline !== undefined
+          ? changeOf(measure, baseline.group, group, condition.complete)
+          : activityOf(measure, group);
       const others = all.filter((entry) => entry !== baseline).sort((a, b) => descending(rank(a), rank(b)));
-      const ended = others.filter(hasEnded);
-      return { baseline, others, ended, beside, what: group === 'all' ? report : `${report} ${group}` };
+      return { baseline, others, beside, what: group === 'all' ? report : `${report} ${group}` };
     },
 
     labelOf({ condition }: Entry, { typeOf }: Findings): string {
@@ -96,15 +89,32 @@ function screenOf(axis: EachAxis, measure: Measured) {
 
     /**
      * Sentences about conditions that the figure does not show.
-     * @param ended those whose change ends the response
+     * @param drawn number of those that it shows, of `all` with numbers to show
+     * @param without those that have none
      */
-    notDrawn(drawn: number, all: number, ended: readonly Entry[], findings: Findings): string {
+    notDrawn(drawn: number, all: number, without: readonly Entry[], findings: Findings): string {
       const { unchanged } = findings;
-      const names = ended.slice(0, MAX_NAMED).map((entry) => this.labelOf(entry, findings));
+      const named = (entries: readonly Entry[], sentence: (count: string) => string) => {
+        const names = entries.slice(0, MAX_NAMED).map((entry) => this.labelOf(entry, findings));
+        const others = entries.length > MAX_NAMED ? ' and others' : '';
+        return (
+          entries.length > 0 && `${sentence(counted(entries.length, 'group'))}: ${names.join(', ')}${others}.`
+        );
+      };
+      const done = edited?.done ?? 'stimulated';
+      const complete = without.filter(({ condition }) => condition.complete);
+      const isSilent = ({ value }: Entry) => value === null;
+      const number = measure.label.toLowerCase();
       return sentences(
-        ended.length > 0 &&
-          `With ${counted(ended.length, 'group')} ${edited?.done}, no trial has a ${measure.label.toLowerCase()}: ` +
-            `${names.join(', ')}${ended.length > MAX_NAMED ? ' and others' : ''}. The table begins with these.`,
+        named(complete.filter(isSilent), (groups) => `No trial has a ${number} with ${groups} ${done}`),
+        named(
+          complete.filter((entry) => !isSilent(entry)),
+          (groups) => `Fewer than two trials can be compared with ${groups} ${done}`,
+        ),
+        named(
+          without.filter(({ condition }) => !condition.complete),
+          (groups) => `The limit on synaptic events stopped trials with ${groups} ${done}`,
+        ),
         all > drawn && `${drawn} of ${all} groups are drawn; the table has all.`,
         unchanged > 0 &&
           `Conditions that were not run: ${unchanged}, as ${edited?.unchanged ?? 'their groups change nothing'}.`,
@@ -123,15 +133,19 @@ function changesFigure(screen: Screen): FigureKind {
     table: measure.table,
     choices: screen.choices,
     draw(findings, chosen) {
-      const { baseline, others, ended, beside, what } = screen.ranked(findings, chosen);
+      const { baseline, others, beside, what } = screen.ranked(findings, chosen);
       const before = baseline?.value?.trials ?? [];
+      const without: Entry[] = [];
       const paired = others.flatMap((entry) => {
         const difference = pairedDifference(entry.value?.trials ?? [], before);
+        if (difference === undefined) without.push(entry);
         return difference === undefined ? [] : [{ label: screen.labelOf(entry, findings), ...difference }];
       });
       if (paired.length === 0) return numbersFigure(screen).draw(findings, chosen);
-      const shown = paired.slice(0, MAX_BARS).map((each): Change => ({
+      const largest = sort(paired, ({ mean }) => -Math.abs(mean));
+      const shown = largest.slice(0, MAX_BARS).map((each): Change => ({
         ...each,
+        note: each.pairs < before.length ? `, ${each.pairs} of ${counted(before.length, 'trial')}` : '',
         half: halfInterval(each, LEVEL),
         survives: Math.abs(each.mean) > (halfInterval(each, 1 - (1 - LEVEL) / paired.length) ?? Infinity),
       }));
@@ -145,7 +159,7 @@ function changesFigure(screen: Screen): FigureKind {
           shown.some(({ half }) => half === undefined) &&
             'Differences that are equal in all trials allow no interval.',
           'The largest change comes first.',
-          screen.notDrawn(shown.length, paired.length, ended, findings),
+          screen.notDrawn(shown.length, paired.length, without, findings),
         ),
       };
     },
@@ -155,6 +169,8 @@ function changesFigure(screen: Screen): FigureKind {
 interface Change {
   readonly label: string;
   readonly mean: number;
+  /** Number of trials that are compared, unless these are all. */
+  readonly note: string;
   /** Half the width of its interval; undefined if it has none. */
   readonly half: number | undefined;
   /** True if its interval excludes 0 after correction. */
@@ -164,7 +180,7 @@ interface Change {
 function changesPanel(title: string, changes: readonly Change[], label: string, unit: string): Panel {
   const endsOf = ({ mean, half }: Change) => (half === undefined ? [] : [mean - half, mean + half]);
   const textOf = (change: Change) =>
-    `${signed(change.mean)} (${endsOf(change).map(signed).join(' to ') || 'no interval'})`;
+    `${signed(change.mean)} (${endsOf(change).map(signed).join(' to ') || 'no interval'}${change.note})`;
   const intervalOf = (change: Change, row: number): Mark => ({
     mark: 'line',
     points: endsOf(change).map((end) => [end, row + 0.5] as const),
@@ -218,8 +234,9 @@ function numbersFigure(screen: Screen): FigureKind {
       return { shown: all.slice(0, MAX_ROWS), all: all.length };
     },
     draw(findings, chosen) {
-      const { baseline, others, ended, beside, what } = screen.ranked(findings, chosen);
+      const { baseline, others, beside, what } = screen.ranked(findings, chosen);
       const entries = others.filter(({ value }) => value !== null);
+      const without = others.filter(({ value }) => value === null);
       if (entries.length === 0 && baseline?.value == null) return undefined;
       const shown = entries.slice(0, MAX_BARS);
       const barOf = (entry: Entry): Bar => ({
@@ -245,8 +262,8 @@ function numbersFigure(screen: Screen): FigureKind {
         sections: [wide([barsPanel(beside, bars, line, label, measure.unit, legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation.',
-          `The ${edited ? 'largest change' : (measure.lowest ?? 'highest')} comes first.`,
-          screen.notDrawn(shown.length, entries.length, ended, findings),
+          `The ${edited && baseline?.value ? 'largest change' : (measure.lowest ?? 'highest')} comes first.`,
+          screen.notDrawn(shown.length, entries.length, without, findings),
         ),
       };
     },

@@ -224,7 +224,7 @@ function lesionTable({ lesions }: Report, stimulus: string): string {
   const own = lesions.filter((each) => each.stimulus === stimulus);
   const intact = own.find(({ silenced }) => silenced.length === 0)!;
   const others = own.filter((each) => each !== intact);
-  // If types were silenced one at a time, show only those with the largest effect.
+  // If types were silenced one at a time, show only those that lower it most.
   const rows = others.every(({ silenced }) => silenced.length === 1)
     ? others.sort((a, b) => a.rateHz.mean - b.rateHz.mean).slice(0, STRONGEST_LESIONS)
     : others;

@@ -92,3 +92,40 @@ it('ranks the earliest of very many first spikes first', () => {
   const from = lines.findIndex((line) => line.startsWith('first neurons'));
   expect(lines.slice(from + 1, from + 3).map((line) => line.split(' ')[0])).toEqual(['T19', 'T18']);
 });
+
+it('ranks a lesion that ends a response first, and a stopped one last', () => {
+  const reports = { first: { ...REPORT, type: 'latency' } } as unknown as ExperimentDocument['reports'];
+  const lesion = (type: string | null, mean: number | null, complete = true) => ({
+    ...{ complete, parameters: { silence: type === null ? null : { type } } },
+    groups: {
+      first: [
+        {
+          ...{ neurons: 1, responding_trials: 1 },
+          latency_ms: mean === null ? null : { mean, sd: 0, trials: [mean, mean] },
+        },
+      ],
+    },
+  });
+  const rowsOf = (baselineMs: number | null) => {
+    const conditions = [lesion(null, baselineMs), lesion('late', 30), lesion('mute', null)];
+    const sweep = [{ each: 'C*', group_by: ['type'], as: 'silence' }] as const;
+    const table = tableOf({ reports, sweep }, [
+      ...conditions,
+      lesion('runaway', null, false),
+      lesion('early', 3),
+    ]);
+    const lines = unspaced(table);
+    const from = lines.findIndex((line) => line.startsWith('none'));
+    return lines.slice(from, from + 5).map((line) => line.split(' ')[0]);
+  };
+  expect(rowsOf(2)).toEqual(['none', 'mute', 'late', 'early', 'runaway']);
+  // Without a number before, the earliest is first.
+  expect(rowsOf(null).slice(0, 3)).toEqual(['none', 'early', 'late']);
+});
+
+it('tells a low rate of many neurons from silence', () => {
+  const low = { rate_hz: { mean: 0.0014, sd: 0.0002, trials: [0.0012, 0.0016] } };
+  const lines = unspaced(tableOf({}, [{ groups: { MN9: [group('many', 0, low), group('silent', 0)] } }]));
+  expect(lines.find((line) => line.startsWith('many'))).toContain('<0.01 ± <0.01');
+  expect(lines.find((line) => line.startsWith('silent'))).toContain('0.00 ± 1.00');
+});

@@ -1,4 +1,5 @@
 /** Formats the answer of an open experiment as text in 80 columns. */
+import { sort } from 'd3-array';
 import type { ExperimentDocument } from '../../../experiments/document/document.js';
 import {
   groupLabel,
@@ -10,7 +11,7 @@ import { comparisonsOf } from '../../../experiments/figures/controls-figure.js';
 import { chanceText, counted } from '../../../experiments/figures/figure.js';
 import { LINES_NOTE, typesOfRow } from '../../../experiments/figures/driver-lines.js';
 import type { Findings, FoundCondition } from '../../../experiments/figures/figure-kind.js';
-import { activityOf, highestFirst } from '../../../experiments/figures/measured-entries.js';
+import { activityOf, changeOf, highestFirst } from '../../../experiments/figures/measured-entries.js';
 import { measureOf } from '../../../experiments/figures/report-figures.js';
 import { axisKindOf, parameterOf, type SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
 import type {
@@ -60,7 +61,7 @@ export function answerTable(
         ? sweepTable(answer, all, lines)
         : []),
     ...controlsTable(answer, all),
-    ...screenLines(totals, all),
+    ...screenLines(totals),
     // An empty line before each text.
     ...[lines && LINES_NOTE, unchangedText(totals), stoppedText(conditions), sidesText(head)].flatMap(
       (text) => (text ? ['', ...wrapped(text)] : []),
@@ -105,17 +106,24 @@ interface Series {
   readonly unit: string;
   /** @returns null if the group has no number */
   valueIn(condition: FoundCondition): MeanSd | null;
+  /** @returns a number for a ranking; see changeOf */
+  changeIn(condition: FoundCondition, baseline: FoundCondition): number;
 }
 
 /** In the order of the document, except that series without activity in any condition come last. */
 function seriesOf({ head, conditions }: CollectedAnswer): Series[] {
   const series = Object.entries(conditions[0]!.groups).flatMap(([report, groups]) => {
-    const { unit, of } = measureOf(head.experiment, report);
-    return groups.map((each, group): Series => ({
-      name: `${report} ${groupSuffix(each)}`.trim(),
-      unit,
-      valueIn: (condition) => of(condition.groups[report]![group]!),
-    }));
+    const measure = measureOf(head.experiment, report);
+    return groups.map((each, at): Series => {
+      const groupIn = ({ groups: found }: FoundCondition) => found[report]![at]!;
+      return {
+        name: `${report} ${groupSuffix(each)}`.trim(),
+        unit: measure.unit,
+        valueIn: (condition) => measure.of(groupIn(condition)),
+        changeIn: (condition, baseline) =>
+          changeOf(measure, groupIn(baseline), groupIn(condition), condition.complete),
+      };
+    });
   });
   const isActive = ({ valueIn }: Series) =>
     conditions.some((condition) => (valueIn(condition)?.mean ?? 0) > 0);
@@ -180,9 +188,14 @@ function parameterColumn(axis: SweepAxis, at: number, conditions: readonly Found
 function mostChanged(conditions: readonly FoundCondition[], series: Series | undefined): FoundCondition[] {
   const [first, ...others] = conditions;
   if (series === undefined || Object.values(first!.parameters)[0] !== null) return [...conditions];
-  const meanIn = (condition: FoundCondition) => series.valueIn(condition)?.mean ?? 0;
-  const change = (condition: FoundCondition) => Math.abs(meanIn(condition) - meanIn(first!));
-  return [first!, ...others.sort((a, b) => change(b) - change(a) || a.index - b.index)];
+  return [
+    first!,
+    ...sort(
+      others,
+      (each) => -series.changeIn(each, first!),
+      ({ index }) => index,
+    ),
+  ];
 }
 
 /** Table of an experiment without a sweep: one block for each report, with a row for each group. */
@@ -231,7 +244,7 @@ function controlsTable({ head, conditions }: CollectedAnswer, where: string): st
   if (shown.length === 0) return [];
   const line = (name: string, rate: string, controls: string, p: string, q: string) =>
     `  ${fitted(name, COMPARED_WIDTH)} ${fitted(rate, VALUE_WIDTH)} ${fitted(controls, VALUE_WIDTH)} ${p.padStart(8)} ${q.padStart(8)}`;
-  const numbers = ({ mean, sd }: MeanSd) => `${mean.toFixed(2).padStart(6)} ± ${sd.toFixed(2)}`;
+  const numbers = ({ mean, sd }: MeanSd) => `${hundredths(mean).padStart(6)} ± ${hundredths(sd)}`;
   const of = ['group', ...Object.keys(shown[0]!.parameters).map((name) => name.replace(/^inputs\./, ''))];
   return [
     '',
@@ -270,7 +283,7 @@ function moreLines(count: number, noun: string, all: string, what = ''): string[
 }
 
 /** The groups that matched controls leave of a screen. */
-function screenLines({ screen }: ExperimentTotals, all: string): string[] {
+function screenLines({ screen }: ExperimentTotals): string[] {
   if (screen === undefined) return [];
   const rows = screen.found.map((each) => {
     const where = [parametersText(each), each.report, ...Object.values(each.group)].filter(Boolean).join(' ');
@@ -280,7 +293,7 @@ function screenLines({ screen }: ExperimentTotals, all: string): string[] {
     '',
     `Of ${counted(screen.tests, 'comparison')} with matched controls, ${rows.length} have q of at most 0.05.`,
     ...rows.slice(0, MAX_ROWS),
-    ...moreLines(rows.length - MAX_ROWS, 'comparison', all),
+    ...moreLines(rows.length - MAX_ROWS, 'comparison', '--json and --html have all of them'),
   ];
 }
 
@@ -308,5 +321,10 @@ function respondingText({ responding_neurons: responding }: FoundCondition): str
 /** Mean and population standard deviation over the trials. */
 function spreadText(spread: MeanSd | null, { complete }: FoundCondition): string {
   if (spread === null) return complete ? NONE : STOPPED;
-  return `${spread.mean.toFixed(2).padStart(6)} ± ${spread.sd.toFixed(2)}`;
+  return `${hundredths(spread.mean).padStart(6)} ± ${hundredths(spread.sd)}`;
+}
+
+/** A large group has a low rate, which is not that of a silent one. */
+function hundredths(value: number): string {
+  return value > 0 && value < 0.005 ? '<0.01' : value.toFixed(2);
 }
