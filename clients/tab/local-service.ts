@@ -96,6 +96,7 @@ const PIECE_BYTES = 64 * 1024;
 const PROGRESS_EVERY_MS = 250;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const encoder = new TextEncoder();
+const NEVER = new AbortController().signal;
 
 export class LocalService {
   readonly #partners: Partners;
@@ -237,8 +238,10 @@ export class LocalService {
     return bytes(page, format, next === undefined ? {} : linkTo(format, query, { from: String(next) }));
   }
 
-  async #step({ parts, body, query, turn }: Matched): Promise<LocalAnswer> {
+  /** A step goes on if nobody waits for it any more. As in a service, its answer is there if it is asked for again. */
+  async #step({ parts, body, query }: Matched): Promise<LocalAnswer> {
     const { drive } = checkedFields(STEP_QUERY, query, QUERY);
+    const turn = turnsOf(NEVER);
     return text(await this.#sessions.step(parts[0]!, documentOf(body), drive === 'true', turn));
   }
 

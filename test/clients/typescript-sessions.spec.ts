@@ -195,6 +195,38 @@ describe('sessions with the typed client', () => {
     expect(session.tMs).toBe(100);
   });
 
+  it('goes on after a step whose answer is lost and whose repetition is refused', async () => {
+    const refusal = { error: 'The allowance is spent.', code: 'RATE_LIMITED' };
+    const headers = { 'content-type': 'application/json', 'retry-after': '600' };
+    const troubles = ['lost', 'refused'];
+    const troubled = new NeuralExperimentClient(service.url, {
+      fetch: async (url, init) => {
+        const isStep = String(url).includes('/steps') && String(init?.body).includes('"t_ms":20,');
+        const trouble = isStep ? troubles.shift() : undefined;
+        if (trouble === 'refused') return new Response(JSON.stringify(refusal), { status: 429, headers });
+        const answer = await fetch(url, init);
+        if (trouble === 'lost') throw new TypeError('The connection broke.');
+        return answer;
+      },
+    });
+    const session = await troubled.openSession(DOCUMENT);
+    opened.push(session);
+    await stepsOf(session, CHANGES.slice(0, 1));
+    await expect(session.step(20, CHANGES[1], { drive: true })).rejects.toMatchObject({ code: refusal.code });
+    expect(await stepsOf(session, CHANGES.slice(2))).toEqual(expected.slice(2));
+    expect(session.tMs).toBe(100);
+  });
+
+  it('gives the answer of a step although the document cannot be had after it', async () => {
+    const troubled = new NeuralExperimentClient(service.url, {
+      fetch: (url, init) =>
+        String(url).endsWith('/document') ? Promise.reject(new TypeError('lost')) : fetch(url, init),
+    });
+    const session = await troubled.openSession(DOCUMENT);
+    opened.push(session);
+    for (let at = 0; at < 501; at++) expect((await session.step(1)).t_ms).toBe(at + 1);
+  });
+
   it('goes on if steps come so late that the service has ended the session', async () => {
     const impatient = await startReadyService({}, { limits: { sessionIdleMs: 3000 } });
     try {

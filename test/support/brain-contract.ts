@@ -17,6 +17,7 @@ import {
   figuresOf,
   type Outcome,
   runsOf,
+  stepsAgain,
 } from './brain-deeds.js';
 import { connect } from '../../clients/typescript/src/client.js';
 import type { OpenedBrain, Place } from './brain-places.js';
@@ -394,6 +395,12 @@ export function describeContract(
         expect(expected).toMatchObject({ code: expect.any(String) as string });
         expectSame(await brain.use(courseOf, { document: refused, changes: [] }), [expected]);
       }
+    });
+
+    it('answers a step that was aborted, if it is asked for again', async () => {
+      const document = { inputs: { sugar: { node_set: '@sugar', rate_hz: 100 } } };
+      const expected = await stepsAgain(connect(http().url), { document, aborts: false });
+      expectSame(await brain.use(stepsAgain, { document, aborts: true }), expected);
     });
 
     it('sends the head, conditions in order and the totals as events', async () => {

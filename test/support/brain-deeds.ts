@@ -119,6 +119,28 @@ export async function branchesOf(brain: Brain, { document, changes }: Course): P
   return outcomes;
 }
 
+/** The answers to five steps. If `aborts` is set, each is aborted at first and asked for again. */
+export async function stepsAgain(
+  brain: Brain,
+  { document, aborts }: { readonly document: ExperimentDocument; readonly aborts: boolean },
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const session = await brain.session(document);
+  for (let at = 0; at < 5; at++) {
+    const step = { t_ms: 500 * at, duration_ms: 500 };
+    if (aborts) {
+      const stop = new AbortController();
+      const aborted = session.step(step, { signal: stop.signal }).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, at));
+      stop.abort(new Error('enough'));
+      await aborted;
+    }
+    outcomes.push(JSON.stringify(await session.step(step)));
+  }
+  await session.end();
+  return outcomes;
+}
+
 /** The lines of an experiment in their order: the names of their members, or the numbers of a progress. */
 export async function eventsOf(brain: Brain, document: object): Promise<(string | number[])[]> {
   const events: (string | number[])[] = [];

@@ -63,6 +63,7 @@ for (;;) {
     note.textContent = lagMs > STEP_MS ? took : '';
   } catch (error) {
     note.textContent = `No brain at ${service} (${error.message}); asking again.`;
+    void session?.end().catch(() => undefined);
     [drive, session] = [{}, undefined];
     dueMs = performance.now() + 1000;
   }

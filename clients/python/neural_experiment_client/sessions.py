@@ -83,11 +83,26 @@ class Session:
         def stepped() -> Json:
             step = {"t_ms": self.t_ms, "duration_ms": duration_ms, **_merged(self._changes, changes)}
             self._pending.append((step, query))
+            may_be_computed = False
+
+            def sent() -> Json:
+                nonlocal may_be_computed
+                try:
+                    return self._send("/steps", step, query)
+                except LabError as error:
+                    may_be_computed = may_be_computed or _may_have_been_computed(error)
+                    raise
+
             try:
-                answer = self._wherever_it_is(lambda: self._send("/steps", step, query))
+                answer = self._wherever_it_is(sent)
             except LabError as error:
-                if not _may_have_been_computed(error):
+                # A later try may be refused, for example because an allowance is spent.
+                if not may_be_computed and not _may_have_been_computed(error):
                     self._pending.pop()
+                raise
+            except (TypeError, ValueError):
+                # It is not JSON, so it was not sent.
+                self._pending.pop()
                 raise
             self._advance(step, answer)
             return answer
@@ -176,7 +191,9 @@ class Session:
         self.t_ms = answer["t_ms"]
         self._steps.append(step)
         if len(self._steps) >= _STEPS_KEPT:
-            _ = self.document
+            # The step counts, whatever becomes of this. If it fails, the next step tries it again.
+            with contextlib.suppress(LabError):
+                _ = self.document
 
     def _when_known(self, ask: Callable[[], _T]) -> _T:
         """Sends a request after it is known whether the service has computed a pending step."""

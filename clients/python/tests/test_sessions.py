@@ -5,7 +5,7 @@ import json
 import pytest
 from conftest import Request
 
-from neural_experiment_client import Lab, LabError
+from neural_experiment_client import Lab, LabConnectionError, LabError
 from neural_experiment_client.sessions import Session
 
 RELAYED = {
@@ -172,6 +172,33 @@ def test_a_session_goes_on_after_an_interrupted_step(interrupted, lost):
     assert session.t_ms == service.t_ms == sum(taken)
     # All of them are repeated if the service loses the session.
     assert session._steps == service.steps
+
+
+def test_a_step_whose_answer_is_lost_counts_if_its_repetition_is_refused(interrupted, monkeypatch):
+    service, session = interrupted
+    failures = [LabConnectionError("lost"), LabError("spent", status=429, code="RATE_LIMITED")]
+    send = session._send
+
+    def sent(action, body, *query, **more):
+        if not failures:
+            return send(action, body, *query, **more)
+        if len(failures) == 2:
+            service.compute(body)
+        raise failures.pop(0)
+
+    monkeypatch.setattr(session, "_send", sent)
+    with pytest.raises(LabError, match="spent"):
+        session.step(20, a=1)
+    session.step(30, a=2)
+    assert [step["duration_ms"] for step in service.steps] == [20, 30]
+    assert session._steps == service.steps
+
+
+def test_a_step_that_cannot_be_written_is_forgotten(interrupted):
+    _, session = interrupted
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        session.step(20, a=float("nan"))
+    assert session._pending == []
 
 
 def test_of_several_interrupted_steps_the_one_that_was_computed_is_taken(interrupted):

@@ -22,7 +22,8 @@ import { type ClientOptions, jsonBody, type RequestOptions, Requests, withQuery 
 import { ServiceError } from './service-error.js';
 import type { SessionChanges, StepAnswer, StepOptions } from './session.js';
 
-type SessionState = components['schemas']['Session'];
+/** `idle_s` is absent if the brain is in this program, where sessions do not end by themselves. */
+type SessionState = Omit<components['schemas']['Session'], 'idle_s'> & { readonly idle_s?: number };
 type Step = NonNullable<operations['stepSession']['requestBody']>['content']['application/json'];
 
 /** How much of the file of a brain has arrived. */
@@ -117,7 +118,7 @@ export class Brain {
         throw new ServiceError(undefined, 'The answer ended before the experiment was done.');
       }
       // Errors of a brain in this program have codes, such as WORKER_LOST.
-      if (cause instanceof Error && 'code' in cause) throw cause;
+      if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') throw cause;
       throw error;
     }
   }

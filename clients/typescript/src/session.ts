@@ -20,6 +20,11 @@ export interface StepOptions extends RequestOptions {
   readonly drive?: boolean;
 }
 
+interface AskedStep {
+  readonly step: Step;
+  readonly drive?: boolean | undefined;
+}
+
 const SESSIONS = '/api/v2/sessions';
 /** Default of `waitAtMostS`: long enough for a restart of the service. */
 const WAIT_AT_MOST_S = 30;
@@ -40,7 +45,7 @@ export class Session {
   /** Changes of a branch, which apply from its first step on. */
   #changes: SessionChanges = {};
   /** A step whose answer did not arrive. The service computes it all the same. */
-  #unanswered: Step | undefined;
+  #unanswered: AskedStep | undefined;
 
   private constructor(requests: Requests, document: ExperimentDocument) {
     this.#requests = requests;
@@ -82,8 +87,9 @@ export class Session {
   ): Promise<StepAnswer> {
     await this.#takeUnanswered(options);
     const step = { t_ms: this.#tMs, duration_ms: durationMs, ...merged(this.#changes, changes) };
-    const answer = await this.#take(step, options);
-    if (this.#steps.length >= STEPS_KEPT) await this.document(options);
+    const answer = await this.#take({ step, drive: options.drive }, options);
+    // The step counts, whatever becomes of this. If it fails, the next step tries it again.
+    if (this.#steps.length >= STEPS_KEPT) await this.document({ waitAtMostS: 0 }).catch(() => undefined);
     return answer;
   }
 
@@ -142,17 +148,26 @@ export class Session {
     return `${SESSIONS}/${session}`;
   }
 
-  async #take(step: Step, options: StepOptions): Promise<StepAnswer> {
+  /** An unanswered step is asked for with the same `drive`. Otherwise the service would take it for another one. */
+  async #take(asked: AskedStep, options: RequestOptions): Promise<StepAnswer> {
+    const { step, drive } = asked;
+    let mayBeComputed = this.#unanswered !== undefined;
     try {
-      const answer = await this.#whereverItIs(options, (left) => this.#send(step, left, options.drive));
+      const answer = await this.#whereverItIs(options, (left) =>
+        this.#send(step, left, drive).catch((error: unknown) => {
+          mayBeComputed ||= !isRefusal(error);
+          throw error;
+        }),
+      );
       this.#changes = {};
       this.#unanswered = undefined;
       this.#tMs = answer.t_ms;
       this.#steps.push(step);
       return answer;
     } catch (error) {
-      const isRefused = error instanceof ServiceError && !error.isOfGateway;
-      this.#unanswered = isRefused ? undefined : step;
+      // A later try may be refused, for example because an allowance is spent.
+      const isKept = !isRefusal(error) || (mayBeComputed && error.code !== 'STEP_OUT_OF_ORDER');
+      this.#unanswered = isKept ? asked : undefined;
       throw error;
     }
   }
@@ -226,6 +241,11 @@ export async function* stepsOf(
 function merged(earlier: SessionChanges, later: SessionChanges): SessionChanges {
   const rates = { ...earlier.rates_hz, ...later.rates_hz };
   return { ...earlier, ...later, ...(Object.keys(rates).length > 0 && { rates_hz: rates }) };
+}
+
+/** True if the service itself has answered. */
+function isRefusal(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && !error.isOfGateway;
 }
 
 function hasEnded(error: unknown): boolean {

@@ -312,7 +312,17 @@ describe('a damaged file', () => {
     [
       'a nominal rate of 0',
       metadataWith({ stimuli: content.metadata.stimuli.map((each) => ({ ...each, nominalRateHz: 0 })) }),
-      /stimuli\[0\]\.nominalRateHz must be a number above 0, got 0/,
+      /stimuli\[0\]\.nominalRateHz must be a number above 0 and at most 1000, got 0/,
+    ],
+    [
+      'a nominal rate of several events in a step',
+      metadataWith({ stimuli: content.metadata.stimuli.map((each) => ({ ...each, nominalRateHz: 7500 })) }),
+      /stimuli\[0\]\.nominalRateHz must be a number above 0 and at most 1000, got 7500/,
+    ],
+    [
+      'fewer synapses than it says',
+      metadataWith({ minimumSynapses: 7000 }),
+      /gives at least 7000 synapses, a connection has \d+/,
     ],
   ])('with %s', (_, change, message) => {
     expect(refusalOf(change)).toMatch(message);

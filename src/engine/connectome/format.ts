@@ -155,8 +155,14 @@ function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   }
   checkRows(sections, neuronCount);
   checkProbabilities(sections);
+  const { minimumSynapses } = metadata;
   let synapses = 0;
-  for (let k = 0; k < sections.synapseCounts.length; k++) synapses += sections.synapseCounts[k]!;
+  for (let k = 0; k < sections.synapseCounts.length; k++) {
+    const count = sections.synapseCounts[k]!;
+    synapses += count;
+    if (count < minimumSynapses)
+      throw invalid(`its metadata gives at least ${minimumSynapses} synapses, a connection has ${count}`);
+  }
   if (synapses !== metadata.synapseCount) {
     throw invalid(`its metadata gives ${metadata.synapseCount} synapses, its connections have ${synapses}`);
   }

@@ -75,7 +75,10 @@ export const METADATA = open({
   types: listOf(undefined, open({ name: text, superClass: text })),
   classes: listOf(undefined, open({ superClass: text, class: text, subClass: text })),
   /** The nominal rate is the mean of input events per neuron and second at intensity 1. */
-  stimuli: listOf(undefined, open({ ...POPULATION, nominalRateHz: number(undefined, POSITIVE) })),
+  stimuli: listOf(
+    undefined,
+    open({ ...POPULATION, nominalRateHz: number(undefined, { ...POSITIVE, maximum: 1000 }) }),
+  ),
   channels: listOf(undefined, open({ ...POPULATION, kind: oneOf(undefined, CHANNEL_KINDS) })),
 });
 

@@ -29,7 +29,8 @@ function allowedByType(type: string | undefined, schema: Schema): string | undef
     case 'integer': {
       const kind = type === 'integer' ? 'an integer' : 'a number';
       const number = multipleOf === undefined ? kind : `a multiple of ${multipleOf}`;
-      if (exclusiveMinimum !== undefined) return `${number} above ${exclusiveMinimum}`;
+      const most = maximum === undefined ? '' : ` and at most ${maximum}`;
+      if (exclusiveMinimum !== undefined) return `${number} above ${exclusiveMinimum}${most}`;
       return number + between(minimum, maximum, 'from');
     }
     case 'string': {

@@ -1,5 +1,5 @@
 import type { TableSignRule } from '../../engine/connectome/connectome.js';
-import { assignSigns, type SignedLabels } from './signs.js';
+import { assignSigns, type SignedLabels, signProbabilities } from './signs.js';
 
 type Neuron = Readonly<Record<keyof SignedLabels, string>>;
 
@@ -87,4 +87,27 @@ describe('the signs of data/signs.json', () => {
       expect([predicted(cell), corrected(cell)]).toEqual([-1, 1]);
     },
   );
+});
+
+it.each([
+  [
+    [0.9, 0.1, 0],
+    [26, 0],
+  ],
+  [
+    [0.99, 0.03, 0],
+    [7, 0],
+  ],
+  [
+    [0, 0.5, 0.5],
+    [128, 127],
+  ],
+  [
+    [0, 0, 1],
+    [0, 255],
+  ],
+])('gives a neuron of DA, ACH and GABA %j the probabilities %j in 255ths', (chances, probabilities) => {
+  const means = { transmitters: ['DA', 'ACH', 'GABA'], ofNeurons: [chances] };
+  const found = signProbabilities('fast', labelsOf([neuron('DA')]), means, Int8Array.of(0));
+  expect([...found]).toEqual(probabilities);
 });

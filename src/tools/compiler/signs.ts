@@ -91,9 +91,10 @@ export function signProbabilities(
     const of255 = (share: number) => (sum === 0 ? 0 : Math.round((CERTAIN * share) / sum));
     const known = (sign: number) => (sum === 0 && signs[i] === sign ? CERTAIN : 0);
     const excites = known(1) + of255(shareOf(1));
-    // Rounded as a rest, so that a neuron that never has the sign 0 is never drawn with it.
-    const hasEffect = known(1) + known(-1) + of255(sum - shareOf(0));
-    probabilities.set([excites, hasEffect - excites], 2 * i);
+    // Rounded as a rest, so that a neuron that never has the sign 0 is never drawn with it. One that never inhibits has no
+    // rest, although the two sums may differ in their last bit.
+    const rest = shareOf(-1) === 0 ? 0 : Math.max(0, of255(sum - shareOf(0)) - of255(shareOf(1)));
+    probabilities.set([excites, known(-1) + rest], 2 * i);
   });
   return probabilities;
 }
