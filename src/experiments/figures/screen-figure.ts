@@ -86,44 +86,44 @@ function screenOf(axis: EachAxis, measure: Measured) {
     labelOf({ condition }: Entry, { typeOf }: Findings): string {
       return conditionLabel(axis.as, namedValue(condition.parameters[axis.as]!, typeOf));
     },
-
-    /**
-     * Sentences about conditions that the figure does not show.
-     * @param drawn number of those that it shows, of `all` with numbers to show
-     * @param without those that have none
-     */
-    notDrawn(drawn: number, all: number, without: readonly Entry[], findings: Findings): string {
-      const { unchanged } = findings;
-      const named = (entries: readonly Entry[], sentence: (count: string) => string) => {
-        const names = entries.slice(0, MAX_NAMED).map((entry) => this.labelOf(entry, findings));
-        const others = entries.length > MAX_NAMED ? ' and others' : '';
-        return (
-          entries.length > 0 && `${sentence(counted(entries.length, 'group'))}: ${names.join(', ')}${others}.`
-        );
-      };
-      const done = edited?.done ?? 'stimulated';
-      const complete = without.filter(({ condition }) => condition.complete);
-      const isSilent = ({ value }: Entry) => value === null;
-      const number = measure.label.toLowerCase();
-      return sentences(
-        named(complete.filter(isSilent), (groups) => `No trial has a ${number} with ${groups} ${done}`),
-        named(
-          complete.filter((entry) => !isSilent(entry)),
-          (groups) => `Fewer than two trials can be compared with ${groups} ${done}`,
-        ),
-        named(
-          without.filter(({ condition }) => !condition.complete),
-          (groups) => `The limit on synaptic events stopped trials with ${groups} ${done}`,
-        ),
-        all > drawn && `${drawn} of ${all} groups are drawn; the table has all.`,
-        unchanged > 0 &&
-          `Conditions that were not run: ${unchanged}, as ${edited?.unchanged ?? 'their groups change nothing'}.`,
-      );
-    },
   };
 }
 
 type Screen = ReturnType<typeof screenOf>;
+
+/**
+ * Sentences about conditions that a figure does not show.
+ * @param drawn number of those that it shows, of `all` with numbers to show
+ * @param without those that have none
+ */
+function notDrawn(
+  { measure, edited, labelOf }: Screen,
+  drawn: number,
+  all: number,
+  without: readonly Entry[],
+  findings: Findings,
+): string {
+  const done = edited?.done ?? 'stimulated';
+  const named = (entries: readonly Entry[], sentence: string) => {
+    const names = entries.slice(0, MAX_NAMED).map((entry) => labelOf(entry, findings));
+    const others = entries.length > MAX_NAMED ? ' and others' : '';
+    const groups = counted(entries.length, 'group');
+    return entries.length > 0 && `${sentence} with ${groups} ${done}: ${names.join(', ')}${others}.`;
+  };
+  const stopped = without.filter(({ condition }) => !condition.complete);
+  const [silent, few] = [true, false].map((isSilent) =>
+    without.filter(({ condition, value }) => condition.complete && (value === null) === isSilent),
+  ) as [Entry[], Entry[]];
+  const { unchanged } = findings;
+  return sentences(
+    named(silent, `No trial has a ${measure.label.toLowerCase()}`),
+    named(few, 'Fewer than two trials can be compared'),
+    named(stopped, 'The limit on synaptic events stopped trials'),
+    all > drawn && `${drawn} of ${all} groups are drawn; the table has all.`,
+    unchanged > 0 &&
+      `Conditions that were not run: ${unchanged}, as ${edited?.unchanged ?? 'their groups change nothing'}.`,
+  );
+}
 
 function changesFigure(screen: Screen): FigureKind {
   const { measure, edited, axis } = screen;
@@ -159,7 +159,7 @@ function changesFigure(screen: Screen): FigureKind {
           shown.some(({ half }) => half === undefined) &&
             'Differences that are equal in all trials allow no interval.',
           'The largest change comes first.',
-          screen.notDrawn(shown.length, paired.length, without, findings),
+          notDrawn(screen, shown.length, paired.length, without, findings),
         ),
       };
     },
@@ -263,7 +263,7 @@ function numbersFigure(screen: Screen): FigureKind {
         note: sentences(
           'Bars are means over the trials, with one population standard deviation.',
           `The ${edited && baseline?.value ? 'largest change' : (measure.lowest ?? 'highest')} comes first.`,
-          screen.notDrawn(shown.length, entries.length, without, findings),
+          notDrawn(screen, shown.length, entries.length, without, findings),
         ),
       };
     },
