@@ -679,7 +679,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.getByRole('textbox', { name: 'Seed' }).fill('8');
     release();
     await expectText(page, '#progress-text', /^4 conditions of 3 trials/);
-    expect(await page.evaluate(() => location.hash)).toContain('%22seed%22:8');
+    expect(await page.evaluate(() => location.hash)).toContain('%22seed%22%3A8');
     expect((await documentOn(page)).seed).toBe(8);
     await page.goBack();
     await page.waitForFunction(() => location.hash.startsWith('#job='));
