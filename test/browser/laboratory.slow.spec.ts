@@ -1288,6 +1288,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     await trials.fill('4');
     await trials.press('Tab');
     expect(await part.getAttribute('open')).toBeNull();
+    await part.locator('summary').click();
+    await part.locator('summary').click();
     await page.getByRole('button', { name: 'Undo' }).click();
     expect(await part.getAttribute('open')).toBe('');
     await page.close();

@@ -217,6 +217,23 @@ describe('sessions with the typed client', () => {
     expect(session.tMs).toBe(100);
   });
 
+  it('forgets a step that the service refuses after no answer', async () => {
+    let isLost = true;
+    const troubled = new NeuralExperimentClient(service.url, {
+      fetch: (url, init) => {
+        const isFirst = isLost && String(url).includes('/steps');
+        if (!isFirst) return fetch(url, init);
+        isLost = false;
+        return Promise.reject(new TypeError('The connection broke.'));
+      },
+    });
+    const session = await troubled.openSession(DOCUMENT);
+    opened.push(session);
+    const salted = session.step(20, { rates_hz: { salt: 1 } });
+    await expect(salted).rejects.toMatchObject({ code: 'INVALID_PARAMETER' });
+    expect(await stepsOf(session)).toEqual(expected);
+  });
+
   it('gives the answer of a step although the document cannot be had after it', async () => {
     const troubled = new NeuralExperimentClient(service.url, {
       fetch: (url, init) =>

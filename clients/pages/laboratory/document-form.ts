@@ -575,8 +575,11 @@ export class DocumentForm {
   /** A section that is closed until it has content, unless the user opens or closes it. */
   #part(title: string, members: readonly string[], groups: readonly Control[]): Control {
     const isUsed = members.some((member) => member in this.#document);
-    const onToggle = ({ currentTarget: { open } }: { readonly currentTarget: HTMLDetailsElement }) =>
-      this.#open.set(title, open);
+    const onToggle = ({ currentTarget }: { readonly currentTarget: HTMLDetailsElement }): void => {
+      this.#open.set(title, currentTarget.open);
+      // Preact compares with what it has drawn, and not with what is open.
+      this.#render();
+    };
     const open = this.#open.get(title) ?? isUsed;
     return h('details', { class: 'part', open, onToggle }, h('summary', null, title), groups);
   }

@@ -190,8 +190,8 @@ class Session:
         self._changes = {}
         self.t_ms = answer["t_ms"]
         self._steps.append(step)
-        if len(self._steps) >= _STEPS_KEPT:
-            # The step counts, whatever becomes of this. If it fails, the next step tries it again.
+        if len(self._steps) % _STEPS_KEPT == 0:
+            # The step counts, whatever becomes of this.
             with contextlib.suppress(LabError):
                 _ = self.document
 

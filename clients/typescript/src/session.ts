@@ -88,8 +88,11 @@ export class Session {
     await this.#takeUnanswered(options);
     const step = { t_ms: this.#tMs, duration_ms: durationMs, ...merged(this.#changes, changes) };
     const answer = await this.#take({ step, drive: options.drive }, options);
-    // The step counts, whatever becomes of this. If it fails, the next step tries it again.
-    if (this.#steps.length >= STEPS_KEPT) await this.document({ waitAtMostS: 0 }).catch(() => undefined);
+    // The step counts, whatever becomes of this.
+    if (this.#steps.length % STEPS_KEPT === 0) {
+      const { signal } = options;
+      await this.document({ waitAtMostS: 0, ...(signal && { signal }) }).catch(() => undefined);
+    }
     return answer;
   }
 
@@ -165,8 +168,8 @@ export class Session {
       this.#steps.push(step);
       return answer;
     } catch (error) {
-      // A later try may be refused, for example because an allowance is spent.
-      const isKept = !isRefusal(error) || (mayBeComputed && error.code !== 'STEP_OUT_OF_ORDER');
+      // A later try may be refused only for now, for example because an allowance is spent.
+      const isKept = !isRefusal(error) || (mayBeComputed && error.isTemporary);
       this.#unanswered = isKept ? asked : undefined;
       throw error;
     }

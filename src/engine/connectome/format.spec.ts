@@ -315,7 +315,7 @@ describe('a damaged file', () => {
       /stimuli\[0\]\.nominalRateHz must be a number above 0 and at most 1000, got 0/,
     ],
     [
-      'a nominal rate of several events in a step',
+      'a nominal rate above 1000 Hz',
       metadataWith({ stimuli: content.metadata.stimuli.map((each) => ({ ...each, nominalRateHz: 7500 })) }),
       /stimuli\[0\]\.nominalRateHz must be a number above 0 and at most 1000, got 7500/,
     ],

@@ -501,6 +501,45 @@ describe('a figure that a reviewer reads', () => {
     expect(drawn(found).note).toContain('stopped trials, the first at 31 ms');
   });
 
+  it('draws the events of an input only within the time of a raster', () => {
+    const inputs = {
+      bar: { node_set: 'C1', module: 'spikes', times_ms: [5, 25, 90], delay_ms: 0, duration_ms: null },
+    };
+    const reports = { spikes: { ...REPORT, type: 'spikes', start_ms: 20, end_ms: 60 } as const };
+    const table = { trials: [0], steps: [300], neurons: [4], columns: [], truncated: false };
+    const found = findings({ reports, inputs: inputs as never, trials: 1 }, [
+      { tables: { spikes: table as never } },
+    ]);
+    const [, stimulus] = panelsOf(found);
+    expect(marksOf(stimulus!, 'ticks').flatMap(({ x }) => [...x])).toEqual([25]);
+  });
+
+  it('says nothing of controls beside a report that has none', () => {
+    const control = { mean: 3, sd: 1, values: [2, 4], incomplete: [], p: 1 / 3, q: 1 / 3 };
+    const latency_ms = { mean: 5, sd: 1, trials: [4, 6] };
+    const found = findings(
+      {
+        reports: { cells: REPORT_OF_RATES, first: { ...REPORT, type: 'latency' } },
+        controls: { shuffle: 'weights', count: 2 },
+      },
+      [
+        {
+          groups: {
+            cells: [spread(30, 2, [28, 32], { control })],
+            first: [{ neurons: 1, responding_trials: 1, latency_ms }],
+          },
+        },
+      ],
+    );
+    const notes = figuresOf(found.head.experiment).map(({ name, draw }) => [
+      name,
+      draw(found, ({ values }) => values[0]!)!.note,
+    ]);
+    const noteOf = Object.fromEntries(notes) as Readonly<Record<string, string>>;
+    expect(noteOf['mean rate']).toContain('Those of controls');
+    expect(noteOf['first spike']).not.toContain('controls');
+  });
+
   it('says that doses have no point, and that means of controls are over controls', () => {
     const control = { mean: 3, sd: 1, values: [2, null, 4], incomplete: [2], p: 1 / 2, q: 1 / 2 };
     const found = findings(
@@ -611,9 +650,9 @@ describe('a figure that a reviewer reads', () => {
   });
 
   it.each([
-    ['beside others', ['slower', 'once', 'mute'], 'change of first spike', ['slower']],
-    ['alone', ['mute'], 'change of first spike', ['nothing silenced']],
-  ])('names a lesion that ends a response, %s, and lists it first', (_, types, name, bands) => {
+    ['beside others', ['slower', 'once', 'mute']],
+    ['alone', ['mute']],
+  ])('names a lesion that ends a response, %s, and lists it first', (_, types) => {
     const latencies: Readonly<Record<string, (number | null)[] | null>> = {
       ...{ none: [5, 6], slower: [7, 9], mute: null },
       once: [null, 50],
@@ -635,13 +674,15 @@ describe('a figure that a reviewer reads', () => {
       }),
     );
     const [changes, numbers] = figuresOf(found.head.experiment);
-    expect(changes!.name).toBe(name);
-    expect(bandsOf(panelOf(found))).toEqual(bands);
-    expect(drawn(found).note).toContain('No trial has a first spike with 1 group silenced: mute.');
-    if (types.includes('once'))
-      expect(drawn(found).note).toContain(
-        'Fewer than two trials can be compared with 1 group silenced: once.',
-      );
+    const [change, number] = [changes, numbers].map((kind) => kind!.draw(found, ({ values }) => values[0]!));
+    // Nothing can be compared with a lesion that ends the response.
+    expect(change === undefined).toBe(types.length === 1);
+    for (const figure of [change ?? number, number])
+      expect(figure!.note).toContain('No trial has a first spike with 1 group silenced: mute.');
+    if (change !== undefined) {
+      expect(bandsOf(change.sections[0]!.panels[0]!)).toEqual(['slower']);
+      expect(change.note).toContain('Fewer than two trials can be compared with 1 group silenced: once.');
+    }
     const { shown } = numbers!.rows!(found, ({ values }) => values[0]!);
     expect(shown.map(({ condition }) => condition.parameters['silence'])).toEqual([
       null,

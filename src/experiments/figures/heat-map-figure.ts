@@ -5,7 +5,6 @@ import { parameterLabel, settingText } from './condition-labels.js';
 import { otherSettingsChoice, type FigureKind, type Findings, sentences } from './figure-kind.js';
 import { rounded, type Cell, type Panel, type Section } from './figure.js';
 import {
-  CONTROLS_NOTE,
   findingsAt,
   type Entry,
   hasControls,
@@ -52,7 +51,7 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
         sections: drawn.map(({ section }) => section),
         note: sentences(
           'Colours and numbers are means over the trials; ±, where there is room for it, is the population standard deviation.',
-          hasControls(findings) && CONTROLS_NOTE,
+          hasControls(measure, findings) && 'Maps of controls show means over the controls.',
           silent,
           leftOut(omitted, measure.lowest === undefined ? 'less active' : 'other'),
         ),

@@ -88,7 +88,7 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
         sections: [{ panels, smallestWidth: 420, largestWidth: 840 }],
         note: sentences(
           'Lines are means over the trials, bands one population standard deviation.',
-          hasControls(findings) && CONTROLS_NOTE,
+          hasControls(measure, findings) && CONTROLS_NOTE,
           drawn.some(({ hasGaps }) => hasGaps) &&
             'Conditions that were stopped, or in which no trial has the number, have no point.',
           ...drawn.map(({ series }) => equalSeries(series)),
@@ -116,7 +116,11 @@ function mostChanging({ highest, lowest }: Lines, measure: Measured): readonly n
 
 function seriesOf(entries: readonly Entry[], axis: SetAxis): Series {
   return {
-    label: seriesName(entries[0]!, [axis.set]),
+    label: seriesName(
+      entries[0]!,
+      [axis.set],
+      entries.map(({ value }) => count(value!.trials)),
+    ),
     // Controls have the colour of the line that they belong to.
     likeLine: seriesName({ ...entries[0]!, isOfControls: undefined }, [axis.set]),
     points: entries
@@ -153,7 +157,7 @@ function groupsFigure(measure: Measured): FigureKind {
         { label: `mean, n = ${counted(maxTrials, 'trial')}`, paint: 0, sample: 'bar' },
         SPREAD,
         {
-          label: hasControls(findings) ? 'one trial, or control' : 'one trial',
+          label: hasControls(measure, findings) ? 'one trial, or control' : 'one trial',
           paint: 'text',
           sample: 'ring',
         },
@@ -164,7 +168,7 @@ function groupsFigure(measure: Measured): FigureKind {
         sections: [wide([barsPanel('', bars, undefined, label, measure.unit, legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation; each ring is a trial.',
-          hasControls(findings) && `${CONTROLS_NOTE} Each of their rings is a control.`,
+          hasControls(measure, findings) && `${CONTROLS_NOTE} Each of their rings is a control.`,
           isCut &&
             `The ${shown.length} ${which} of ${all} groups are drawn, the ${measure.lowest ?? 'most active'} first; ` +
               `${all > MAX_ROWS ? 'the data files have' : 'the table has'} all.`,
@@ -188,7 +192,7 @@ function barredGroups(measure: Measured, findings: Findings) {
   const countOf = (all: typeof lists) => sum(all, ({ length }) => length);
   const isAllSilent = countOf(activeOnly) === 0;
   const drawable = isAllSilent ? lists : activeOnly;
-  const most = hasControls(findings) ? MAX_BARS / 2 : MAX_BARS;
+  const most = hasControls(measure, findings) ? MAX_BARS / 2 : MAX_BARS;
   const isCut = countOf(drawable) > most;
   const ranked = drawable.map((groups) =>
     isCut ? highestFirst(groups, most, (group) => activityOf(measure, group)) : groups,

@@ -58,11 +58,9 @@ export function entriesOf(row: MeasuredRow, measure: Measured, { typeOf }: Findi
   return value === null ? [entry] : [entry, { ...entry, value, isOfControls: true }];
 }
 
-/** Tells whether some group is compared with controls. */
-export function hasControls({ conditions }: Findings): boolean {
-  return Object.values(conditions[0]?.groups ?? {}).some((groups) =>
-    groups.some((group) => 'control' in group),
-  );
+/** Tells whether some group of a figure is compared with controls. */
+export function hasControls({ reports }: Measured, { conditions }: Findings): boolean {
+  return reports.some((report) => groupsIn(conditions[0], report).some((group) => 'control' in group));
 }
 
 export function controlsOf(group: GroupResult): Value {
@@ -205,19 +203,26 @@ export function findingsAt(findings: Findings, shown: readonly string[], chosen:
   return { ...findings, conditions: findings.conditions.filter(isChosen) };
 }
 
+/** @param sizes numbers of controls, if the series has any */
 export function seriesName(
   { group, condition, isOfControls }: Omit<Entry, 'value' | 'report'>,
   ownAxes: readonly string[],
+  sizes: readonly number[] = [],
 ) {
-  const controls = isOfControls && `controls (n = ${count(controlsOf(group)?.trials ?? [])})`;
+  const controls = isOfControls && `controls (n = ${rangeText(sizes)})`;
   const names = [groupLabel(group), controls];
   return [...names, otherSettingsText(condition.parameters, ownAxes)].filter(Boolean).join(', ');
 }
 
 /** `n = 30 trials`. @param sizes numbers of trials, counting only trials with a number: a latency may lack some */
 export function sampleSize(sizes: Iterable<number>): string {
+  const range = rangeText(sizes);
+  return `n = ${range} trial${range === '1' ? '' : 's'}`;
+}
+
+function rangeText(sizes: Iterable<number>): string {
   const [least = 0, most = 0] = extent(sizes);
-  return `n = ${least === most ? '' : `${least} to `}${counted(most, 'trial')}`;
+  return least === most ? String(most) : `${least} to ${most}`;
 }
 
 export function valueOf({ parameters }: FoundCondition, { set }: SetAxis): number {

@@ -1,4 +1,5 @@
 /** The raster figure: a stroke for each event of a neuron, over time. */
+import { max, min } from 'd3-array';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { eventKindOf } from '../kinds/report-kinds.js';
@@ -54,11 +55,16 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
       const durationMs =
         (condition.parameters['duration_ms'] as number | undefined) ?? experiment.duration_ms;
       const isReported = reportedNeurons(findings);
-      const shown = tablesOf(condition).map(({ report, table, what }) => {
-        const { start_ms: startMs, end_ms: endMs } = experiment.reports[report]!;
-        const window = [startMs, Math.min(endMs ?? Infinity, durationMs)] as const;
-        return rasterPanel(report, what, table, trials, window, findings.labelOf, isReported);
-      });
+      const tables = tablesOf(condition);
+      const read = tables.map(({ report }) => experiment.reports[report]!);
+      // One axis for all, which stand one below the other.
+      const window = [
+        min(read, (report) => report.start_ms) ?? 0,
+        max(read, (report) => Math.min(report.end_ms ?? Infinity, durationMs)) ?? durationMs,
+      ] as const;
+      const shown = tables.map(({ report, table, what }) =>
+        rasterPanel(report, what, table, trials, window, findings.labelOf, isReported),
+      );
       const where = isAll ? 'in all trials' : `in trial ${trial} of ${experiment.trials}`;
       const hasReported = shown.some(
         ({ panel }) => 'bands' in panel.y && panel.y.bands.some((band) => band.isMarked),
@@ -72,7 +78,7 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
             ? 'Each line is a spike or an input event; each neuron has a row for each trial, the first on top.'
             : 'Each line is a spike or an input event, each row a neuron. Neurons without any are left out.',
           !condition.complete &&
-            `The limit on synaptic events stopped trials, the first at ${String(condition.stopped_at_ms)} ms; nothing was simulated after that.`,
+            `The limit on synaptic events stopped trials, the first at ${String(condition.stopped_at_ms)} ms. A stopped trial has nothing after its stop.`,
           hasReported && 'Bold and in colour: neurons that a report reads.',
           ...shown.map(({ note }) => note),
         ),
@@ -96,7 +102,7 @@ function reportedNeurons({ head: { experiment, resolved } }: Findings): (label: 
 /**
  * A row for each neuron that has an event, in their order; with several trials, a row for each trial of each neuron.
  * @param what name of the events
- * @param window start and end of what the report reads, in ms
+ * @param window start and end of the axis, in ms
  * @param labelOf the label of a neuron; neighbours with the same label share a band
  * @param isReported tells whether to mark neurons with a label
  */

@@ -151,8 +151,8 @@ it('puts a value among its controls', () => {
   );
   expect(reported(swept).split(`${scope}, not over the conditions of the sweep.`)).toHaveLength(3);
   expect(rowsOf(html).map((row) => row.slice(5, 9))).toEqual([
-    ['12 ± 8', 'above 2, below 0 of 3; 1 stopped, as if further', '0.25', '0.5'],
-    ['12 ± 8', 'above all 3; 1 stopped, as if further', '0.25', '0.5'],
+    ['12 ± 8', 'above 2, below 0 of 3; 1 stopped, counted as further', '0.25', '0.5'],
+    ['12 ± 8', 'above all 3; 1 stopped, counted as further', '0.25', '0.5'],
   ]);
 });
 

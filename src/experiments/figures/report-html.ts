@@ -235,7 +235,7 @@ function controlValues(group: GroupResult): Value[] {
         ? `below all ${values.length}`
         : `above ${below}, below ${above} of ${values.length}`;
   const stopped =
-    control.incomplete.length > 0 ? `; ${control.incomplete.length} stopped, as if further` : '';
+    control.incomplete.length > 0 ? `; ${control.incomplete.length} stopped, counted as further` : '';
   return [
     `${shortNumber(control.mean)} ± ${shortNumber(control.sd)}`,
     place + stopped,

@@ -1,6 +1,7 @@
 /** The figures of a screen, which silences or stimulates groups in turn: changes from the baseline, and numbers. */
 import { count, descending, max, min, sort } from 'd3-array';
 import type { EachAxis } from '../kinds/axes/each.js';
+import { rounded as nineDigits } from '../kinds/mean-sd.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import { conditionLabel, groupLabel, namedValue, settingText, withType } from './condition-labels.js';
 import {
@@ -141,8 +142,8 @@ function changesFigure(screen: Screen): FigureKind {
         if (difference === undefined) without.push(entry);
         return difference === undefined ? [] : [{ label: screen.labelOf(entry, findings), ...difference }];
       });
-      if (paired.length === 0) return numbersFigure(screen).draw(findings, chosen);
-      const largest = sort(paired, ({ mean }) => -Math.abs(mean));
+      if (paired.length === 0) return undefined;
+      const largest = sort(paired, ({ mean }) => -nineDigits(Math.abs(mean)));
       const shown = largest.slice(0, MAX_BARS).map((each): Change => ({
         ...each,
         note: each.pairs < before.length ? `, ${each.pairs} of ${counted(before.length, 'trial')}` : '',

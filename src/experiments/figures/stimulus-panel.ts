@@ -48,7 +48,8 @@ function stimulusPanel(
     const [from, to] = [input.delay_ms, input.delay_ms + (input.duration_ms ?? Infinity)];
     const course = inputKindOf(input).course(input);
     if ('eventsMs' in course) {
-      const x = course.eventsMs.filter((ms) => ms >= from && ms < to).slice(0, MAX_EVENTS);
+      const [first, last] = [Math.max(from, domain[0]), Math.min(to, domain[1])];
+      const x = course.eventsMs.filter((ms) => ms >= first && ms < last).slice(0, MAX_EVENTS);
       marks.push({ mark: 'ticks', x, rows: x.map(() => row), paint: 'muted' });
       bands.push({ label: name, note: 'events' });
       continue;

@@ -116,11 +116,15 @@ it('ranks a lesion that ends a response first, and a stopped one last', () => {
     ]);
     const lines = unspaced(table);
     const from = lines.findIndex((line) => line.startsWith('none'));
-    return lines.slice(from, from + 5).map((line) => line.split(' ')[0]);
+    const [caption] = lines.filter((line) => line.startsWith('In the order of'));
+    return [...lines.slice(from, from + 5).map((line) => line.split(' ')[0]), caption];
   };
-  expect(rowsOf(2)).toEqual(['none', 'mute', 'late', 'early', 'runaway']);
+  const caption = 'In the order of the change of first; the baseline is none.';
+  expect(rowsOf(2)).toEqual(['none', 'mute', 'late', 'early', 'runaway', caption]);
   // Without a number before, the earliest is first.
-  expect(rowsOf(null).slice(0, 3)).toEqual(['none', 'early', 'late']);
+  const rows = rowsOf(null);
+  expect(rows.slice(0, 3)).toEqual(['none', 'early', 'late']);
+  expect(rows.at(-1)).toBe('In the order of first; the baseline is none.');
 });
 
 it('tells a low rate of many neurons from silence', () => {

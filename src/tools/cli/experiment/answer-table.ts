@@ -34,6 +34,7 @@ const BAR_WIDTH = 15;
 /** Width of a group with its condition, beside its controls. */
 const COMPARED_WIDTH = 30;
 const STOPPED = 'stopped';
+const ALL_IN_CSV = '--csv writes all of them';
 /** Shown if a group has no number, such as the first spike of a silent group. */
 const NONE = 'none';
 
@@ -44,11 +45,7 @@ type Lines = Required<Pick<Findings, 'driverLines' | 'typeOf'>>;
  * @param all says where all rows are if the table has only some
  * @param lines with a list of driver lines, the cell types of each table have theirs below it
  */
-export function answerTable(
-  answer: CollectedAnswer,
-  all = '--csv writes all of them',
-  lines?: Lines,
-): string {
+export function answerTable(answer: CollectedAnswer, all = ALL_IN_CSV, lines?: Lines): string {
   const { head, conditions, totals } = answer;
   const { experiment } = head;
   return linesText([
@@ -61,7 +58,7 @@ export function answerTable(
         ? sweepTable(answer, all, lines)
         : []),
     ...controlsTable(answer, all),
-    ...screenLines(totals),
+    ...screenLines(totals, all === ALL_IN_CSV ? '--json and --html have all of them' : all),
     // An empty line before each text.
     ...[lines && LINES_NOTE, unchangedText(totals), stoppedText(conditions), sidesText(head)].flatMap(
       (text) => (text ? ['', ...wrapped(text)] : []),
@@ -141,6 +138,7 @@ function sweepTable(answer: CollectedAnswer, where: string, lines: Lines | undef
   const shown = all.slice(0, Math.max(1, room));
   const isScreen =
     sweep.length === 1 && axisKindOf(sweep[0]!).labelsOf !== undefined && conditions.length > 1;
+  const hasBaseline = shown[0] !== undefined && shown[0].valueIn(conditions[0]!) !== null;
   const rows = isScreen ? mostChanged(conditions, shown[0]) : conditions;
   const line = (left: readonly string[], rates: readonly string[], responding: string) =>
     '  ' +
@@ -159,10 +157,10 @@ function sweepTable(answer: CollectedAnswer, where: string, lines: Lines | undef
       const values = shown.map(({ valueIn }) => spreadText(valueIn(condition), condition));
       return line(Object.values(condition.parameters).map(valueLabel), values, respondingText(condition));
     }),
-    ...moreLines(rows.length - MAX_ROWS, 'condition', where, isScreen ? 'less changed, ' : ''),
+    ...moreLines(rows.length - MAX_ROWS, 'condition', where, isScreen ? 'less changed or stopped, ' : ''),
     ...moreLines(all.length - shown.length, 'group', where),
     ...(isScreen && shown.length > 0
-      ? ['', `In the order of the change of ${names[0]}; the baseline is none.`]
+      ? ['', `In the order of ${hasBaseline ? 'the change of ' : ''}${names[0]}; the baseline is none.`]
       : []),
     ...orderList(
       rows
@@ -283,7 +281,7 @@ function moreLines(count: number, noun: string, all: string, what = ''): string[
 }
 
 /** The groups that matched controls leave of a screen. */
-function screenLines({ screen }: ExperimentTotals): string[] {
+function screenLines({ screen }: ExperimentTotals, all: string): string[] {
   if (screen === undefined) return [];
   const rows = screen.found.map((each) => {
     const where = [parametersText(each), each.report, ...Object.values(each.group)].filter(Boolean).join(' ');
@@ -293,7 +291,7 @@ function screenLines({ screen }: ExperimentTotals): string[] {
     '',
     `Of ${counted(screen.tests, 'comparison')} with matched controls, ${rows.length} have q of at most 0.05.`,
     ...rows.slice(0, MAX_ROWS),
-    ...moreLines(rows.length - MAX_ROWS, 'comparison', '--json and --html have all of them'),
+    ...moreLines(rows.length - MAX_ROWS, 'comparison', all),
   ];
 }
 
