@@ -320,6 +320,13 @@ describe('a damaged file', () => {
       /stimuli\[0\]\.nominalRateHz must be a number above 0 and at most 1000, got 7500/,
     ],
     [
+      'a super-class for each neuron',
+      metadataWith({
+        classes: Array.from({ length: 1001 }, (_, at) => ({ superClass: `C${at}`, class: '', subClass: '' })),
+      }),
+      /expected at most 1000 super-classes, found 1001/,
+    ],
+    [
       'fewer synapses than it says',
       metadataWith({ minimumSynapses: 7000 }),
       /gives at least 7000 synapses, a connection has \d+/,

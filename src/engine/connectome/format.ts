@@ -136,12 +136,18 @@ function* openingOf(buffer: ArrayBuffer | SharedArrayBuffer): Generator<Parts, C
 
 type Rule = readonly [name: string, section: Section, values: ArrayLike<number>];
 
+/** A shuffle within super-classes has a deck for each pair of them. */
+const MAX_SUPER_CLASSES = 1000;
+
 /** Checks that the content is consistent. The digest proves only that the file has not changed since it was written. */
 function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   const { neuronCount } = metadata;
   if (neuronCount === 0 || neuronCount > MAX_NEURONS) {
     throw invalid(`expected 1 to ${MAX_NEURONS} neurons, found ${describeValue(neuronCount)}`);
   }
+  const superClasses = new Set(metadata.classes.map(({ superClass }) => superClass)).size;
+  if (superClasses > MAX_SUPER_CLASSES)
+    throw invalid(`expected at most ${MAX_SUPER_CLASSES} super-classes, found ${superClasses}`);
   const rules = sectionNames(sections).map((name): Rule => [name, SECTIONS[name], sections[name]!]);
   for (const [name, { length }, { length: found }] of rules) {
     const expected = length?.(metadata);
