@@ -675,7 +675,7 @@ describe('a figure that a reviewer reads', () => {
     );
     const [changes, numbers] = figuresOf(found.head.experiment);
     const [change, number] = [changes, numbers].map((kind) => kind!.draw(found, ({ values }) => values[0]!));
-    // Nothing can be compared with a lesion that ends the response.
+    // A lesion that ends the response cannot be compared.
     expect(change === undefined).toBe(types.length === 1);
     for (const figure of [change ?? number, number])
       expect(figure!.note).toContain('No trial has a first spike with 1 group silenced: mute.');

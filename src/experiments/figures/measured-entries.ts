@@ -15,7 +15,6 @@ import {
   type FoundCondition,
   type MeasuredRow,
 } from './figure-kind.js';
-import { counted } from './figure.js';
 import { measuredReports, measureOf } from './report-figures.js';
 import { own } from '../../engine/own.js';
 

@@ -2,6 +2,7 @@
 import { max, min } from 'd3-array';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
+import type { ReportDocument } from '../kinds/kind-schemas.js';
 import { eventKindOf } from '../kinds/report-kinds.js';
 import type { EventTable } from '../kinds/result-rows.js';
 import {
@@ -56,12 +57,10 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
         (condition.parameters['duration_ms'] as number | undefined) ?? experiment.duration_ms;
       const isReported = reportedNeurons(findings);
       const tables = tablesOf(condition);
-      const read = tables.map(({ report }) => experiment.reports[report]!);
-      // One axis for all, which stand one below the other.
-      const window = [
-        min(read, (report) => report.start_ms) ?? 0,
-        max(read, (report) => Math.min(report.end_ms ?? Infinity, durationMs)) ?? durationMs,
-      ] as const;
+      const window = windowOf(
+        tables.map(({ report }) => experiment.reports[report]!),
+        durationMs,
+      );
       const shown = tables.map(({ report, table, what }) =>
         rasterPanel(report, what, table, trials, window, findings.labelOf, isReported),
       );
@@ -85,6 +84,13 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
       };
     },
   };
+}
+
+/** The time in which some report reads. Rasters one below the other share it. */
+function windowOf(reports: readonly ReportDocument[], durationMs: number) {
+  const startMs = min(reports, (report) => report.start_ms) ?? 0;
+  const endMs = max(reports, (report) => Math.min(report.end_ms ?? Infinity, durationMs)) ?? durationMs;
+  return [startMs, endMs] as const;
 }
 
 /** Neurons of a report are marked in the raster if there are at most this many. */
