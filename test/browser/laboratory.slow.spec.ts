@@ -1288,7 +1288,10 @@ describeWith(['chromium'], 'the laboratory', () => {
     await trials.fill('4');
     await trials.press('Tab');
     expect(await part.getAttribute('open')).toBeNull();
+    // Open in the drawing, and closed on the page.
     await part.locator('summary').click();
+    await trials.fill('5');
+    await trials.press('Tab');
     await part.locator('summary').click();
     await page.getByRole('button', { name: 'Undo' }).click();
     expect(await part.getAttribute('open')).toBe('');

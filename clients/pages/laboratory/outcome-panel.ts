@@ -382,9 +382,12 @@ export class OutcomePanel {
     byId('figure-reading').textContent = sentence;
   }
 
+  /** The chosen figure, or the first that can be drawn: a screen may have numbers, but no differences. */
   #shownFigure(): Figure | undefined {
     const findings = this.#findings;
-    return findings && this.#kind(findings)?.draw(findings, this.#chosen);
+    if (findings === undefined) return undefined;
+    const kinds = [this.#kind(findings), ...figuresOf(findings.head.experiment)];
+    return kinds.map((kind) => kind?.draw(findings, this.#chosen)).find((figure) => figure !== undefined);
   }
 
   /** Chooses the figure for the next results. */

@@ -28,7 +28,9 @@ interface AskedStep {
 const SESSIONS = '/api/v2/sessions';
 /** Default of `waitAtMostS`: long enough for a restart of the service. */
 const WAIT_AT_MOST_S = 30;
-/** Largest number of steps to repeat when a session is opened again. */
+/** Statuses that speak of the step itself: it is invalid, too expensive, too large or not the next one. */
+const REFUSES_STEP: readonly number[] = [400, 409, 413, 422];
+/** Number of steps to repeat at most when a session is opened again, unless its document could not be had. */
 const STEPS_KEPT = 500;
 
 /**
@@ -85,11 +87,12 @@ export class Session {
     changes: SessionChanges = {},
     options: StepOptions = {},
   ): Promise<StepAnswer> {
+    const stored = this.#steps.length;
     await this.#takeUnanswered(options);
     const step = { t_ms: this.#tMs, duration_ms: durationMs, ...merged(this.#changes, changes) };
     const answer = await this.#take({ step, drive: options.drive }, options);
     // The step counts, whatever becomes of this.
-    if (this.#steps.length % STEPS_KEPT === 0) {
+    if (Math.floor(this.#steps.length / STEPS_KEPT) > Math.floor(stored / STEPS_KEPT)) {
       const { signal } = options;
       await this.document({ waitAtMostS: 0, ...(signal && { signal }) }).catch(() => undefined);
     }
@@ -168,8 +171,8 @@ export class Session {
       this.#steps.push(step);
       return answer;
     } catch (error) {
-      // A later try may be refused only for now, for example because an allowance is spent.
-      const isKept = !isRefusal(error) || (mayBeComputed && error.isTemporary);
+      // A later try may be refused for another reason than the step, for example because an allowance is spent.
+      const isKept = !isRefusal(error) || (mayBeComputed && !REFUSES_STEP.includes(error.status!));
       this.#unanswered = isKept ? asked : undefined;
       throw error;
     }

@@ -514,6 +514,23 @@ describe('a figure that a reviewer reads', () => {
     expect(marksOf(stimulus!, 'ticks').flatMap(({ x }) => [...x])).toEqual([25]);
   });
 
+  it('draws rasters over one time, and says which of them reads only a part', () => {
+    const reports = {
+      whole: { ...REPORT, type: 'spikes', end_ms: 100 },
+      part: { ...REPORT, type: 'spikes', start_ms: 20, end_ms: 60 },
+    } as const;
+    const table = { trials: [0], steps: [300], neurons: [4], columns: [], truncated: false } as never;
+    const found = findings({ reports, trials: 1 }, [{ tables: { whole: table, part: table } }]);
+    const panels = panelsOf(found);
+    expect(panels.map(({ x }) => 'domain' in x && x.domain)).toEqual([
+      [0, 100],
+      [0, 100],
+    ]);
+    expect(marksOf(panels[1]!, 'rect').map(({ x }) => x)).toEqual([[20, 60]]);
+    expect(drawn(found).note).toContain('“part” reads only 20 to 60 ms.');
+    expect(drawn(found).note).not.toContain('“whole”');
+  });
+
   it('says nothing of controls beside a report that has none', () => {
     const control = { mean: 3, sd: 1, values: [2, 4], incomplete: [], p: 1 / 3, q: 1 / 3 };
     const latency_ms = { mean: 5, sd: 1, trials: [4, 6] };

@@ -57,12 +57,12 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
         (condition.parameters['duration_ms'] as number | undefined) ?? experiment.duration_ms;
       const isReported = reportedNeurons(findings);
       const tables = tablesOf(condition);
-      const window = windowOf(
+      const times = timesOf(
         tables.map(({ report }) => experiment.reports[report]!),
         durationMs,
       );
-      const shown = tables.map(({ report, table, what }) =>
-        rasterPanel(report, what, table, trials, window, findings.labelOf, isReported),
+      const shown = tables.map(({ report, table, what }, at) =>
+        rasterPanel(report, what, table, trials, times[at]!, findings.labelOf, isReported),
       );
       const where = isAll ? 'in all trials' : `in trial ${trial} of ${experiment.trials}`;
       const hasReported = shown.some(
@@ -86,11 +86,29 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
   };
 }
 
-/** The time in which some report reads. Rasters one below the other share it. */
-function windowOf(reports: readonly ReportDocument[], durationMs: number) {
-  const startMs = min(reports, (report) => report.start_ms) ?? 0;
-  const endMs = max(reports, (report) => Math.min(report.end_ms ?? Infinity, durationMs)) ?? durationMs;
-  return [startMs, endMs] as const;
+type Window = readonly [startMs: number, endMs: number];
+
+interface Time {
+  /** That of all rasters, which stand one below the other. */
+  readonly axis: Window;
+  /** That in which the report reads. */
+  readonly window: Window;
+}
+
+function timesOf(reports: readonly ReportDocument[], durationMs: number): Time[] {
+  const windows = reports.map((report): Window => [
+    report.start_ms,
+    Math.min(report.end_ms ?? Infinity, durationMs),
+  ]);
+  const axis = [min(windows, ([start]) => start) ?? 0, max(windows, ([, end]) => end) ?? durationMs] as const;
+  return windows.map((window) => ({ axis, window }));
+}
+
+function noteOf(report: string, what: string, stride: number, { axis, window }: Time): string {
+  return sentences(
+    stride > 1 && `Of the ${what} of “${report}” one in ${stride} is drawn.`,
+    String(window) !== String(axis) && `“${report}” reads only ${window[0]} to ${window[1]} ms.`,
+  );
 }
 
 /** Neurons of a report are marked in the raster if there are at most this many. */
@@ -108,7 +126,6 @@ function reportedNeurons({ head: { experiment, resolved } }: Findings): (label: 
 /**
  * A row for each neuron that has an event, in their order; with several trials, a row for each trial of each neuron.
  * @param what name of the events
- * @param window start and end of the axis, in ms
  * @param labelOf the label of a neuron; neighbours with the same label share a band
  * @param isReported tells whether to mark neurons with a label
  */
@@ -117,10 +134,10 @@ function rasterPanel(
   what: string,
   table: EventTable,
   trials: readonly number[],
-  window: readonly [startMs: number, endMs: number],
+  time: Time,
   labelOf: (neuron: number) => string,
   isReported: (label: string) => boolean,
-): { readonly panel: Panel; readonly note: string | false } {
+): { readonly panel: Panel; readonly note: string } {
   const { trials: trialOf, steps, neurons, columns } = table;
   const rowOfTrial = new Map(trials.map((trial, row) => [trial, row]));
   const events: number[] = [];
@@ -156,20 +173,20 @@ function rasterPanel(
   const marked: Mark[] = [];
   const named = bands.map(({ label, size, isMarked }): Mark => {
     const y = [from, (from += size)] as const;
-    if (isMarked) marked.push({ mark: 'rect', name: 'reported', x: window, y, paint: 'line' });
+    if (isMarked) marked.push({ mark: 'rect', name: 'reported', x: time.window, y, paint: 'line' });
     const title = label === '' ? {} : { title: label };
-    return { mark: 'rect', name: 'neurons', x: window, y, paint: 'none', ...title };
+    return { mark: 'rect', name: 'neurons', x: time.window, y, paint: 'none', ...title };
   });
   return {
     panel: {
       title: `${report}: ${countOf(events, what, table, trials)} of ${grouped(responding.length)} neuron${responding.length === 1 ? '' : 's'}`,
       height: Math.min(560, Math.max(40, 14 * trials.length * responding.length)),
-      x: { label: 'Time (ms)', domain: window },
+      x: { label: 'Time (ms)', domain: time.axis },
       y: { label: '', bands },
       marks: [...marked, ...named, ...ticks],
       legend: kinds.map((each, paint) => ({ label: each, paint })),
     },
-    note: stride > 1 && `Of the ${what} of “${report}” one in ${stride} is drawn.`,
+    note: noteOf(report, what, stride, time),
   };
 }
 

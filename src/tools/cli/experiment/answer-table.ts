@@ -157,7 +157,12 @@ function sweepTable(answer: CollectedAnswer, where: string, lines: Lines | undef
       const values = shown.map(({ valueIn }) => spreadText(valueIn(condition), condition));
       return line(Object.values(condition.parameters).map(valueLabel), values, respondingText(condition));
     }),
-    ...moreLines(rows.length - MAX_ROWS, 'condition', where, isScreen ? 'less changed or stopped, ' : ''),
+    ...moreLines(
+      rows.length - MAX_ROWS,
+      'condition',
+      where,
+      isScreen && hasBaseline ? 'less changed or stopped, ' : '',
+    ),
     ...moreLines(all.length - shown.length, 'group', where),
     ...(isScreen && shown.length > 0
       ? ['', `In the order of ${hasBaseline ? 'the change of ' : ''}${names[0]}; the baseline is none.`]
