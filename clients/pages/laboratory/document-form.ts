@@ -577,7 +577,7 @@ export class DocumentForm {
     const isUsed = members.some((member) => member in this.#document);
     const onToggle = ({ currentTarget }: { readonly currentTarget: HTMLDetailsElement }): void => {
       this.#open.set(title, currentTarget.open);
-      // Preact compares with what it has drawn, and not with what is open.
+      // Preact changes `open` only if it differs from the last drawing.
       this.#render();
     };
     const open = this.#open.get(title) ?? isUsed;

@@ -386,8 +386,11 @@ export class OutcomePanel {
   #shownFigure(): Figure | undefined {
     const findings = this.#findings;
     if (findings === undefined) return undefined;
-    const kinds = [this.#kind(findings), ...figuresOf(findings.head.experiment)];
-    return kinds.map((kind) => kind?.draw(findings, this.#chosen)).find((figure) => figure !== undefined);
+    for (const kind of [this.#kind(findings), ...figuresOf(findings.head.experiment)]) {
+      const figure = kind?.draw(findings, this.#chosen);
+      if (figure !== undefined) return figure;
+    }
+    return undefined;
   }
 
   /** Chooses the figure for the next results. */

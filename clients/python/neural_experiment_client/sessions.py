@@ -191,7 +191,7 @@ class Session:
         self.t_ms = answer["t_ms"]
         self._steps.append(step)
         if len(self._steps) % _STEPS_KEPT == 0:
-            # The step counts, whatever becomes of this.
+            # The step counts, also if this request fails.
             with contextlib.suppress(LabError):
                 _ = self.document
 

@@ -22,7 +22,7 @@ import { type ClientOptions, jsonBody, type RequestOptions, Requests, withQuery 
 import { ServiceError } from './service-error.js';
 import type { SessionChanges, StepAnswer, StepOptions } from './session.js';
 
-/** `idle_s` is absent if the brain is in this program, where sessions do not end by themselves. */
+/** A session in this program has no `idle_s`, because it does not end by itself. */
 type SessionState = Omit<components['schemas']['Session'], 'idle_s'> & { readonly idle_s?: number };
 type Step = NonNullable<operations['stepSession']['requestBody']>['content']['application/json'];
 

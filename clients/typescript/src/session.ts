@@ -91,7 +91,7 @@ export class Session {
     await this.#takeUnanswered(options);
     const step = { t_ms: this.#tMs, duration_ms: durationMs, ...merged(this.#changes, changes) };
     const answer = await this.#take({ step, drive: options.drive }, options);
-    // The step counts, whatever becomes of this.
+    // The step counts, also if this request fails.
     if (Math.floor(this.#steps.length / STEPS_KEPT) > Math.floor(stored / STEPS_KEPT)) {
       const { signal } = options;
       await this.document({ waitAtMostS: 0, ...(signal && { signal }) }).catch(() => undefined);

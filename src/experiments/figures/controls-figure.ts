@@ -1,5 +1,5 @@
 /** The figure of a group's rate among those of its controls, which are shuffled brains or other neurons. */
-import { extent, max } from 'd3-array';
+import { extent } from 'd3-array';
 import { mapped } from '../../engine/mapped.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { controlWords, rewiringOf } from '../kinds/controls.js';
@@ -31,7 +31,7 @@ export function controlsFigure(experiment: ExperimentDocument): FigureKind {
           `Bars count the controls (${controls && controlWords(controls)}) by their rate; the line is the rate with ${subject}.`,
           `p is the share of controls, with ${subject} among them, as far from the mean of all, or further.`,
           scopeOfQ(experiment),
-          max(shown, ({ control }) => control.incomplete.length)! > 0 &&
+          shown.some(({ control }) => control.incomplete.length > 0) &&
             'Controls that the limit on synaptic events stopped have no bar; p counts them as further.',
           leastP(shown),
           all > shown.length &&

@@ -55,10 +55,8 @@ export function courseFigure(course: TimeCourse): FigureKind {
           all += binCount;
           for (const { bins, endMs, ...line } of lines) {
             for (const [bin, mean] of bins.slice(0, MAX_ROWS - shown.length).entries()) {
-              const [fromMs, toMs] = [bin, bin + 1].map((at) => startOfBin(document, at, endMs)) as [
-                number,
-                number,
-              ];
+              const fromMs = startOfBin(document, bin, endMs);
+              const toMs = startOfBin(document, bin + 1, endMs);
               shown.push({ ...line, fromMs, toMs, mean });
             }
           }

@@ -202,7 +202,7 @@ export function findingsAt(findings: Findings, shown: readonly string[], chosen:
   return { ...findings, conditions: findings.conditions.filter(isChosen) };
 }
 
-/** @param sizes numbers of controls, if the series has any */
+/** @param sizes of a series of controls: the number of controls of each condition */
 export function seriesName(
   { group, condition, isOfControls }: Omit<Entry, 'value' | 'report'>,
   ownAxes: readonly string[],

@@ -71,7 +71,10 @@ export function dryRunJson(dryRun: DryRun): Uint8Array<ArrayBuffer> {
   return encoder.encode(JSON.stringify(dryRun));
 }
 
-/** A condition, or another object with reports, as JSON in pieces of about as many characters. */
+/**
+ * A condition, or another object with reports, as JSON in pieces.
+ * @param characters length of a piece, of which it has a little more
+ */
 export function* conditionJson(
   condition: Pick<AnsweredCondition, 'reports'>,
   names: NeuronNames,
