@@ -694,6 +694,7 @@ describe('a figure that a reviewer reads', () => {
     const [change, number] = [changes, numbers].map((kind) => kind!.draw(found, ({ values }) => values[0]!));
     // A lesion that ends the response cannot be compared.
     expect(change === undefined).toBe(types.length === 1);
+    expect(JSON.stringify(number)).not.toContain('n = 0');
     for (const figure of [change ?? number, number])
       expect(figure!.note).toContain('No trial has a first spike with 1 group silenced: mute.');
     if (change !== undefined) {

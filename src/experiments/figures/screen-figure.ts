@@ -246,7 +246,10 @@ function numbersFigure(screen: Screen): FigureKind {
         sd: entry.value!.sd,
       });
       const bars = [...(baseline?.value ? [baseline] : []), ...shown].map(barOf);
-      const n = sampleSize(entries.map(({ value }) => count(value!.trials)));
+      // If no group has a number, the bar of the baseline is alone.
+      const n = sampleSize(
+        (entries.length > 0 ? entries : [baseline!]).map(({ value }) => count(value!.trials)),
+      );
       const legend: LegendEntry[] =
         baseline?.value == null
           ? [{ label: `mean, ${n}`, paint: 0, sample: 'bar' }, SPREAD]
