@@ -9,6 +9,8 @@ type Selector = string | Members | readonly (string | Members)[];
 
 /** Sides and their labels; empty stands for any. */
 export const SIDE_CHOICES = ['', ...NAMED_SIDES].map((side) => [side, side || 'both sides'] as const);
+/** Characters of a label that have room over a control of one column. Longer ones get two. */
+const LONG_LABEL = 15;
 const PLAIN_TEXT = { type: 'text', autocomplete: 'off', autocapitalize: 'off', spellcheck: false };
 
 export type Control = JSX.Element;
@@ -87,9 +89,10 @@ function labelled(
   more?: ComponentChildren,
 ): Control {
   const hidden = { class: 'sentence', 'aria-hidden': true };
+  const isLong = label.length > LONG_LABEL;
   return h(
     'div',
-    { class: look, key },
+    { class: isLong ? `${look} long` : look, key },
     h('label', null, h('span', null, label), control),
     sentence !== '' && h('small', hidden, sentence),
     more,

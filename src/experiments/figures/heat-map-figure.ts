@@ -7,7 +7,6 @@ import { rounded, type Cell, type Panel, type Section } from './figure.js';
 import {
   findingsAt,
   type Entry,
-  hasControls,
   highestFirst,
   leftOut,
   linesOf,
@@ -51,7 +50,7 @@ export function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured)
         sections: drawn.map(({ section }) => section),
         note: sentences(
           'Colours and numbers are means over the trials; ±, where there is room for it, is the population standard deviation.',
-          hasControls(measure, findings) && 'Maps of controls show means over the controls.',
+          drawn.some((maps) => maps.haveControls) && 'Maps of controls show means over the controls.',
           silent,
           leftOut(omitted, measure.lowest === undefined ? 'less active' : 'other'),
         ),
@@ -92,7 +91,8 @@ function mapsOf(report: string, axes: MapAxes, measure: Measured, findings: Find
     },
   };
   const names = maps.map(({ name }) => name);
-  return { report, section, highest, names, omitted: all.length - maps.length };
+  const haveControls = maps.some(({ entries }) => entries[0]!.isOfControls);
+  return { report, section, highest, names, haveControls, omitted: all.length - maps.length };
 }
 
 /** @param highest the highest mean of the report */

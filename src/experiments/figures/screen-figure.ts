@@ -159,7 +159,7 @@ function changesFigure(screen: Screen): FigureKind {
           `Bars in colour differ from 0 also if the intervals cover all ${counted(paired.length, 'group')} at once (Bonferroni).`,
           shown.some(({ half }) => half === undefined) &&
             'Differences that are equal in all trials allow no interval.',
-          'The largest change comes first.',
+          shown.length > 1 && 'The largest change comes first.',
           notDrawn(screen, shown.length, paired.length, without, findings),
         ),
       };
