@@ -241,6 +241,11 @@ it.each<[string, string[], string]>([
     ['--edges', 'e', '--neurons', 'n', '--name', 'N', '--columns', 'pre=a,pre=b'],
     '--columns should be names as pre=body_pre,post=body_post, each once, found "pre=a,pre=b"',
   ],
+  [
+    'a sign rule that statistics lack',
+    ['--statistics', 'data/cell-types', '--signs', 'fast'],
+    '--signs fast cannot be used here: the statistics allow corrected, predicted',
+  ],
 ])('refuses %s in one line', async (_, args, message) => {
   const { status, stderr } = await runCommand('model-compile', [...args, '--out', join(dir, 'x')]);
   expect(status).toBe(2);
@@ -260,13 +265,63 @@ it('compiles a network of a laboratory, which v1 and v2 serve under its name', a
   ]);
   expect(status).toBe(0);
   expect(stdout).toContain(
-    'edges.csv: 1 row names a root id that neurons.csv lacks (first on line 5); it was left out.\n',
+    'edges.csv: 1 of 4 rows names a root id that neurons.csv lacks (first on line 5); it was left out.\n',
   );
   expect(stdout).toContain(': 3 neurons, 3 connections, 20 synapses, fast signs\n');
   const { metadata, signs } = read(out);
   expect([...signs]).toEqual([1, -1, 0]);
   expect(metadata).toMatchObject({ dataset: 'Larva, our reconstruction', release: null, wiring: 'custom' });
   expect(metadata).not.toHaveProperty('licence');
+});
+
+describe('the table of neurons of a network of one\u2019s own', () => {
+  const compile = (content: string, out = join(dir, 'told.connectome')) => {
+    const [edges, neurons] = ['pairs.csv', 'told.csv'].map((name) => join(dir, name)) as [string, string];
+    writeFileSync(edges, 'pre,post,weight\n1,2,6\n2,1,6\n');
+    writeFileSync(neurons, content);
+    const files = ['--edges', edges, '--neurons', neurons];
+    return runCommand('model-compile', [...files, '--name', 'Told', '--out', out]);
+  };
+
+  it('may have columns of other names, and it says that these were not read', async () => {
+    const { status, stderr } = await compile('id,cell_type,side,nt\n1,A,left,ACh\n2,B,right,ACh\n');
+    expect(status).toBe(0);
+    expect(stderr).toContain(
+      'told.csv: not read: cell_type, nt. If one has a meaning, --columns gives it, as in type=cell_type.\n',
+    );
+  });
+
+  it('may leave most neurons without an effect, and the last line says so', async () => {
+    const { status, stderr } = await compile('id,transmitter\n1,dopamine\n2,\n');
+    expect({ status, last: stderr.split('\n').at(-2) }).toEqual({
+      status: 0,
+      last: 'WARNING: 2 of 2 neurons have the sign 0, so they have no effect on other neurons.',
+    });
+  });
+
+  it('is not replaced by the output', async () => {
+    const own = join(dir, 'told.csv');
+    const content = 'id\n1\n2\n';
+    const { status, stderr } = await compile(content, own);
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(/--out should be a new file or a connectome file, found .*told\.csv"/),
+    });
+    expect(readFileSync(own, 'utf8')).toBe(content);
+  });
+});
+
+it('refuses more super-classes than a file may have, and names the column', async () => {
+  const [edges, neurons] = ['few.csv', 'classed.csv'].map((name) => join(dir, name)) as [string, string];
+  writeFileSync(edges, 'pre,post,weight\n1,2,6\n');
+  const rows = Array.from({ length: 1001 }, (_, i) => `${i},class ${i}\n`);
+  writeFileSync(neurons, `id,super_class\n${rows.join('')}`);
+  const files = ['--edges', edges, '--neurons', neurons, '--out', join(dir, 'classed.connectome')];
+  const { status, stderr } = await runCommand('model-compile', [...files, '--name', 'Classed']);
+  expect(status).toBe(1);
+  expect(stderr).toContain(
+    'A connectome file has at most 1000 super-classes, found 1001: leave the column super_class empty, or group them.',
+  );
 });
 
 it('gives last the reason for which a large part of the rows was left out, and fails if nothing is left', async () => {

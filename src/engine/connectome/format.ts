@@ -137,7 +137,7 @@ function* openingOf(buffer: ArrayBuffer | SharedArrayBuffer): Generator<Parts, C
 type Rule = readonly [name: string, section: Section, values: ArrayLike<number>];
 
 /** A shuffle within super-classes has a deck for each pair of them. */
-const MAX_SUPER_CLASSES = 1000;
+export const MAX_SUPER_CLASSES = 1000;
 
 /** Checks that the content is consistent. The digest proves only that the file has not changed since it was written. */
 function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {

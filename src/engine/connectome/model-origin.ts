@@ -40,7 +40,7 @@ export const SIGN_RULE_TEXTS: Readonly<Record<SignRule, string>> = {
     'monoamines, and those whose transmitter is unclear, have no fast effect.',
   'as given':
     'As given for each neuron by the source of the wiring: the column Excitatory of a connectivity file in the form of ' +
-    'Shiu et al. 2024, or a column of signs.',
+    'Shiu et al. 2024, or a column of signs. A neuron to which these give no sign excites.',
 };
 
 /** @returns an SPDX identifier */

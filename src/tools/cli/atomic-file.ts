@@ -61,6 +61,12 @@ export function checkWritable(path: string): void {
   if (!isTried) new AtomicFile(path).discard();
 }
 
+/** True if both paths lead to one existing file, also through links. */
+export function isSameFile(a: string, b: string): boolean {
+  const [first, second] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
+  return first?.isFile() === true && first.dev === second?.dev && first.ino === second.ino;
+}
+
 /**
  * A file that is written under a temporary name and renamed when it is finished. The target of a symbolic link is
  * replaced, not the link. Pipes, terminals and devices such as /dev/null are written directly. All methods throw

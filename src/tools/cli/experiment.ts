@@ -1,5 +1,5 @@
 /** npm run experiment runs an open experiment: a document, or options that stand for one. */
-import type { ExperimentDocument } from '#client';
+import { type ExperimentDocument, filesOfRates } from '#client';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { reportHtml } from '../../experiments/figures/report-html.js';
 import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
-import { type AtomicFile, checkWritable, writeAtomically } from './atomic-file.js';
+import { type AtomicFile, checkWritable, isSameFile, writeAtomically } from './atomic-file.js';
 import type { ProgressLine } from './progress.js';
 import { answerTable } from './experiment/answer-table.js';
 import { computedAnswer, type FileOrder, Interrupted } from './experiment/computed-answer.js';
@@ -52,7 +52,7 @@ export const command = defineCommand({
   async run(options, [path], terminal) {
     const { json, plot, html, spikes, lines } = options;
     const { print, progress } = terminal;
-    const orders = fileOrders(options);
+    const orders = fileOrders(options, path);
     const draw = plot === undefined ? undefined : plotter(plot, options);
     const document = await documentOf(path, options, terminal);
     if (options['print-document']) {
@@ -134,9 +134,12 @@ function finishFile(file: AtomicFile, what: string, progress: ProgressLine): voi
   }
 }
 
-/** @throws UsageError; CodedError USAGE if a file cannot be written */
-function fileOrders(options: ExperimentOptions): FileOrder[] {
-  const { csv, table, spikes, names, plot, html } = options;
+/**
+ * @param document its file
+ * @throws UsageError; CodedError USAGE if a file cannot be written
+ */
+function fileOrders(options: ExperimentOptions, document?: string): FileOrder[] {
+  const { csv, table, spikes, names, plot, html, connectome, lines, font } = options;
   // --spikes adds a report to the document, so it has a meaning there.
   const computed = (['csv', 'plot', 'html'] as const).find((name) => options[name]);
   const printed = (['print-document', 'dry-run'] as const).find((name) => options[name]);
@@ -150,6 +153,11 @@ function fileOrders(options: ExperimentOptions): FileOrder[] {
     twice === undefined,
     `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
   );
+  const read = [document, connectome, lines, font, ...filesOfRates(options)].filter(
+    (path) => path !== undefined,
+  );
+  const lost = read.find((path) => paths.some((written) => isSameFile(path, written)));
+  demand(lost === undefined, `it reads ${lost}, so no option may write to that file`);
   // These are written at the end.
   for (const path of [plot, html]) if (path !== undefined) checkWritable(path);
   const orders: FileOrder[] = [];

@@ -1,5 +1,5 @@
 /** npm run model:compile writes the connectome file that the service loads. */
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Brain, MIN_SYNAPSES } from '../compiler/brain.js';
 import { deviations, originOf, recognisedConnections } from '../compiler/compare-published.js';
@@ -18,6 +18,7 @@ import {
 } from '../../engine/connectome/connectome.js';
 import { readConnectomeFile } from '../../workers/pool/connectome-file.js';
 import { encodeConnectome, openConnectome } from '../../engine/connectome/format.js';
+import { MAGIC } from '../../engine/connectome/sections.js';
 import { CodedError, describeValue } from '../../engine/errors.js';
 import { SYNAPSE_MV } from '../../engine/simulation/network.js';
 import { choice, defineCommand, demand, flag, integer, type OptionValues, passing, text } from './command.js';
@@ -116,10 +117,11 @@ export const command = defineCommand({
   async run(options, _, { print, progress }) {
     const { out } = options;
     // Check the output and the small file first, to report mistakes before minutes of work on the large files.
-    checkWritable(out);
+    checkOutput(out);
     const asked = options.populations === undefined ? undefined : readPopulations(options.populations);
     const { brain: read, signRule, notes = [] } = await readBrain(options, progress);
     const brain = withGain(read, options['synapse-mv']);
+    const warnings = [...(brain.warnings ?? []), ...withoutEffect(brain.neurons.signs[signRule])];
     const populations = asked ?? defaultPopulations(brain);
     progress.begin('Laying out the connectome', 0, 'items');
     const hasSignProbabilities = options['sign-probabilities'];
@@ -142,15 +144,38 @@ export const command = defineCommand({
         `digest ${digest}\n`,
     );
     // Warnings come last, so that no other output scrolls them away.
-    for (const sentence of brain.warnings ?? []) progress.note(`WARNING: ${sentence}`);
+    for (const sentence of warnings) progress.note(`WARNING: ${sentence}`);
   },
 });
+
+/** A sentence if most neurons have no effect, because few transmitters are known or because the rule does not fit. */
+function withoutEffect(signs: Int8Array = new Int8Array(0)): string[] {
+  const count = signs.reduce((all, sign) => all + (sign === 0 ? 1 : 0), 0);
+  return 2 * count <= signs.length
+    ? []
+    : [`${count} of ${signs.length} neurons have the sign 0, so they have no effect on other neurons.`];
+}
+
+/** @throws CodedError USAGE if the file is of another kind, such as a table that is read, or cannot be written */
+function checkOutput(out: string): void {
+  checkWritable(out);
+  const there = statSync(out, { throwIfNoEntry: false });
+  if (there === undefined || !there.isFile() || there.size === 0) return;
+  const start = Buffer.alloc(MAGIC.length);
+  const file = openSync(out, 'r');
+  readSync(file, start, 0, MAGIC.length, 0);
+  closeSync(file);
+  demand(
+    start.toString('latin1') === MAGIC,
+    `--out should be a new file or a connectome file, found ${describeValue(out)}, which is another kind of file`,
+  );
+}
 
 interface Read {
   readonly brain: Brain;
   readonly signRule: SignRule;
   /** Sentences on differences from the published data set, and on settings that may not fit. */
-  readonly notes?: readonly string[];
+  readonly notes?: readonly string[] | undefined;
 }
 
 async function readBrain(options: CompileOptions, progress: Progress): Promise<Read> {
@@ -195,6 +220,7 @@ async function readBrain(options: CompileOptions, progress: Progress): Promise<R
     minimum === undefined,
     `--minimum-synapses cannot be combined with --statistics, which hold pairs with ${MIN_SYNAPSES} synapses or more`,
   );
+  demand(signs !== 'fast', '--signs fast cannot be used here: the statistics allow corrected, predicted');
   const read = await readStatistics(statistics, progress);
   const synthetic = identity && ({ ...identity, wiring: 'synthetic' } as const);
   return { brain: sampleBrain(read, progress, DEFAULT_SEED, synthetic), signRule: signs ?? 'corrected' };
@@ -253,7 +279,7 @@ async function readOwnNetwork(options: CompileOptions, progress: Progress): Prom
   demand(other === undefined, `--edges cannot be combined with --${other}`);
   const dataset = ownTables(edges, neurons, columns ?? new Map());
   const brain = await readTables('', progress, options['minimum-synapses'], identityIn(options), dataset);
-  return { brain, signRule: signRuleFor(brain, dataset.signs, options.signs) };
+  return { brain, signRule: signRuleFor(brain, dataset.signs, options.signs), notes: brain.unread };
 }
 
 /** The requested rule, by default the first that the source supports. @throws UsageError if it does not support the rule */

@@ -43,6 +43,8 @@ export interface Brain {
   readonly isFromTables?: boolean;
   /** Sentences on possible mistakes, printed by the command. They are not part of the file. */
   readonly warnings?: readonly string[];
+  /** Sentences on columns of its tables that were not read. They are not part of the file. */
+  readonly unread?: readonly string[];
   /** Stimuli and channels that have no meaning in this brain, such as those of the other sex. */
   readonly without?: readonly string[];
   /** Members of the metadata that describe a data set other than FlyWire. */

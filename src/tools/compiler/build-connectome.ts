@@ -10,7 +10,7 @@ import {
   type SignRule,
   type TableSignRule,
 } from '../../engine/connectome/connectome.js';
-import type { ConnectomeContent } from '../../engine/connectome/format.js';
+import { type ConnectomeContent, MAX_SUPER_CLASSES } from '../../engine/connectome/format.js';
 import { CodedError } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { rowsByKey, sortRows } from '../../engine/connectome/rows.js';
@@ -176,6 +176,13 @@ function classesOf(
     class: labels.class[i]!,
     subClass: labels.sub_class[i]!,
   });
+  numbered(
+    order,
+    'super-classes',
+    'leave the column super_class empty, or group them',
+    (i) => labels.super_class[i]!,
+    MAX_SUPER_CLASSES,
+  );
   const remedy = 'leave the columns class and sub_class empty, or group the classes';
   const { first, indices } = numbered(order, 'classes', remedy, (i) => JSON.stringify(classOf(i)));
   return { classes: first.map(classOf), classIndices: indices };
@@ -186,14 +193,20 @@ function classesOf(
  * @returns the first neuron of each key, and the number of each neuron's key
  * @throws CodedError TABLE_INVALID if 16 bits cannot number them
  */
-function numbered(order: Uint32Array, what: string, remedy: string, keyOf: (i: number) => string) {
+function numbered(
+  order: Uint32Array,
+  what: string,
+  remedy: string,
+  keyOf: (i: number) => string,
+  most = MAX_LABELS,
+) {
   const numbers = new Map<string, number>();
   const first: number[] = [];
   const indices = Uint16Array.from(order, (i) => getOrInsert(numbers, keyOf(i), () => first.push(i) - 1));
-  if (first.length > MAX_LABELS) {
+  if (first.length > most) {
     throw new CodedError(
       'TABLE_INVALID',
-      `A connectome file has at most ${MAX_LABELS} ${what}, found ${first.length}: ${remedy}.`,
+      `A connectome file has at most ${most} ${what}, found ${first.length}: ${remedy}.`,
     );
   }
   return { first, indices };

@@ -137,7 +137,7 @@ describe('MaleCNS', () => {
       expect(brain.transmitterCounts).toMatchObject({ ACH: 1, GABA: 1, HIST: 1, DA: 1, unknown: 2 });
       expect(provenance).toContain(`${MALECNS_FILES.annotations}: 6 of 7 rows are neurons; 1 are not.`);
       expect(provenance).toContain(
-        `${MALECNS_FILES.weights}: 3 rows name a root id that ${MALECNS_FILES.annotations} lacks (first in row 2); they were left out.`,
+        `${MALECNS_FILES.weights}: 3 of 6 rows name a root id that ${MALECNS_FILES.annotations} lacks (first in row 2); they were left out.`,
       );
       expect(brain.signRemarks!.fast).toContain(
         'all others have no fast effect: 3 (1 by consensus_nt, 2 without)',
@@ -291,7 +291,7 @@ describe('a network of a laboratory', () => {
     ]);
     expect(fromCsv.provenance).toEqual([
       'Compiled from tables of its makers.',
-      'edges.csv: 1 row names a root id that neurons.csv lacks (first on line 5); it was left out.',
+      'edges.csv: 1 of 4 rows names a root id that neurons.csv lacks (first on line 5); it was left out.',
       '3 rows summed to 2 pairs of neurons with 9 synapses; 2 pairs with 1 or more were kept, with 9 synapses.',
     ]);
 

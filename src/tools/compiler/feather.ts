@@ -2,6 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { AsyncRecordBatchFileReader, DataType, Dictionary, Vector } from 'apache-arrow';
+import { CodedError } from '../../engine/errors.js';
 import {
   type ColumnarFile,
   type ColumnarPart,
@@ -50,7 +51,8 @@ export async function openFeather(path: string): Promise<ColumnarFile> {
     };
   } catch (error) {
     await handle.close();
-    throw error;
+    // Reading a folder fails, opening it does not.
+    throw error instanceof CodedError ? error : readingFault(path, error as NodeJS.ErrnoException);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Reads the tables of neurons. The first table of a data set lists all neurons; the others add labels and positions. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { MAX_NEURONS } from '../../engine/connectome/connectome.js';
 import type { CodedError } from '../../engine/errors.js';
 import type { NeuronColumns } from './brain.js';
@@ -16,7 +16,7 @@ import { positionsOf } from './positions.js';
 import type { Progress } from './progress.js';
 import { readTable } from './read-table.js';
 import type { TransmitterSource } from './signs.js';
-import { firstAt, TableColumns, TableReader } from './table-reader.js';
+import { firstAt, TableColumns, TableReader, unreadColumns } from './table-reader.js';
 import { DECIMAL, tableFault, type TableRow } from './table-row.js';
 
 /** Labels that allow only known values, because other code depends on them. Other labels may have any value. */
@@ -40,8 +40,12 @@ export async function readNeurons(
   const listed: ListedNeuron[] = [];
   let rowCount = 0;
   let facts!: NeuronFacts;
-  const columnsOf = (table: NeuronTable) => (found: readonly string[]) =>
-    (facts = new NeuronFacts(table, values, missing, found)).columns.names;
+  let unread: string[] = [];
+  const columnsOf = (table: NeuronTable) => (found: readonly string[]) => {
+    facts = new NeuronFacts(table, values, missing, found);
+    unread = unreadColumns(basename(table.file), found, facts.columns.names);
+    return facts.columns.names;
+  };
   const source = await readTable(join(dir, list!.file), columnsOf(list!), progress, (row) => {
     rowCount++;
     if (!facts.areOfNeuron(row)) return;
@@ -49,6 +53,7 @@ export async function readNeurons(
   });
   const ids = sortedById(source.file, listed);
   const tables = new TableReader(dir, new NeuronIds(ids, source.file), [source], progress);
+  tables.unread.push(...unread);
   if (rowCount > ids.length) {
     const rest = rowCount - ids.length;
     tables.remarks.push(`${source.file}: ${ids.length} of ${rowCount} rows are neurons; ${rest} are not.`);

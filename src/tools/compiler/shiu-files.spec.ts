@@ -101,7 +101,7 @@ describe('the files of Shiu et al.', () => {
       'pairs.parquet',
     ]);
     expect(provenance).toContain(
-      'classification.csv.gz: 1 row names a root id that neurons.csv lacks (first on line 3); it was left out.',
+      'classification.csv.gz: 1 of 2 rows names a root id that neurons.csv lacks (first on line 3); it was left out.',
     );
   });
 
@@ -111,7 +111,7 @@ describe('the files of Shiu et al.', () => {
     });
     expect(connections.count).toBe(2);
     expect(provenance).toContain(
-      'pairs.parquet: 1 row names a root id that neurons.csv lacks (first in row 1); it was left out.',
+      'pairs.parquet: 1 of 5 rows names a root id that neurons.csv lacks (first in row 1); it was left out.',
     );
   });
 

@@ -1,9 +1,12 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { SourceFile } from '../../engine/connectome/connectome.js';
 import type { NeuronIds } from './neuron-ids.js';
 import type { Progress } from './progress.js';
 import { readTable } from './read-table.js';
 import { type ColumnChoice, likeColumn, type TableRow } from './table-row.js';
+
+/** Maximum number of columns that a sentence names. */
+const MAX_NAMED = 12;
 
 /** Reads the tables of one directory. Their rows refer to neurons by root id. */
 export class TableReader {
@@ -11,6 +14,8 @@ export class TableReader {
   readonly remarks: string[] = [];
   /** Sentences on tables with many omitted rows, which are probably mistakes. */
   readonly warnings: string[] = [];
+  /** Sentences on columns of a table of one's own that nobody asked for, as they may have another name here. */
+  readonly unread: string[] = [];
 
   /** @param sources tables that were read before; `read` appends to them */
   constructor(
@@ -28,15 +33,20 @@ export class TableReader {
     let rowCount = 0;
     let omitted = 0;
     let first = '';
-    const source = await readTable(join(this.dir, path), columns, this.progress, (row) => {
+    const chosen = (found: readonly string[]) => {
+      const names = typeof columns === 'function' ? columns(found) : columns;
+      this.unread.push(...unreadColumns(basename(path), found, names));
+      return names;
+    };
+    const source = await readTable(join(this.dir, path), chosen, this.progress, (row) => {
       rowCount++;
       if (!onRow(row) && omitted++ === 0) first = firstAt(row.location);
     });
     this.sources.push(source);
     if (omitted === 0) return;
-    const [rows, they] = omitted === 1 ? ['row names', 'it was'] : ['rows name', 'they were'];
+    const [name, they] = omitted === 1 ? ['names', 'it was'] : ['name', 'they were'];
     this.remarks.push(
-      `${source.file}: ${omitted} ${rows} a root id that ${this.neurons.file} lacks (${first}); ${they} left out.`,
+      `${source.file}: ${omitted} of ${rowCount} rows ${name} a root id that ${this.neurons.file} lacks (${first}); ${they} left out.`,
     );
     // More than a few stray rows.
     if (100 * omitted > rowCount) {
@@ -55,6 +65,15 @@ export function percentOf(omitted: number, count: number): string {
 /** Words for the location of an earlier row, such as "first on line 7". */
 export function firstAt(location: string): string {
   return `first ${location.startsWith('line') ? 'on' : 'in'} ${location}`;
+}
+
+/** @returns a sentence on the columns of a table that are not read, if there are any */
+export function unreadColumns(file: string, found: readonly string[], read: readonly string[]): string[] {
+  const unread = found.filter((name) => !read.includes(name));
+  const names = unread.slice(0, MAX_NAMED).join(', ') + (unread.length > MAX_NAMED ? ' and others' : '');
+  return unread.length === 0
+    ? []
+    : [`${file}: not read: ${names}. If one has a meaning, --columns gives it, as in type=${unread[0]!}.`];
 }
 
 /** The columns to read from a table, by the role that a data set gives them. */

@@ -142,12 +142,12 @@ describe('readTables', () => {
     );
     expect(connections.count).toBe(2);
     expect(provenance).toContain(
-      'connections.csv.gz: 2 rows name a root id that neurons.csv.gz lacks (first on line 4); they were left out.',
+      'connections.csv.gz: 2 of 4 rows name a root id that neurons.csv.gz lacks (first on line 4); they were left out.',
     );
     expect(
       (await read('classification.csv.gz', (text) => `${text}999,,central,,,,left,\r\n`)).provenance,
     ).toContain(
-      'classification.csv.gz: 1 row names a root id that neurons.csv.gz lacks (first on line 5); it was left out.',
+      'classification.csv.gz: 1 of 4 rows names a root id that neurons.csv.gz lacks (first on line 5); it was left out.',
     );
   });
 

@@ -68,6 +68,7 @@ export async function readTables(
     provenance: [identity === undefined ? dataset.provenance : `Compiled from ${layout}.`, ...tables.remarks],
     isFromTables: true,
     warnings: tables.warnings,
+    unread: tables.unread,
     signRemarks: Object.fromEntries(signs.map(({ rule, remark }) => [rule, remark])),
     ...(without && { without }),
   };
