@@ -31,19 +31,24 @@ export function withWindows<D extends Pick<ExperimentDocument, 'inputs' | 'repor
     const path = ['inputs', name];
     const valuesOf = (member: string) => swept.get(`inputs.${name}.${member}`);
     const highest = (member: string) => valuesOf(member)?.reduce((most, value) => Math.max(most, value));
+    const axes = [...swept.keys()];
+    const pathOf = (...members: readonly string[]): JsonPath => {
+      const axis = members.map((member) => axes.indexOf(`inputs.${name}.${member}`)).find((at) => at >= 0);
+      return axis === undefined ? [...path, members[0]!] : ['sweep', axis];
+    };
     const delayMs = highest('delay_ms') ?? input.delay_ms;
     const lengthMs = highest('duration_ms') ?? input.duration_ms ?? 0;
-    if (delayMs >= shortestMs) throw refused([...path, 'delay_ms'], delayMs, `less than ${inShortest}`);
+    if (delayMs >= shortestMs) throw refused(pathOf('delay_ms'), delayMs, `less than ${inShortest}`);
     // Sums of steps are exact; sums of multiples of 0.1 ms need not be.
     if (stepsOf(delayMs) + stepsOf(lengthMs) > stepsOf(shortestMs)) {
       const mostMs = (stepsOf(shortestMs) - stepsOf(delayMs)) / STEPS_PER_MS;
       throw refused(
-        [...path, 'duration_ms'],
+        pathOf('duration_ms', 'delay_ms'),
         lengthMs,
         `at most ${mostMs}: the window starts at ${delayMs} ms and must end in ${inShortest}`,
       );
     }
-    inputKindOf(input).checkConditions?.(input, { longestMs, highest }, path);
+    inputKindOf(input).checkConditions?.(input, { longestMs, highest, pathOf }, path);
     const differs = isSwept || valuesOf('delay_ms') !== undefined || valuesOf('duration_ms') !== undefined;
     const toEndMs = differs ? null : (stepsOf(durationMs) - stepsOf(input.delay_ms)) / STEPS_PER_MS;
     return { ...input, duration_ms: input.duration_ms ?? toEndMs };

@@ -959,6 +959,12 @@ describe('a figure that a reviewer reads', () => {
       [30, 40],
       [20, 50],
     ]);
+    const without = {
+      ...found,
+      conditions: found.conditions.map((each) => ({ ...each, parameters: { 'inputs.ramp': null } })),
+    };
+    const [, baseline] = kind.draw(without, ({ values }) => values[0]!)!.sections[0]!.panels;
+    expect(baseline!.y).toMatchObject({ bands: [{ label: 'train' }, { label: 'C silenced' }] });
     const [half, full] = marksOf(stimulus!, 'rect').map(({ y: [top, bottom] }) => bottom - top);
     expect(half! / full!).toBeCloseTo((0.08 + 0.72 / 2) / 0.8);
     expect(marksOf(stimulus!, 'ticks')[0]).toMatchObject({ x: [15, 45], rows: [1, 1] });

@@ -41,7 +41,10 @@ function stimulusPanel(
 ): Panel | undefined {
   const bands: Band[] = [];
   const marks: Mark[] = [];
-  for (const [name, given] of Object.entries(experiment.inputs).slice(0, MAX_INPUTS)) {
+  const { parameters } = condition;
+  // In a baseline, an input may have no neurons.
+  const inputs = Object.entries(experiment.inputs).filter(([name]) => parameters[`inputs.${name}`] !== null);
+  for (const [name, given] of inputs.slice(0, MAX_INPUTS)) {
     const row = bands.length;
     const swept = numbersUnder(`inputs.${name}.`, condition);
     const input = { ...given, ...swept };

@@ -30,6 +30,8 @@ export interface Extremes {
   readonly longestMs: number;
   /** The highest value of a member of the input; undefined if nothing sweeps it. */
   highest(member: string): number | undefined;
+  /** The path of the axis that sweeps a member, else of the member itself. */
+  pathOf(member: string): JsonPath;
 }
 
 /**

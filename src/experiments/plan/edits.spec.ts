@@ -328,6 +328,20 @@ describe('overrides', () => {
     expect([B, C].map((neuron) => own.isIdleAt(1, group(neuron)))).toEqual([false, true]);
   });
 
+  it('have a price with matched controls by the connections that other neurons have to the other end', () => {
+    const controls = { connection_overrides: 'matched', count: 1 };
+    const worksOf = (of: 'source' | 'target', other: object) => {
+      const override = { all: { ...ALL, ...other } };
+      const sweep = [{ each: ['A', 'D'], group_by: ['type'], as: `connection_overrides.all.${of}` }];
+      const own = plan({ connection_overrides: override, sweep, controls, reports: { c: 'C' } });
+      return own.cost.work().editedPairs;
+    };
+    // No neuron has more than one connection to C. D has none, so neither it nor its control is run.
+    expect(worksOf('source', { target: 'C' })).toBe(2);
+    // Both neurons D reach A, and D reaches nobody else.
+    expect(worksOf('target', { source: 'D' })).toBe(2 * 2);
+  });
+
   it('cost 10 ms a condition and 1 us a connection, if that is more than the time that is simulated', () => {
     const values = Array.from({ length: 9 }, (_, at) => at / 10);
     const sweep = [{ set: 'connection_overrides.all.weight', values }];
@@ -336,6 +350,17 @@ describe('overrides', () => {
     expect(priceMs(own.cost.work())).toBe(Math.ceil(9 * (500 + 6 / 20 + 10)));
     expect(own.condition(0, [0]).preparation).toEqual({ editedConditions: 1, editedPairs: 6 });
     expect(plan({}).condition(0, []).preparation).toBeUndefined();
+  });
+});
+
+describe('wiring', () => {
+  it('has a seed that changes nothing unless something is drawn', () => {
+    const seeds = { set: 'wiring.seed', values: [1, 2] };
+    const codesOf = (document: object) => plan(document).warnings.map(({ code }) => code);
+    expect(codesOf({ sweep: [seeds] })).toContain('NO_EFFECT');
+    expect(codesOf({ sweep: [seeds], wiring: { shuffle: 'targets' } })).not.toContain('NO_EFFECT');
+    const jitters = { set: 'wiring.jitter', values: [0, 0.5] };
+    expect(codesOf({ sweep: [seeds, jitters] })).not.toContain('NO_EFFECT');
   });
 });
 

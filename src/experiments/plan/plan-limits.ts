@@ -42,7 +42,13 @@ function checkBrainTime({ cost, trials, grid }: ExperimentPlan, limits: Experime
       ? `With ${quantity(fitting, 'trial')} it would fit.`
       : 'Fewer conditions or a shorter trial would fit.') +
       (brainSeconds <= brainSecondsOfJob ? ' As a job (Prefer: respond-async) it fits as it is.' : ''),
-    fitting >= 1 ? '/trials' : grid.size > 1 ? '/sweep' : '/duration_ms',
+    fitting >= 1
+      ? '/trials'
+      : grid.axes.length > 0
+        ? '/sweep'
+        : grid.controls > 0
+          ? '/controls'
+          : '/duration_ms',
   );
 }
 

@@ -143,6 +143,10 @@ describe('the cost of an experiment', () => {
       code: 'TOO_EXPENSIVE',
       path: '/sweep',
     });
+    const controls = { shuffle: 'weights', count: 20 };
+    expect(refusal({ inputs: INPUT, trials: 1, controls }, { brainSeconds: 2 })).toMatchObject({
+      path: '/controls',
+    });
     expect(refusal({ inputs: INPUT, trials: 1 }, { brainSeconds: 0.5 })).toMatchObject({
       path: '/duration_ms',
     });
@@ -398,8 +402,13 @@ describe('warnings', () => {
     const controls = (shuffle: string) => ({ inputs: INPUT, controls: { shuffle, count: 20 } });
     expect(codes(controls('weights'))).toContain('PRUNED_CONTROLS');
     expect(codes(controls('targets'))).not.toContain('PRUNED_CONTROLS');
-    const whole = { ...connectome, metadata: { ...connectome.metadata, minimumSynapses: 1 } };
-    expect(codes(controls('weights'), whole)).not.toContain('PRUNED_CONTROLS');
+    // The tables had no weaker ones.
+    const metadata = { ...connectome.metadata, minimumSynapses: 1 };
+    expect(codes(controls('weights'), { ...connectome, metadata })).toContain('PRUNED_CONTROLS');
+    const synapseCounts = connectome.synapseCounts.with(7, 1);
+    expect(codes(controls('weights'), { ...connectome, metadata, synapseCounts })).not.toContain(
+      'PRUNED_CONTROLS',
+    );
   });
 
   it('tell of a runaway, in which conditions, and count only neurons that no input stimulates', async () => {
@@ -412,11 +421,15 @@ describe('warnings', () => {
     expect(await runaways({ inputs: loom })).toEqual([]);
     expect(await runaways({ inputs: { all: { node_set: '@all', rate_hz: 200 } } })).toEqual([]);
     const gains = { set: 'constants.synapse_mv', values: [0.275, 10] };
-    expect(await runaways({ inputs: loom, sweep: [gains] })).toEqual([
-      expect.stringMatching(
-        /^In condition 1 more than \d+ of the \d+ neurons responded without being stimulated/,
-      ),
-    ]);
+    // Background names all neurons, but stimulates few.
+    const rare = { node_set: '@all', rate_hz: 0.01, module: 'background' };
+    for (const others of [{}, { rare }]) {
+      expect(await runaways({ inputs: { ...loom, ...others }, sweep: [gains] })).toEqual([
+        expect.stringMatching(
+          /^In condition 1 more than \d+ of the \d+ neurons responded without being stimulated/,
+        ),
+      ]);
+    }
   });
 });
 

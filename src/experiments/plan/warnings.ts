@@ -58,10 +58,11 @@ export function warningsBefore(
     );
   }
   warnings.push(...edits.flatMap((edit) => edit.warnings ?? []));
-  if (shuffle === 'weights' && metadata.minimumSynapses > 1) {
+  const least = shuffle === 'weights' ? fewestSynapses(connectome) : 1;
+  if (least > 1) {
     warn(
       'PRUNED_CONTROLS',
-      `The model lacks connections of fewer than ${metadata.minimumSynapses} synapses. Controls with shuffled weights are then ` +
+      `The model lacks connections of fewer than ${least} synapses. Controls with shuffled weights are then ` +
         'not the published ones: relay cells keep 33 to 69 Hz in them, where the paper has 3 to 5 Hz. Use the shuffle targets.',
     );
   }
@@ -78,6 +79,15 @@ export function warningsBefore(
     warn('SUBSTITUTED', `This brain has ${cells}: cell types stand for those of ${listed(substituted)}.`);
   }
   return warnings;
+}
+
+/** The metadata say what was omitted when the file was compiled, but tables may have been pruned before. */
+function fewestSynapses({ metadata, synapseCounts }: Connectome): number {
+  let least = Infinity;
+  for (let k = 0; k < synapseCounts.length && least > metadata.minimumSynapses; k++) {
+    least = Math.min(least, synapseCounts[k]!);
+  }
+  return least;
 }
 
 /**

@@ -8,6 +8,10 @@ import { maxRecruited } from '../plan/warnings.js';
 import type { RunConditionResult } from './condition-result.js';
 import type { ConditionParameters } from '../document/result.js';
 
+const STEPS_PER_S = 1000 * STEPS_PER_MS;
+/** Standard deviations that a count of events may lie above its mean. */
+const MAX_DEVIATIONS = 5;
+
 /** Sums over the trials of a cell. Plain data. Groups without a spike take no space. `index` is the cell, not the condition. */
 export interface ConditionCounts extends ConditionParameters {
   /** The last simulated step, if the event budget ended a trial; the earliest of several. */
@@ -38,8 +42,10 @@ export class ConditionSum {
   #respondingInAny = 0;
   /** A bit for each neuron that has responded. */
   readonly #hasResponded: Uint32Array;
-  /** A bit for each neuron that an input stimulates. */
+  /** A bit for each neuron that an input stimulates, except by background. */
   readonly #isStimulated: Uint32Array;
+  /** Neurons that have an event of background in a trial, at most: it names very many, but few have one. */
+  #stimulatedByBackground = 0;
   #isRunaway = false;
 
   /** @param reports the planned reports of condition.reports, in the same order */
@@ -54,7 +60,12 @@ export class ConditionSum {
     );
     this.#hasResponded = new Uint32Array(Math.ceil(connectome.neuronCount / 32));
     this.#isStimulated = new Uint32Array(this.#hasResponded.length);
-    for (const { neurons } of condition.protocol.inputs) {
+    for (const { neurons, train } of condition.protocol.inputs) {
+      if (train.kind === 'background') {
+        const mean = (neurons.length * train.rateHz * (train.endStep - train.startStep)) / STEPS_PER_S;
+        this.#stimulatedByBackground = mean + MAX_DEVIATIONS * Math.sqrt(mean);
+        continue;
+      }
       for (const neuron of neurons) this.#isStimulated[neuron >>> 5]! |= 1 << (neuron & 31);
     }
     if (condition.countsAll) this.#spikesOfAll = new Uint32Array(connectome.neuronCount);
@@ -89,7 +100,8 @@ export class ConditionSum {
       has[word]! |= bit;
       if ((isStimulated[word]! & bit) === 0) recruited++;
     }
-    if (recruited > maxRecruited(this.plan.connectome.neuronCount)) this.#isRunaway = true;
+    const most = maxRecruited(this.plan.connectome.neuronCount) + this.#stimulatedByBackground;
+    if (recruited > most) this.#isRunaway = true;
   }
 
   result(): RunConditionResult {

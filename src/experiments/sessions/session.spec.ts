@@ -218,6 +218,15 @@ describe('a window that ends with the document', () => {
     }
   });
 
+  it('leaves one of two silences of the same neurons, which a document may not have twice', async () => {
+    const twice = ['S_sugar', { node_set: 'S_sugar' }];
+    const { session } = await openSession({ inputs: {}, reports: {}, duration_ms: 20, silence: twice });
+    session.change({ silence: [] }, undefined);
+    await take(session, 10);
+    expect(session.document()).toMatchObject({ silence: [{ node_set: 'S_sugar', start_ms: 0, end_ms: 20 }] });
+    await openSession(session.document());
+  });
+
   it('is likewise that of a silence', async () => {
     const item = { node_set: 'S_sugar', start_ms: 10 };
     const silenced = { inputs: {}, reports: {}, duration_ms: 100, silence: [{ ...item, end_ms: 100 }, item] };

@@ -312,13 +312,14 @@ export class Timeline {
       : [...before, { items: packed(items) as SetSelector[], neurons, startMs: this.#tMs, endMs: undefined }];
   }
 
-  /** The document's form of silences. */
+  /** The document's form of silences. Equal ones may have been given in two forms, and a document has each once. */
   #itemsOf(silences: readonly Silence[]): object[] {
-    return silences.flatMap(({ items, startMs, endMs }): object[] => {
+    const items = silences.flatMap(({ items, startMs, endMs }): object[] => {
       if (startMs === 0 && endMs === undefined) return items as object[];
       const selector = items.length === 1 ? items[0]! : items;
       return [{ node_set: selector, start_ms: startMs, ...(endMs !== undefined && { end_ms: endMs }) }];
     });
+    return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
   }
 }
 

@@ -223,7 +223,7 @@ function* plannedOverride(
   }
   const mostPairs = responders === undefined ? 0 : largestGroup(connectome, responders, ofParts);
   const matched = swept.find((end) => end.axis === grid.matchedAxis);
-  const mostDrawn = matched === undefined ? 0 : mostOfSet(connectome, matched, matched === source);
+  const mostDrawn = matched && (yield* mostOfSets(connectome, matched, ends));
   const pairsAt: PlannedOverride['pairsAt'] = (coordinates, values) => {
     const [from, to] = ends.map((end) => partsAt(end, coordinates, values));
     if (from === undefined || to === undefined) return mostPairs;
@@ -249,7 +249,7 @@ function* plannedOverride(
     hasGroupAt: (coordinates) => swept.some(({ axis }) => coordinates[axis]! > 0),
     pairsAt,
     mostPairsAt: (coordinates) =>
-      Math.max(pairsAt(coordinates), matched !== undefined && coordinates[matched.axis]! > 0 ? mostDrawn : 0),
+      Math.max(pairsAt(coordinates), mostDrawn?.(coordinates[matched!.axis]!) ?? 0),
   };
 }
 
@@ -270,20 +270,29 @@ function partsAt({ axis, swept }: End, coordinates: readonly number[], values?: 
   return swept.kind === 'groups' ? [coordinate - 1] : (values?.[axis] as SweptGroup | undefined)?.neurons;
 }
 
-/** The most connections that matched neurons can have in the place of a group. */
-function mostOfSet(connectome: Connectome, { swept }: End, isSource: boolean): number {
-  const { sizes } =
-    swept!.kind === 'groups' ? swept!.groups : groupsOf(connectome, allNeurons(connectome), swept!.groupBy);
+/** @returns the most connections to the other end that matched neurons can have in the place of the group at a coordinate */
+function* mostOfSets(connectome: Connectome, matched: End, [source, target]: readonly [End, End]) {
+  const [isSource, other] = matched === source ? [true, target] : [false, source];
+  const { swept } = matched;
   const { rowStart, targets, neuronCount } = connectome;
   const ofNeurons = new Uint32Array(neuronCount);
-  if (isSource)
-    ofNeurons.forEach((_, neuron) => (ofNeurons[neuron] = rowStart[neuron + 1]! - rowStart[neuron]!));
-  else for (let at = 0; at < targets.length; at++) ofNeurons[targets[at]!]!++;
+  for (let neuron = 0; neuron < neuronCount; neuron++) {
+    if (neuron % ROWS_AT_ONCE === 0) yield;
+    if (!isSource && other.partOf[neuron] === 0) continue;
+    for (let at = rowStart[neuron]!; at < rowStart[neuron + 1]!; at++) {
+      if (!isSource) ofNeurons[targets[at]!]!++;
+      else if (other.partOf[targets[at]!] !== 0) ofNeurons[neuron]!++;
+    }
+  }
+  ofNeurons.sort();
+  const { sizes } =
+    swept!.kind === 'groups' ? swept!.groups : groupsOf(connectome, allNeurons(connectome), swept!.groupBy);
   const largest = sizes.reduce((a, b) => Math.max(a, b), 0);
-  return ofNeurons
-    .sort()
-    .subarray(-largest)
-    .reduce((sum, pairs) => sum + pairs, 0);
+  return (coordinate: number): number => {
+    if (coordinate === 0) return 0;
+    const size = swept!.kind === 'groups' ? sizes[coordinate - 1]! : largest;
+    return ofNeurons.subarray(neuronCount - size).reduce((sum, pairs) => sum + pairs, 0);
+  };
 }
 
 /** The most connections that one group of responders can have. @param ofNeurons connections of each neuron */

@@ -4,6 +4,7 @@ import { type Connectome, MAX_SYNAPSES_PER_CONNECTION } from '../../../engine/co
 import { CodedError } from '../../../engine/errors.js';
 import { MAX_JITTER, SHUFFLES } from '../../../engine/stimulus/protocol.js';
 import type { EditKind } from '../edit-kind.js';
+import type { ExperimentWarning } from '../warning.js';
 
 /** Members that a sweep may set. */
 const NUMBERS = {
@@ -105,11 +106,10 @@ export const wiring = {
     }
     const { shuffle, counts, signs } = given ?? {};
     const hasDraws = [shuffle, counts, signs].some((each) => each !== undefined);
+    const hasJitter = valuesOf('jitter').some((value) => value > 0);
     return {
-      isRewired:
-        hasDraws ||
-        valuesOf('jitter').some((value) => value > 0) ||
-        valuesOf('minimum_synapses').some((value) => value > least),
+      ...(axisOf('seed') >= 0 && !hasDraws && !hasJitter && { warnings: [NOTHING_DRAWN] }),
+      isRewired: hasDraws || hasJitter || valuesOf('minimum_synapses').some((value) => value > least),
       networkIn(valueOf) {
         const valueIn = (name: Member) => valueOf(`wiring.${name}`) ?? given?.[name];
         const minimumSynapses = valueIn('minimum_synapses') ?? least;
@@ -131,6 +131,12 @@ export const wiring = {
     };
   },
 } satisfies EditKind<Wiring>;
+
+const NOTHING_DRAWN: ExperimentWarning = {
+  code: 'NO_EFFECT',
+  message:
+    'The sweep of wiring.seed changes nothing: wiring has no shuffle, jitter, counts or signs to draw.',
+};
 
 export const RESAMPLED_COUNTS = 'resampled counts of synapses';
 export const SAMPLED_SIGNS = 'signs sampled from the predicted transmitters';

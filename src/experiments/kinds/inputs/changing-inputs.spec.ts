@@ -221,7 +221,7 @@ const REFUSED: readonly (readonly [
     'a swept scale that makes a rate too high',
     { ...input({ rate_hz: 200 }), ...sweep('inputs.i.scale', 1, 3) },
     { ...input({ rate_hz: 200 }), ...sweep('inputs.i.scale', 1, 2.5) },
-    '/inputs/i/scale',
+    '/sweep/0',
     /200 Hz, becomes 500 Hz, got 3/,
   ],
   [
@@ -247,7 +247,7 @@ const REFUSED: readonly (readonly [
         { set: 'inputs.i.scale', values: [1, 5] },
       ],
     },
-    '/inputs/i/scale',
+    '/sweep/1',
     /100 Hz, becomes 500 Hz, got 6/,
   ],
   [

@@ -69,7 +69,7 @@ const RATED = {
     member === 'rate_hz' && steadyHz(input) === undefined
       ? 'a single number, such as the scale of the input, which has several rates'
       : undefined,
-  checkConditions(input, { longestMs, highest }, path) {
+  checkConditions(input, { longestMs, highest, pathOf }, path) {
     const rates = ratesOf(input);
     rates.forEach((rate, row) => checkEnd(rate, longestMs, [...path, ...pathOfRate(input, row)]));
     const scale = highest('scale') ?? input.scale ?? 1;
@@ -78,7 +78,7 @@ const RATED = {
     const allowed =
       `at most ${MAX_RATE_HZ / topHz}, with which the highest rate of the input, ${topHz} Hz, ` +
       `becomes ${MAX_RATE_HZ} Hz`;
-    throw refused([...path, 'scale'], scale, allowed);
+    throw refused(pathOf('scale'), scale, allowed);
   },
   expected(_, document, counts, { neurons, rows }) {
     const inRows = rows && new Uint32Array(ratesOf(document).length);

@@ -19,7 +19,8 @@ const LIMITS = {
   synapticEventsPerTrial: Infinity,
   tableRows: Infinity,
   samples: Infinity,
-  groupNumbers: Infinity,
+  // A trial numbers the bins of all groups in 32 bits.
+  groupNumbers: 2 ** 32,
 };
 
 /** Runs an experiment on the cores of this machine, with the same code for document, plan and trials as the service. */
