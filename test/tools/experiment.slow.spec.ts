@@ -535,7 +535,7 @@ describe('npm run experiment with the options of an open experiment', () => {
       /--spikes should be a file that ends in .csv, .arrow, .parquet, found "a.txt"/,
     ],
     [['--report', 'C_walk', '--csv', 'a.csv', '--spikes', './a.csv'], /should be different files/],
-    [['--connectome', file, '--csv', file], /it reads .*, so no option may write to that file/],
+    [[file, '--csv', file], /it reads .*, so no option may write to that file/],
     [['--report', 'C_walk', '--html', 'a.pdf'], /--html should be a file that ends in .html, found "a.pdf"/],
     [['--report', 'C_walk', '--csv', 'x.parquet'], /--csv should be a file of CSV.* found "x.parquet"/],
     [['--report', 'C_walk', '--dry-run', '--csv', 'x.csv'], /--dry-run computes nothing.* with --csv/],
