@@ -35,6 +35,7 @@ from .documents import (
     completed,
     id_text,
     is_id,
+    not_finite,
     plain,
     query_text,
     takes_document,
@@ -507,7 +508,8 @@ class Lab:
         try:
             body = json.dumps(document, default=plain, allow_nan=False).encode()
         except ValueError as failure:
-            raise ValueError(f"A document cannot hold numbers that are infinite or NaN: {failure}") from failure
+            found = not_finite(document) or failure
+            raise ValueError(f"A document cannot hold numbers that are infinite or NaN: {found}") from failure
         if len(body) > _DOCUMENT_BYTES:
             # The service would close the connection while this is still sending, and its answer would be lost.
             raise LabError(
