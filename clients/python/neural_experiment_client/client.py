@@ -213,7 +213,8 @@ class Lab:
         """Begins an experiment as a job: the service goes on when this program ends.
 
         A job may be much larger than what `run` is allowed: 20,000 conditions and 300,000 brain seconds, unless the
-        service says otherwise.
+        service says otherwise. But a job keeps at most 2,000,000 rows of events (spikes, input events, potentials) of
+        a condition, and fails if there are more. `Lab.table` and `Lab.download` get all of them, in pages.
 
         If the connection breaks before the answer came, the request is repeated, for at most `wait_at_most_s`. It has a
         key (Idempotency-Key), so no second job is begun. If this is interrupted, or fails for another reason, the same
