@@ -206,10 +206,11 @@ describe('jobs of one process', () => {
     expect((await refused({ silence: ['Nobody'] })).slice(0, 2)).toEqual([400, 'UNKNOWN_NEURONS']);
     // SHORT has one condition.
     expect((await refused(SHORT, '?from=1')).slice(0, 3)).toEqual([400, 'INVALID_PARAMETER', '']);
-    const begun = await service.post(SHORT, `${PATH}?format=csv&table=spikes`, ASYNC);
-    expect(begun.status).toBe(202);
-    // A client may have few jobs at once.
-    await service.delete(begun.headers.get('location')!);
+    for (const ofResults of ['format=csv', 'table=spikes', 'names=shiu', 'truncate=true']) {
+      const [name, value] = ofResults.split('=');
+      const message = `${name} must not be given for a job, but for its results, got ${value}.`;
+      expect(await refused(SHORT, `?${ofResults}`)).toEqual([400, 'INVALID_PARAMETER', '', message]);
+    }
     const seeds = { set: 'seed', from: 1, to: 20_001, step: 1 };
     expect((await refused({ ...SHORT, sweep: [seeds] })).slice(0, 3)).toEqual([
       400,
