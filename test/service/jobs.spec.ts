@@ -206,10 +206,11 @@ describe('jobs of one process', () => {
     expect((await refused({ silence: ['Nobody'] })).slice(0, 2)).toEqual([400, 'UNKNOWN_NEURONS']);
     // SHORT has one condition.
     expect((await refused(SHORT, '?from=1')).slice(0, 3)).toEqual([400, 'INVALID_PARAMETER', '']);
-    const begun = await service.post(SHORT, `${PATH}?format=csv&table=spikes`, ASYNC);
-    expect(begun.status).toBe(202);
-    // A client may have few jobs at once.
-    await service.delete(begun.headers.get('location')!);
+    for (const ofResults of ['format=csv', 'table=spikes', 'names=shiu', 'truncate=true']) {
+      const [name, value] = ofResults.split('=');
+      const message = `${name} must not be given for a job, but for its results, got ${value}.`;
+      expect(await refused(SHORT, `?${ofResults}`)).toEqual([400, 'INVALID_PARAMETER', '', message]);
+    }
     const seeds = { set: 'seed', from: 1, to: 20_001, step: 1 };
     expect((await refused({ ...SHORT, sweep: [seeds] })).slice(0, 3)).toEqual([
       400,
@@ -251,10 +252,11 @@ describe('jobs of one process', () => {
 });
 
 describe('a job that is refused after it was planned', () => {
-  it('costs five brain seconds', async () => {
-    const service = await startReadyService({ JOBS_AT_ONCE: '1', EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '60' });
+  it('costs five brain seconds, which planning reserves', async () => {
+    const service = await startReadyService({ JOBS_AT_ONCE: '1', EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '14' });
     try {
-      const location = await begun(service, ENDLESS);
+      const first = await begin(service, ENDLESS);
+      expect([first.status, first.headers.get('ratelimit-remaining')]).toEqual([202, '14']);
       const left: number[] = [];
       for (const seed of [1, 2]) {
         const refused = await begin(service, { ...SHORT, seed });
@@ -264,8 +266,13 @@ describe('a job that is refused after it was planned', () => {
         });
         left.push(Number(refused.headers.get('ratelimit-remaining')));
       }
-      expect(left).toEqual([55, 50]);
-      await service.delete(location);
+      expect(left).toEqual([9, 4]);
+      const spent = await begin(service, SHORT);
+      expect({ status: spent.status, body: await spent.json() }).toMatchObject({
+        status: 429,
+        body: { error: expect.stringContaining('; planning a job reserves 5 and 4 are left; try again in ') },
+      });
+      await service.delete(locationOf(first));
     } finally {
       await service.stop();
     }

@@ -72,6 +72,11 @@ export function checkAnswer({ method, path, status, headers, text }: Answered): 
     }
     check(`${what}: header ${name}`, schema, schema.type === 'integer' ? Number(value) : value, id);
   }
+  const described = Object.keys(response?.headers ?? {}).map((name) => name.toLowerCase());
+  for (const name of operation === undefined ? [] : headers.keys()) {
+    if (!name.startsWith('ratelimit-') || described.includes(name)) continue;
+    throw new Error(`${what} with ${name}, which is not documented`);
+  }
   if (status === 429 || status === 503) {
     if (!/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) throw new Error(`${what} without Retry-After`);
   }

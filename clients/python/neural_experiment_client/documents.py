@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import json
+import math
 import numbers
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,18 +59,20 @@ SYNAPSE_COLUMNS = ["input_synapses", "output_synapses"]
 #: Other members of a selector: those that are selectors, and how far these reach.
 _SELECTORS = ("downstream_of", "upstream_of", "except")
 _STEPS = ("hops", "minimum_synapses")
+_REPORT_TYPES = ("rate", "histogram", "latency", "spikes", "inputs", "membrane")
 
 
 def completed(document: Mapping[str, Any]) -> Json:
     """Writes out the shorthands: an input or report that is only a selector, and ids that are integers."""
-    complete = dict(document)
+    # None is the default that the signature shows.
+    complete = {name: value for name, value in document.items() if value is not None}
     for member in ("inputs", "reports"):
         if isinstance(complete.get(member), Mapping):
             for name, value in complete[member].items():
                 if "rate_hz" in getattr(value, "columns", ()):
                     raise ValueError(f'{member}.{name}: a table with the column rate_hz is {{"rates": table}}')
             complete[member] = {
-                name: {"node_set": value} if _is_selector(value) else dict(value)
+                name: {"node_set": value} if _is_selector(value, member) else dict(value)
                 for name, value in complete[member].items()
             }
             for entry in complete[member].values():
@@ -132,14 +135,22 @@ def _rate_row(row: Mapping[str, Any], place: str) -> Json:
     """A row as the service takes it; a table may have other columns."""
     try:
         selector = row["node_set"] if "node_set" in row else {"root_id": row["root_id"]}
-        return {"node_set": complete_selector(selector), "rate_hz": float(row["rate_hz"])}
+        rate_hz = float(row["rate_hz"])
+        if not math.isfinite(rate_hz):
+            raise ValueError(rate_hz)
+        return {"node_set": complete_selector(selector), "rate_hz": rate_hz}
     except (KeyError, TypeError, ValueError) as failure:
         raise ValueError(f"{place}: expected node_set or root_id, and a number in rate_hz, got {row!r}") from failure
 
 
-def _is_selector(value: Any) -> bool:
+def _is_selector(value: Any, member: str) -> bool:
     """Whether a value stands for neurons, and is not the members of an input or a report, right or wrong."""
-    return not isinstance(value, Mapping) or {*NEURON_COLUMNS, *SYNAPSE_COLUMNS, *_SELECTORS, *_STEPS}.issuperset(value)
+    if not isinstance(value, Mapping):
+        return True
+    kind = value.get("type")
+    if member == "reports" and isinstance(kind, str) and kind in _REPORT_TYPES:
+        return False
+    return {*NEURON_COLUMNS, *SYNAPSE_COLUMNS, *_SELECTORS, *_STEPS}.issuperset(value)
 
 
 def complete_selector(selector: Any) -> Any:
@@ -196,6 +207,16 @@ def is_id(value: Any) -> bool:
 def id_text(value: Any) -> Any:
     """An id as the service has it."""
     return str(int(value)) if is_id(value) else value
+
+
+def not_finite(value: Any, path: str = "") -> str | None:
+    """The path of the first number that is infinite or NaN, and the number."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{path} is {value}"
+    if not isinstance(value, (Mapping, list, tuple)):
+        return not_finite(value.tolist(), path) if hasattr(value, "tolist") else None
+    parts = value.items() if isinstance(value, Mapping) else enumerate(value)
+    return next(filter(None, (not_finite(part, f"{path}/{at}") for at, part in parts)), None)
 
 
 def plain(value: Any) -> Any:

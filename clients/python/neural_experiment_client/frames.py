@@ -95,7 +95,11 @@ def table_frame(path: Path) -> Any:
         return pyarrow.int64() if pyarrow.types.is_int32(given) else given
 
     types = map(plain, table.schema.types)
-    return table.cast(pyarrow.schema(list(zip(table.column_names, types)))).to_pandas()
+    frame = table.cast(pyarrow.schema(list(zip(table.column_names, types)))).to_pandas()
+    # A swept parameter is a column of doubles. CSV and JSON show whole numbers as such.
+    swept = [name for name in frame.columns if not _FLOATS.fullmatch(name) and frame[name].dtype == "float64"]
+    whole = [name for name in swept if (frame[name] % 1 == 0).all()]
+    return _typed(frame.astype(dict.fromkeys(whole, "int64")))
 
 
 def _values_of_csv(column: Any) -> Any:

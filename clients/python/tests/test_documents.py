@@ -3,6 +3,7 @@
 import pytest
 from conftest import require
 
+from neural_experiment_client import Lab
 from neural_experiment_client.documents import completed
 
 LC4 = 720575940622838154
@@ -32,3 +33,29 @@ def test_a_table_of_rates_is_no_selector():
     assert completed({"inputs": {"odour": table[["root_id"]]}})["inputs"]["odour"] == {
         "node_set": {"root_id": [str(LC4)]}
     }
+
+
+def test_members_that_are_none_are_left_out():
+    assert completed({"silence": None, "sweep": None, "trials": 2}) == {"trials": 2}
+
+
+def test_a_report_without_neurons_is_no_selector_of_a_type():
+    reports = {"raster": {"type": "spikes"}, "mine": {"type": "LC4"}}
+    assert completed({"reports": reports})["reports"] == {
+        "raster": {"type": "spikes"},
+        "mine": {"node_set": {"type": "LC4"}},
+    }
+
+
+def test_a_missing_number_is_named_with_its_place():
+    require("pandas")
+    import pandas
+
+    table = pandas.DataFrame({"node_set": ["LC4", "LC6"], "rate_hz": [5.0, None]})
+    with pytest.raises(ValueError, match=r"rates, row 1: .*'LC6', 'rate_hz': nan"):
+        completed({"inputs": {"odour": {"rates": table}}})
+    rates = [{"node_set": "LC4", "rate_hz": 5}, {"node_set": "LC6", "rate_hz": table.rate_hz[1]}]
+    with pytest.raises(ValueError, match=r": /inputs/odour/rates/1/rate_hz is nan$"):
+        Lab("http://localhost:9").run(inputs={"odour": {"rates": rates}})
+    with pytest.raises(ValueError, match=r": /sweep/0/values/1 is inf$"):
+        Lab("http://localhost:9").run(sweep={"set": "seed", "values": pandas.Series([1, float("inf")])})

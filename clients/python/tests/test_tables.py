@@ -43,6 +43,13 @@ def test_the_rates_are_those_of_the_result_that_were_run(lab, screen):
 
 
 @pytest.mark.usefixtures("ending")
+def test_whole_numbers_that_are_swept_are_integers(lab, document):
+    sweep = [{"set": "seed", "values": [1, 2]}, {"set": "inputs.a.rate_hz", "values": [50, 50.5]}]
+    types = lab.table("rates", **{**document, "sweep": sweep}).dtypes
+    assert types[["seed", "inputs.a.rate_hz", "rate_hz_mean"]].astype(str).tolist() == ["int64", "float64", "float64"]
+
+
+@pytest.mark.usefixtures("ending")
 def test_no_rows_are_a_table_with_columns(lab, document):
     table = lab.table("spikes", **{**document, "sweep": [], "inputs": {}})
     assert (len(table), list(table.columns)[-1]) == (0, "side")

@@ -2724,6 +2724,9 @@ export interface components {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                 readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -2796,6 +2799,9 @@ export interface components {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                 readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 readonly "Retry-After": components["headers"]["Retry-After"];
                 readonly [name: string]: unknown;
             };
@@ -2816,11 +2822,14 @@ export interface components {
             };
         };
         /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-        readonly Failure500: {
+        readonly Failure500_runOpenExperiment: {
             headers: {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                 readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -2851,6 +2860,18 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+        readonly Failure500_getJob: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. */
         readonly Failure503_getJob: {
             headers: {
@@ -2870,6 +2891,9 @@ export interface components {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                 readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -2882,6 +2906,9 @@ export interface components {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                 readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 readonly "Retry-After": components["headers"]["Retry-After"];
                 readonly [name: string]: unknown;
             };
@@ -2914,12 +2941,30 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+        readonly Failure404_getSessionDocument: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
         readonly Failure400_stepSession: {
             headers: {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                 readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -2932,6 +2977,9 @@ export interface components {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                 readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -3012,7 +3060,7 @@ export interface components {
          */
         readonly "RateLimit-Limit": number;
         /**
-         * @description Brain seconds that this client has left, this experiment at its expected price deducted.
+         * @description Brain seconds that this client has left, this request at its expected price deducted.
          * @example 598
          */
         readonly "RateLimit-Remaining": number;
@@ -3132,6 +3180,9 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     /**
                      * @description Path of the job, with the prefix that a trusted proxy strips. Its name is random, so only clients that know it can follow or end it.
                      * @example /api/v2/experiments/Xh4_t2VbqkM0cR-9sWfEy1uZ
@@ -3157,6 +3208,9 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -3165,13 +3219,16 @@ export interface operations {
             };
             readonly 429: components["responses"]["Failure429"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_runOpenExperiment"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     readonly "Retry-After": components["headers"]["Retry-After"];
                     readonly [name: string]: unknown;
                 };
@@ -3210,7 +3267,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             readonly 503: components["responses"]["Failure503_getJob"];
         };
     };
@@ -3243,7 +3300,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             readonly 503: components["responses"]["Failure503_getJob"];
         };
     };
@@ -3325,7 +3382,7 @@ export interface operations {
                 };
             };
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
@@ -3379,7 +3436,7 @@ export interface operations {
             readonly 422: components["responses"]["Failure422_openSession"];
             readonly 429: components["responses"]["Failure429"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_runOpenExperiment"];
             readonly 503: components["responses"]["Failure503_openSession"];
         };
     };
@@ -3412,7 +3469,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
@@ -3445,7 +3502,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
@@ -3476,19 +3533,36 @@ export interface operations {
                     readonly "application/json": components["schemas"]["SessionDocument"];
                 };
             };
-            readonly 400: components["responses"]["Failure400_getJob"];
-            readonly 404: components["responses"]["Failure404_getSession"];
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            readonly 404: components["responses"]["Failure404_getSessionDocument"];
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 429: components["responses"]["Failure429"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_runOpenExperiment"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     readonly "Retry-After": components["headers"]["Retry-After"];
                     readonly [name: string]: unknown;
                 };
@@ -3533,7 +3607,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["Failure400_stepSession"];
-            readonly 404: components["responses"]["Failure404_getSession"];
+            readonly 404: components["responses"]["Failure404_getSessionDocument"];
             readonly 408: components["responses"]["Failure408"];
             readonly 409: components["responses"]["Failure409"];
             readonly 413: components["responses"]["Failure413_stepSession"];
@@ -3542,7 +3616,7 @@ export interface operations {
             readonly 422: components["responses"]["Failure422_openSession"];
             readonly 429: components["responses"]["Failure429"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_runOpenExperiment"];
             readonly 503: components["responses"]["Failure503_openSession"];
         };
     };
@@ -3576,7 +3650,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DRAINING`: The service is shutting down and accepts no new runs. */
             readonly 503: {
                 headers: {
@@ -3614,6 +3688,9 @@ export interface operations {
                     readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                    readonly "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    readonly "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    readonly "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     readonly Location: components["headers"]["Location_openSession"];
                     readonly [name: string]: unknown;
                 };
@@ -3622,7 +3699,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["Failure400_stepSession"];
-            readonly 404: components["responses"]["Failure404_getSession"];
+            readonly 404: components["responses"]["Failure404_getSessionDocument"];
             readonly 408: components["responses"]["Failure408"];
             readonly 409: components["responses"]["Failure409"];
             readonly 413: components["responses"]["Failure413_stepSession"];
@@ -3631,7 +3708,7 @@ export interface operations {
             readonly 422: components["responses"]["Failure422_openSession"];
             readonly 429: components["responses"]["Failure429"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_runOpenExperiment"];
             readonly 503: components["responses"]["Failure503_openSession"];
         };
     };
@@ -3666,7 +3743,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
@@ -3739,7 +3816,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
@@ -3774,7 +3851,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             readonly 503: components["responses"]["Failure503_getSession"];
         };
     };
@@ -3848,7 +3925,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many questions wait for their turn, of all clients or of this one. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
@@ -3927,7 +4004,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
-            readonly 500: components["responses"]["Failure500"];
+            readonly 500: components["responses"]["Failure500_getJob"];
         };
     };
 }

@@ -419,6 +419,9 @@ describe('a synthetic brain', () => {
     ).toMatchObject({
       code: 'INVALID_PARAMETER',
       path: '/x/except/root_id',
+      message:
+        'x.except.root_id must name types, classes or published sets, because the brain that is served is synthetic: ' +
+        'its single cells were sampled and have no root ids, got "N_0001".',
     });
   });
 });

@@ -34,7 +34,7 @@ const LENGTH = `1 to ${MAX_LABEL_LENGTH} characters without control characters`;
 export const ROOT_ID = text(undefined, {
   pattern: '^(?:0|[1-9][0-9]{0,19})$',
   allowed:
-    'a root id: a string of 1 to 20 decimal digits without a leading zero, because root ids exceed 2^53, beyond which ' +
+    'a root id (synthetic brains have none): a string of 1 to 20 decimal digits without a leading zero, because root ids exceed 2^53, beyond which ' +
     'a number in JSON is not exact',
 });
 

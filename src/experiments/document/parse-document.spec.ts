@@ -228,6 +228,12 @@ describe('a document is refused', () => {
       /inputs\.i must have the member times_ms/,
     ],
     [
+      'with the name of a neuron as a root id',
+      { silence: [{ root_id: ['LC4_L_0001'] }] },
+      '/silence/0/root_id/0',
+      /a root id \(synthetic brains have none\): a string/,
+    ],
+    [
       'with a time twice',
       input({ module: 'spikes', times_ms: [1, 2, 1] }),
       '/inputs/i/times_ms/2',

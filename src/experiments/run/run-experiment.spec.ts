@@ -340,7 +340,10 @@ describe('trains are paired', () => {
   });
 });
 
-describe('replay', () => {
+describe.each([
+  ['root id', measured],
+  ['name in a synthetic brain', connectome],
+])('replay by %s', (_, brain) => {
   const all = { super_class: '*' };
   const ALL = { rows: { node_set: all, type: 'spikes' }, events: { node_set: all, type: 'inputs' } };
   const poisson = {
@@ -356,10 +359,10 @@ describe('replay', () => {
   /** An input of given times for each root id, from rows of a table. */
   const given = (rows: number[][], nodeSet: string, shiftSteps: number) => {
     const times: Record<string, number[]> = {};
-    const selected = measured.metadata.types.findIndex(({ name }) => name === nodeSet);
+    const selected = brain.metadata.types.findIndex(({ name }) => name === nodeSet);
     for (const [, step, neuron] of rows) {
-      if (measured.typeIndices[neuron!] !== selected) continue;
-      (times[measured.neuronId(neuron!)] ??= []).push((step! + shiftSteps) / 10);
+      if (brain.typeIndices[neuron!] !== selected) continue;
+      (times[brain.neuronId(neuron!)] ??= []).push((step! + shiftSteps) / 10);
     }
     return { node_set: nodeSet, module: 'spikes', times_ms: times };
   };
@@ -379,7 +382,7 @@ describe('replay', () => {
   });
 
   async function tablesOf(request: object): Promise<{ rows: number[][]; events: number[][] }> {
-    const { conditions } = await answerOf(planOf(measured, request), localTrials(measured));
+    const { conditions } = await answerOf(planOf(brain, request), localTrials(brain));
     return {
       rows: rowsOf(tableIn(conditions[0]!, 'rows')),
       events: rowsOf(tableIn(conditions[0]!, 'events')),

@@ -65,7 +65,7 @@ const FAILURES_OF_ANY_REQUEST: readonly PublicErrorCode[] = [
 ];
 
 /** Errors before a request is counted: their answers have no rate-limit headers. */
-const UNCOUNTED_STATUSES: readonly number[] = [408, 413, 415, 417, 431];
+const UNCOUNTED_STATUSES: readonly number[] = [406, 408, 413, 415, 417, 431];
 
 /** Headers of every answer. */
 const COMMON_HEADERS: HeaderDescriptions = {

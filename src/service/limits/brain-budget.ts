@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { CodedError } from '../../engine/errors.js';
-import { sendWindow } from './run-limit.guard.js';
+import { REMAINING, sendWindow } from './run-limit.guard.js';
 import type { SlidingWindow, WindowResult } from './sliding-window.js';
 import { finite } from '../../engine/finite.js';
 
@@ -11,6 +11,12 @@ const EXAMPLES = 'examples';
 export interface Charge {
   /** Replaces the charge by the real price, in ms. Call it once. */
   readonly settle: NonNullable<WindowResult['settle']>;
+}
+
+/** A charge for work whose price is not known yet. */
+export interface Reservation extends Charge {
+  /** Takes the charge back before the answer is sent, also from its headers. Call it in place of settle. */
+  readonly release: () => Promise<void>;
 }
 
 const FREE: Charge = { settle: () => undefined };
@@ -36,8 +42,15 @@ export class BrainBudget {
    * Charges work whose price is not known yet; see charge.
    * @param brainMs the upper bound of its price; if it exceeds a minute's budget, that budget is charged
    */
-  reserve(client: string, brainMs: number, reply: FastifyReply): Promise<Charge> {
-    return this.charge(client, Math.min(brainMs, 1000 * this.perMinuteS), reply);
+  async reserve(client: string, brainMs: number, reply: FastifyReply, needs?: string): Promise<Reservation> {
+    const reservedMs = Math.min(brainMs, 1000 * this.perMinuteS);
+    const charge = await this.charge(client, reservedMs, reply, needs);
+    const release = async () => {
+      await charge.settle(0);
+      const left = reply.getHeader(REMAINING);
+      if (left !== undefined) reply.header(REMAINING, Number(left) + Math.floor(reservedMs / 1000));
+    };
+    return { ...charge, release };
   }
 
   /**
@@ -63,11 +76,11 @@ export class BrainBudget {
    * @throws CodedError RATE_LIMITED if the client has less left
    */
   async paying<T>(client: string, brainMs: number, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
-    const { settle } = await this.reserve(client, brainMs, reply);
+    const { release } = await this.reserve(client, brainMs, reply);
     try {
       return await work();
     } catch (error) {
-      await settle(0);
+      await release();
       throw error;
     }
   }
@@ -75,9 +88,15 @@ export class BrainBudget {
   /**
    * Charges work before it begins, and sets the headers that tell the client its remaining budget.
    * @param brainMs estimated price
+   * @param needs the words before the price in a refusal
    * @throws CodedError RATE_LIMITED if the client has less left; TOO_EXPENSIVE if it exceeds a minute's budget
    */
-  async charge(client: string, brainMs: number, reply: FastifyReply): Promise<Charge> {
+  async charge(
+    client: string,
+    brainMs: number,
+    reply: FastifyReply,
+    needs = 'this experiment needs',
+  ): Promise<Charge> {
     const { perMinuteS } = this;
     if (perMinuteS === 0) return FREE;
     const priceS = finite(brainMs) / 1000;
@@ -97,7 +116,7 @@ export class BrainBudget {
     if (allowed) return chargeOf(settle!);
     throw new CodedError(
       'RATE_LIMITED',
-      `At most ${perMinuteS} brain seconds a minute are allowed for each client; this experiment needs ` +
+      `At most ${perMinuteS} brain seconds a minute are allowed for each client; ${needs} ` +
         `${priceS} and ${leftMs / 1000} are left; try again in ${resetS} s.`,
       { path: '', retryAfterS: resetS },
     );

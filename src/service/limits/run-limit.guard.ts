@@ -11,7 +11,7 @@ import type { SlidingWindow, WindowResult } from './sliding-window.js';
  */
 const NOT_BEGUN: readonly ErrorCode[] = ['MODEL_LOADING', 'MODEL_FAILED', 'QUEUE_FULL', 'DRAINING'];
 
-const REMAINING = 'ratelimit-remaining';
+export const REMAINING = 'ratelimit-remaining';
 const windowResults = new WeakMap<FastifyRequest, WindowResult>();
 
 /** The throttler's record of a run, with the result of our window. */

@@ -21,9 +21,14 @@ const LIST = listOf(undefined, number('Time of an event in ms from the start of 
   uniqueItems: true,
   allowed: `a list of at most ${MAX_TIMES} times`,
 });
+/** Names are allowed for replay: tables of a synthetic brain have them in place of root ids. */
+const NEURON = {
+  pattern: `${ROOT_ID.pattern}|^[!-~]{1,90}_[0-9]{4,9}$`,
+  allowed: 'root ids, or in a synthetic brain names as in its tables, such as LC4_L_0001',
+};
 const BY_ID = mapOf(undefined, LIST, {
   minProperties: 1,
-  propertyNames: ROOT_ID,
+  propertyNames: NEURON,
   allowed: 'an object with a list of times for at least one root id',
 });
 const TIMES = anyOf(

@@ -38,11 +38,10 @@ export class ExperimentsController {
     const format = answerFormat(query.format, request, isDryRun ? ['json'] : ALL_FORMATS);
     report.format = format;
     const isJob = prefersAsync(request);
+    const beginsJob = isJob && !isDryRun;
+    if (beginsJob) checkJobQuery(query);
     const wanted = answerRequest(query, format, 0);
-    if (isJob && !isDryRun) {
-      if (wanted.page !== undefined) {
-        throw invalid([], 'page must not be given for a job: its results have pages. A job begins at from.');
-      }
+    if (beginsJob) {
       const job = await this.experiments.beginJob(wanted.from, report, reply);
       const prefix = publicPrefix(request);
       reply
@@ -82,5 +81,16 @@ export class ExperimentsController {
       await begun.end();
       throw error;
     }
+  }
+}
+
+/** Refuses members of a query that only results have. */
+function checkJobQuery({ page, format, table, names, truncate }: ExperimentQuery): void {
+  if (page !== undefined) {
+    throw invalid([], 'page must not be given for a job: its results have pages. A job begins at from.');
+  }
+  for (const [name, value] of Object.entries({ format, table, names, truncate })) {
+    if (value === undefined) continue;
+    throw invalid([], `${name} must not be given for a job, but for its results, got ${value}.`);
   }
 }

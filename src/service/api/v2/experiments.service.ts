@@ -26,7 +26,7 @@ import { linesOf, withFailureLine, withProgress, type Bytes } from './answer-byt
 import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
 import { type PendingAnswer, type StoredAnswer, StoredAnswers } from './stored-answers.js';
 
-/** Price of a job that was planned and then refused because there are too many. */
+/** Reserved while a job is planned; the price if it is then refused because there are too many. */
 const REFUSED_JOB_MS = 5_000;
 /** If nothing else is ready, a progress line keeps proxies and readers from giving up. */
 const PROGRESS_EVERY_MS = 5_000;
@@ -180,7 +180,12 @@ export class ExperimentsService {
     const { request } = reply;
     // Planning takes up to seconds. Other limits bound accepted jobs; without this charge, refused ones would be
     // free.
-    const charge = await this.budget.reserve(clientOf(request), REFUSED_JOB_MS, reply);
+    const charge = await this.budget.reserve(
+      clientOf(request),
+      REFUSED_JOB_MS,
+      reply,
+      'planning a job reserves',
+    );
     const limits = this.#limitsOfJob;
     let model: string;
     let planned: PlannedJob;
@@ -188,7 +193,7 @@ export class ExperimentsService {
       model = this.health.modelForRuns().id;
       planned = await this.#once(request, (work, text) => work.call('planJob', text, from, limits));
     } catch (error) {
-      await charge.settle(0);
+      await charge.release();
       throw error;
     }
     report.id = planned.id;
@@ -197,10 +202,10 @@ export class ExperimentsService {
     const requestKey = key && `${clientOf(request)} ${key}`;
     const wanted = { model, planned, limits, from, client: siteOf(request), requestKey };
     const job = await this.jobs.begin(wanted).catch(async (error: unknown) => {
-      if (error instanceof CodedError && error.code === 'JOBS_UNAVAILABLE') await charge.settle(0);
+      if (error instanceof CodedError && error.code === 'JOBS_UNAVAILABLE') await charge.release();
       throw error;
     });
-    await charge.settle(0);
+    await charge.release();
     report.outcome = 'job';
     return job;
   }
