@@ -114,6 +114,7 @@ it('has every limit', () => {
     set('JOB_BRAIN_SECONDS_PER_CLIENT'),
     set('JOBS_KEPT_BYTES'),
     fixed(own.jobResultBytes),
+    fixed(own.unfinishedResultBytesPerClient),
     fixed(own.finishedJobs),
     set('JOBS_KEPT_S'),
   ]);

@@ -80,6 +80,8 @@ export class Limits extends (Object as unknown as new () => FixedLimits) {
   readonly jobsPerClient: number;
   /** Compressed results of one job. */
   readonly jobResultBytes: number;
+  /** Those of a client's unfinished jobs on disk. */
+  readonly unfinishedResultBytesPerClient: number;
   /** Finished jobs that are stored. If there are more, the oldest one of the client with most of them is removed. */
   readonly finishedJobs: number = 200;
 
@@ -98,6 +100,7 @@ export class Limits extends (Object as unknown as new () => FixedLimits) {
     this.waitingDocuments = DOCUMENTS_FOR_EACH * EXPERIMENTS_AT_ONCE;
     this.jobsPerClient = Math.ceil(JOBS_AT_ONCE / 16);
     this.jobResultBytes = Math.floor(JOBS_KEPT_BYTES / 4);
+    this.unfinishedResultBytesPerClient = Math.floor(JOBS_KEPT_BYTES / 2);
     Object.assign(this, FIXED_LIMITS, replaced);
   }
 
