@@ -12,7 +12,7 @@ import {
   type JobWork,
 } from './job.js';
 import { checkAdmission, heldMs, noRoomForResults, resultsTooLarge, tooManyDeaths } from './job-admission.js';
-import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
+import type { ComputedCondition, DismissedJob, JobLimits, JobStore } from './job-store.js';
 import type { JobsDisk, Level } from './jobs-disk.js';
 
 /** Interval at which expired jobs are removed. */
@@ -213,13 +213,13 @@ export class DiskJobStore implements JobStore {
     return this.disk.change((level) => this.#fail(level, id, failure));
   }
 
-  dismiss(id: string): Promise<JobState | undefined> {
+  dismiss(id: string): Promise<DismissedJob | undefined> {
     return this.disk.change(async (level) => {
       const job = this.#job(id);
-      if (job !== undefined && job.progress.status !== 'dismissed') {
-        await this.#finish(level, job, { status: 'dismissed' });
-      }
-      return this.#job(id);
+      const isNew = job !== undefined && job.progress.status !== 'dismissed';
+      if (isNew) await this.#finish(level, job, { status: 'dismissed' });
+      const ended = this.#job(id);
+      return ended && { record: ended.record, progress: ended.progress, isNew };
     });
   }
 
