@@ -82,12 +82,17 @@ export class DiskJobStore implements JobStore {
   }
 
   /**
-   * Takes over unfinished jobs that an earlier process left. Those of another model wait for it until they expire. A job
-   * is given up after too many processes ended during it.
+   * Takes over unfinished jobs that an earlier process left. Those of another model wait for it until they expire, counted
+   * from their last change, however often a process starts. A job is given up after too many processes ended during it.
    * @returns the names of the jobs to compute, and the number of those that wait
    */
   adopt(model: string): Promise<{ readonly ids: readonly string[]; readonly others: number }> {
     return this.disk.change(async (level) => {
+      for (const job of this.#unfinishedJobs()) {
+        const { record, progress } = job;
+        const expiresMs = progress.updatedMs + this.limits.storedForMs;
+        if (record.model !== model) this.#jobs.set(record.id, { ...job, expiresMs });
+      }
       const waiting = this.#unfinishedJobs().filter(({ expiresMs }) => expiresMs !== Infinity);
       const computable = waiting.filter(({ record }) => record.model === model);
       for (const job of computable) {
