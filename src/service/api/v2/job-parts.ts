@@ -80,14 +80,17 @@ function localJobs(
   health: ModelHealth,
   degradations: Degradations,
 ): Parts {
+  // If the store fails meanwhile, it is opened again.
+  const resume = () => void worker.resume(store).catch(() => undefined);
   const disk = new JobsDisk(JOBS_PATH, {
     onAway: (reason) => degradations.set('jobs', reason),
     onOpen: () => {
       degradations.set('jobs');
-      // If the store fails meanwhile, it is opened again.
-      worker.resume(store).catch(() => undefined);
+      resume();
     },
   });
+  // The next model may be another one.
+  health.lost.subscribe(resume);
   const queue = new MemoryChunkQueue();
   const store = new DiskJobStore(disk, limits);
   const worker = new ChunkWorker(health, store, queue);
