@@ -88,6 +88,8 @@ it('has every limit', () => {
     fixed(own.experimentsPerClient),
     fixed(own.waitingDocuments),
     fixed(own.waitingDocumentsPerClient),
+    fixed(limits.EQUAL_EXPERIMENTS),
+    fixed(limits.EQUAL_EXPERIMENTS_PER_CLIENT),
     fixed(own.conditions),
     fixed(own.ids),
     fixed(own.selectedNeurons),

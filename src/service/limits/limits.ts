@@ -32,6 +32,10 @@ export const RAW_ANSWER_TIMEOUT_MS = 5_000;
 export const ARRIVING_DOCUMENTS_PER_CLIENT = 8;
 export const ARRIVING_DOCUMENTS = 256;
 
+/** Experiments that wait for an equal one that is being computed. Each holds its document. */
+export const EQUAL_EXPERIMENTS_PER_CLIENT = 128;
+export const EQUAL_EXPERIMENTS = 256;
+
 /**
  * If a body is too large, up to this much of it is read and dropped. Some clients read an answer only after they have
  * sent the whole body. For a larger body the connection is closed.
