@@ -344,6 +344,7 @@ it.each([
   },
 );
 
+  ['ROLE', 'worker', 'REDIS_JOBS_URL must name the Redis of jobs if ROLE is worker', 'none'],
 it('a start with arguments helps with the settings, or ends with 2, and serves nothing', () => {
   const help = startWith(['--help']);
   expect(help).toMatch(/^Starts the service: /);
