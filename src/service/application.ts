@@ -69,6 +69,7 @@ export async function assembleApplication(
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);
   });
+  connections.refused.subscribe((status) => app.get(Metrics).countRefusal(status));
   app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
   configureServer(app, environment, connections, () => health.draining);

@@ -100,13 +100,14 @@ describe('docker/compose.yaml', () => {
   );
 
   it.each(Object.entries(services))(
-    '%s has no rights, writes nothing, and has a bounded memory',
+    '%s has no rights, writes nothing, and has a bounded memory and log',
     (_, service) => {
       expect(service).toMatchObject({
         read_only: true,
         cap_drop: ['ALL'],
         security_opt: ['no-new-privileges:true'],
         mem_limit: expect.stringMatching(/\d[mg]\}?$/),
+        logging: { options: { 'max-size': '50m', 'max-file': '3' } },
       });
     },
   );

@@ -88,6 +88,8 @@ it('has every limit', () => {
     fixed(own.experimentsPerClient),
     fixed(own.waitingDocuments),
     fixed(own.waitingDocumentsPerClient),
+    fixed(limits.EQUAL_EXPERIMENTS),
+    fixed(limits.EQUAL_EXPERIMENTS_PER_CLIENT),
     fixed(own.conditions),
     fixed(own.ids),
     fixed(own.selectedNeurons),
@@ -114,6 +116,7 @@ it('has every limit', () => {
     set('JOB_BRAIN_SECONDS_PER_CLIENT'),
     set('JOBS_KEPT_BYTES'),
     fixed(own.jobResultBytes),
+    fixed(own.unfinishedResultBytesPerClient),
     fixed(own.finishedJobs),
     set('JOBS_KEPT_S'),
   ]);

@@ -25,6 +25,8 @@ const RUN = '/api/v1/run?view=drive';
 const LARGE_MIB = 64;
 /** Requests of a client that nginx passes on. */
 const MOST_AT_ONCE = 256;
+/** Requests among these whose body is large or of unknown length. */
+const LARGE_BODIES = 8;
 
 interface Setting {
   /** Variables of both replicas. */
@@ -418,6 +420,22 @@ describeWith(['nginx'], 'nginx in front of a server that records requests', () =
     await until(() => held + refused() === clients.length);
     expect(held).toBe(MOST_AT_ONCE);
     expect(answers.match(/HTTP\/1.1 503 /g)).toHaveLength(4);
+    for (const client of clients) client.destroy();
+  });
+
+  it('holds few large bodies of a client that sends slowly, and passes its small ones on', async () => {
+    const head = 'POST /slow HTTP/1.1\r\nHost: x\r\n';
+    let answers = '';
+    const clients = ['Content-Length: 1000000', 'Transfer-Encoding: chunked'].flatMap((length) =>
+      Array.from({ length: 6 }, () => {
+        const client = connect(nginx.port, '127.0.0.1').on('data', (text) => (answers += String(text)));
+        client.write(`${head}${length}\r\n\r\n`);
+        return client;
+      }),
+    );
+    await until(() => answers.split('"code":"QUEUE_FULL"').length - 1 === clients.length - LARGE_BODIES);
+    const small = `${head}Connection: close\r\nContent-Length: 9000\r\n\r\n${'x'.repeat(9_000)}`;
+    expect((await exchange(nginx.port, [small]))[0]!.status).toBe(200);
     for (const client of clients) client.destroy();
   });
 

@@ -39,6 +39,12 @@ describe('the view of an operator', () => {
     // A body that is no JSON does not count.
     for (let i = 0; i < 4; i++) await send('{', `broken${i}`);
     await send({}, 'fifth');
+    const broken = [
+      'HELLO\r\n\r\n',
+      'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+      'GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n',
+    ];
+    for (const each of broken) await exchange(service.port, [each], { endAfter: 1 });
     await fetch(`${service.url}/nowhere`, { headers: { 'x-request-id': 'lost' } });
     await until(() => requestLine('lost') !== undefined);
   });
@@ -57,6 +63,8 @@ describe('the view of an operator', () => {
       ['nes_runs_total{stimulus="",view="",status="429"}', 1],
       ['nes_rate_limited_total', 1],
       ['nes_http_requests_total{route="none",status="404"}', 1],
+      ['nes_http_requests_total{route="none",status="400"}', 2],
+      ['nes_http_requests_total{route="none",status="405"}', 1],
       ['nes_cache_answers_total{source="cache"}', 1],
       ['nes_cache_answers_total{source="simulation"}', 2],
       ['nes_cache_entries', 2],
@@ -114,6 +122,15 @@ describe('the view of an operator', () => {
   });
 
   describe('the log', () => {
+    it('names the client of each request that was refused before it had a route', () => {
+      const refused = lines.map(({ msg }) => String(msg)).filter((text) => text.startsWith('Refused '));
+      expect(refused.map((text) => text.replace(/^Refused \S+ (of \S+ with \d+):.*/, '$1'))).toEqual([
+        'of 127.0.0.1 with 400',
+        'of 127.0.0.1 with 405',
+        'of 127.0.0.1 with 400',
+      ]);
+    });
+
     it('has one line for a run, with its request and its duration', () => {
       const [line, ...more] = lines.filter(({ request }) => request === 'first');
       expect(more).toEqual([]);
@@ -327,6 +344,7 @@ it.each([
     '"redis://cache?sentinelPassword=***"',
   ],
   ['METRICS_PORT', '8080', 'must differ from PORT', '8080 for both'],
+  ['ROLE', 'worker', 'REDIS_JOBS_URL must name the Redis of jobs if ROLE is worker', 'none'],
   ['REDIS_URL', 'redis://user:se/cret@cache', 'a URL that begins with redis://', '"***"'],
   [
     'REDIS_URL',

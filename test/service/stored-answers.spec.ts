@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { LESSON, lessonDocuments } from '../../src/experiments/document/lesson.js';
 import { connectomeFile } from '../support/connectomes.js';
-import { run, SUGAR } from '../support/experiment-requests.js';
+import { NO_BUDGET, run, SUGAR } from '../support/experiment-requests.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 /** Half of the budget and a little more: it can be paid once a minute. */
@@ -94,6 +94,22 @@ describe('a stored answer', () => {
     const refused = { ...own, trials: 30 };
     expect((await ask(refused)).status).toBe(422);
     expect((await ask(refused)).status).toBe(422);
+  });
+});
+
+describe('a class of 60 at one address', () => {
+  it('gets the answer to one experiment of some seconds', async () => {
+    const service = await startReadyService({ WORKERS: '2', ...NO_BUDGET });
+    try {
+      const reports = { walk: { node_set: 'C_walk' } };
+      const sweep = [{ set: 'seed', from: 1, to: 100, step: 1 }];
+      const document = { ...DOCUMENT, reports, trials: 100, sweep };
+      const answers = await Promise.all(Array.from({ length: 60 }, () => run(service, document)));
+      expect(answers.map(({ status }) => status)).toEqual(new Array(60).fill(200));
+      expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
+    } finally {
+      await service.stop();
+    }
   });
 });
 

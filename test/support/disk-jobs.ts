@@ -12,6 +12,7 @@ export const DISK_JOB_LIMITS: DiskLimits = {
   maxFinished: 9,
   storedForMs: 60_000,
   maxStoredBytes: 1e6,
+  unfinishedBytesPerClient: 1e6,
 };
 /** Short, so that tests need not wait. */
 const RETRY_EVERY_MS = 50;

@@ -15,6 +15,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Subject } from 'rxjs';
 import { CodedError, errorBody } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { clientKey } from '../limits/client-address.js';
@@ -44,6 +45,8 @@ interface Connection {
 }
 
 export class Connections {
+  /** Emits the status of each answer to a request that no hook saw. */
+  readonly refused = new Subject<number>();
   readonly #open = new Set<Socket>();
   #admitted = 0;
   readonly #turns = new ClientTurns(REQUESTS_OF_TURN);
@@ -182,7 +185,8 @@ export class Connections {
       onceAnswered(response, () => socket.end());
       return;
     }
-    const { headers, body } = refusal(error, reply?.request.id ?? randomUUID());
+    const client = clientKey(reply?.request.ip ?? response.req.socket.remoteAddress);
+    const { headers, body } = refusal(error, reply?.request.id ?? randomUUID(), client);
     for (const header of HEADERS_OF_BODY) response.removeHeader(header);
     for (const header of HEADERS_OF_BODY) reply?.removeHeader(header);
     const all = { ...reply?.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
@@ -192,7 +196,8 @@ export class Connections {
   #answerRaw(socket: Duplex, error: CodedError): void {
     this.#takeOver(socket);
     onceAnswered(this.#connectionOf(socket).newest, () => {
-      const { headers, body } = refusal(error, randomUUID());
+      const { headers, body } = refusal(error, randomUUID(), clientKey((socket as Socket).remoteAddress));
+      this.refused.next(error.status);
       const lines = Object.entries({ ...headers, connection: 'close' }).map(
         ([name, value]) => `${name}: ${value}\r\n`,
       );
@@ -223,8 +228,9 @@ function onceAnswered(response: ServerResponse | undefined, then: () => void): v
 export function refusal(
   error: CodedError,
   requestId: string,
+  client: string,
 ): { readonly headers: Record<string, string | number>; readonly body: string } {
-  log.log(`Refused ${requestId} with ${error.status}: ${error.message}`);
+  log.log(`Refused ${requestId} of ${client} with ${error.status}: ${error.message}`);
   const body = JSON.stringify(errorBody(error));
   const headers = {
     ...RAW_CORS_HEADERS,

@@ -12,7 +12,7 @@ import type { Environment } from '../config/environment.js';
 import { CodedError, describeValue, ERRORS, notFound } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import { ArrivingDocuments, LeavingAnswers } from '../limits/admission.js';
-import { siteKey } from '../limits/client-address.js';
+import { clientOf, siteKey } from '../limits/client-address.js';
 import { refusal, type Connections } from './connections.js';
 import { CORS, HEADERS_OF_BODY, SECURITY_HEADERS } from './response-headers.js';
 import { ErrorFilter } from './error.filter.js';
@@ -54,7 +54,8 @@ export function createAdapter(
     // Answers paths that cannot be decoded; no hook runs for them.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const known = expectedErrorOf(error) ?? internalError(error);
-      const { headers, body } = refusal(known, request.id);
+      const { headers, body } = refusal(known, request.id, clientOf(request));
+      connections.refused.next(known.status);
       void reply.code(known.status).headers(headers).send(body);
     },
     clientErrorHandler: (error: Error, socket: Duplex) => connections.answerBrokenRequest(error, socket),

@@ -73,6 +73,31 @@ describeWith(['redis'], 'chunks in Redis', () => {
     expect(await before.waiting('replaced')).toBe(2);
   });
 
+  it('of an old job have their turns, however often another job is ended and begun again', async () => {
+    const queue = queueOfProcess();
+    const of = (job: string, count: number) => chunksOf('busy', count).map((chunk) => ({ ...chunk, job }));
+    const count = { old: 0, young: 0 };
+    await queue.add(of('old', 10));
+    await queue.add(of('young-0', 10));
+    queue.start({
+      model: 'busy',
+      atOnce: 1,
+      hasRoom: () => true,
+      compute: async ({ job }) => {
+        if (job === 'old') count.old++;
+        else {
+          queue.remove(job, 'busy');
+          await queue.add(of(`young-${++count.young}`, 10));
+        }
+      },
+      giveUp: async () => undefined,
+    });
+    await until(() => count.old === 10 || count.young > 100);
+    expect(count.old).toBe(10);
+    expect(count.young).toBeGreaterThan(5);
+    await queue.close();
+  });
+
   it('that cannot be given up do not end the process', async () => {
     const unhandled: unknown[] = [];
     const listener = (reason: unknown) => unhandled.push(reason);

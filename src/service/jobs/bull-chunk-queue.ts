@@ -14,8 +14,12 @@ const PREFIX = 'nes:bull';
 /** A chunk is computed again if its process has not renewed the lock for this long. */
 const LOCK_MS = 10_000;
 const STALLED_EVERY_MS = 5_000;
-/** The largest priority number of BullMQ; larger numbers are served later. */
+/** The largest priority number of BullMQ; larger numbers are served later, equal ones in the order of adding. */
 const LOWEST_PRIORITY = 2 ** 21;
+/** Difference between chunks of a job, so that a chunk of a new job comes between the next two of an old one. */
+const PRIORITY_STEP = 2;
+/** BullMQ adds a counter to the priority times this, which is the score of a waiting chunk. */
+const BULL_SCORE_OF_PRIORITY = 2 ** 32;
 /** Interval at which this process checks whether its workers have room. */
 const LOOK_EVERY_MS = 50;
 /** Events of a queue that BullMQ stores; no code reads them. */
@@ -63,12 +67,18 @@ export class BullChunkQueue implements ChunkQueue {
   ) {}
 
   async add(chunks: readonly Chunk[]): Promise<void> {
+    if (chunks.length === 0) return;
+    const { model } = chunks[0]!;
+    const first = 1 + (await this.#nextPriority(model));
     for (let at = 0; at < chunks.length; at += ADDED_AT_ONCE) {
       const some = chunks.slice(at, at + ADDED_AT_ONCE);
-      const { model } = some[0]!;
       await this.#markUsed(nameOf(model));
       await this.#queueOf(model).addBulk(
-        some.map((chunk) => ({ name: 'chunk', data: chunk, opts: optionsOf(chunk) })),
+        some.map((chunk, ahead) => ({
+          name: 'chunk',
+          data: chunk,
+          opts: optionsOf(chunk, first + PRIORITY_STEP * (at + ahead)),
+        })),
       );
     }
   }
@@ -122,6 +132,16 @@ export class BullChunkQueue implements ChunkQueue {
       const ids = keys.map((key) => key.slice(prefix.length)).filter((id) => !id.includes(':'));
       await Promise.all(ids.map((id) => queue.remove(id)));
     }
+  }
+
+  /**
+   * The priority of the next chunk; 0 if none waits. Added chunks come after it, so new jobs cannot overtake an old one
+   * for ever.
+   */
+  async #nextPriority(model: string): Promise<number> {
+    const key = `${PREFIX}:${nameOf(model)}:prioritized`;
+    const [, score] = await this.redis.zrange(key, 0, '0', 'WITHSCORES');
+    return Math.floor(Number(score ?? 0) / BULL_SCORE_OF_PRIORITY);
   }
 
   #queueOf(model: string): Queue<Chunk> {
@@ -236,13 +256,14 @@ export class BullChunkQueue implements ChunkQueue {
   }
 }
 
-function optionsOf({ job, phase, from, to, before }: Chunk): JobsOptions {
+function optionsOf({ job, phase, from, to }: Chunk, priority: number): JobsOptions {
   // A chunk without conditions adds the first chunk of its phase, so it has another id.
   const part = from === to ? 'rest' : phase;
   return {
     // Makes adding idempotent: BullMQ ignores an id that it has.
     jobId: `${job}-${part}-${from}`,
-    priority: Math.min(LOWEST_PRIORITY, 1 + before + from),
+    // Numbers start anew when the queue is empty. Until then, jobs beyond the last one are served in order.
+    priority: Math.min(LOWEST_PRIORITY, priority),
     attempts: MAX_TRIES_OF_CHUNK,
     backoff: { type: 'exponential', delay: CHUNK_RETRY_MS },
     removeOnComplete: true,

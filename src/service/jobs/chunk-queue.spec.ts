@@ -148,6 +148,18 @@ describe('MemoryChunkQueue after failures', () => {
     expect(giveUp).not.toHaveBeenCalled();
   });
 
+  it('drops the chunks of a job if another model was loaded, and gives up no job', async () => {
+    compute = () => {
+      model = 'another';
+      fail();
+    };
+    await queue.add(chunks('a', 20));
+    await until(async () => (await queue.waiting('model')) === 0);
+    await queue.close();
+    expect(tries).toBe(1);
+    expect(giveUp).not.toHaveBeenCalled();
+  });
+
   it('leaves a job to the next start if its last try fails during a shutdown', async () => {
     compute = () => {
       if (tries === 5) model = undefined;

@@ -14,9 +14,9 @@ export interface ChunkWork {
   giveUp(chunk: Chunk, error: unknown): Promise<void>;
 }
 
-/** Chunks that wait for a process with free workers. Chunks of jobs that have made the least progress come first. */
+/** Chunks that wait for a process with free workers. Jobs take turns, and new ones overtake no chunk for ever. */
 export interface ChunkQueue {
-  /** Adds chunks. Adding one twice is harmless. */
+  /** Adds chunks of one model. Adding one twice is harmless. */
   add(chunks: readonly Chunk[]): Promise<void>;
   /** Removes chunks of a job that have not begun. This happens in the background, so some may still begin. */
   remove(job: string, model: string): void;

@@ -11,6 +11,7 @@ const LIMITS: DiskLimits = {
   maxFinished: 3,
   storedForMs: 60_000,
   maxStoredBytes: 250,
+  unfinishedBytesPerClient: 300,
 };
 
 const record = (id: string, more: Partial<JobRecord> = {}): JobRecord => ({
@@ -151,4 +152,36 @@ it('removes finished jobs of the client that has most, in number or in bytes', a
   await finishedJob(store, 'large', 100, 'one');
   await finishedJob(store, 'larger', 100, 'another');
   expect(await statuses(store, 'first', 'large', 'larger')).toEqual([undefined, 'successful', 'successful']);
+});
+
+it('fails a job beyond the share of its client, and no job of others', async () => {
+  const { store } = await openDiskJobs({ ...LIMITS, unfinishedBytesPerClient: 120 });
+  await finishedJob(store, 'other', 100, 'one');
+  for (const id of ['a', 'b', 'c']) {
+    await store.create(record(id, { client: 'many' }));
+    await store.keep(id, condition(0, 60), 2);
+  }
+  await store.create(record('unfinished', { client: 'another' }));
+  await store.keep('unfinished', condition(0, 20), 2);
+  expect(await statuses(store, 'other', 'a', 'b', 'c', 'unfinished')).toEqual([
+    'successful',
+    'accepted',
+    'accepted',
+    'failed',
+    'accepted',
+  ]);
+  expect((await store.state('c'))!.progress.failure!.message).toMatch(
+    /^The results of this and of the other unfinished jobs of this client need more than 120 bytes,/,
+  );
+});
+
+it('counts unfinished jobs of a client when it makes room', async () => {
+  const store = await open();
+  await finishedJob(store, 'other', 80, 'one');
+  await finishedJob(store, 'own', 40, 'many');
+  for (const id of ['a', 'b']) {
+    await store.create(record(id, { client: 'many' }));
+    await store.keep(id, condition(0, 80), 2);
+  }
+  expect(await statuses(store, 'other', 'own')).toEqual(['successful', undefined]);
 });

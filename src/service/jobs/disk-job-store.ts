@@ -12,7 +12,7 @@ import {
   type JobWork,
 } from './job.js';
 import { checkAdmission, heldMs, noRoomForResults, resultsTooLarge, tooManyDeaths } from './job-admission.js';
-import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
+import type { ComputedCondition, DismissedJob, JobLimits, JobStore } from './job-store.js';
 import type { JobsDisk, Level } from './jobs-disk.js';
 
 /** Interval at which expired jobs are removed. */
@@ -50,6 +50,8 @@ type Operation = BatchOperation<Level, string, Buffer>;
 export interface DiskLimits extends JobLimits {
   /** Bytes of the results of all jobs. */
   readonly maxStoredBytes: number;
+  /** Bytes of the results of a client's unfinished jobs, which cannot be removed to make room. */
+  readonly unfinishedBytesPerClient: number;
 }
 
 /**
@@ -80,12 +82,17 @@ export class DiskJobStore implements JobStore {
   }
 
   /**
-   * Takes over unfinished jobs that an earlier process left. Those of another model wait for it until they expire. A job
-   * is given up after too many processes ended during it.
+   * Takes over unfinished jobs that an earlier process left. Those of another model wait for it until they expire, counted
+   * from their last change, however often a process starts. A job is given up after too many processes ended during it.
    * @returns the names of the jobs to compute, and the number of those that wait
    */
   adopt(model: string): Promise<{ readonly ids: readonly string[]; readonly others: number }> {
     return this.disk.change(async (level) => {
+      for (const job of this.#unfinishedJobs()) {
+        const { record, progress } = job;
+        const expiresMs = progress.updatedMs + this.limits.storedForMs;
+        if (record.model !== model) this.#jobs.set(record.id, { ...job, expiresMs });
+      }
       const waiting = this.#unfinishedJobs().filter(({ expiresMs }) => expiresMs !== Infinity);
       const computable = waiting.filter(({ record }) => record.model === model);
       for (const job of computable) {
@@ -110,10 +117,7 @@ export class DiskJobStore implements JobStore {
       if (earlier) return earlier.record.id;
       const unfinished = this.#unfinishedJobs();
       const ofClient = unfinished.filter((job) => job.record.client === record.client);
-      const ownMs = ofClient.reduce(
-        (sum, job) => sum + heldMs(job.record, job.progress.brainMsDone, job.timed),
-        0,
-      );
+      const ownMs = sum(ofClient, (job) => heldMs(job.record, job.progress.brainMsDone, job.timed));
       checkAdmission(record, { jobs: unfinished.length, ownJobs: ofClient.length, ownMs }, this.limits);
       const { document, limits, ...head } = record;
       const progress = { conditionsDone: 0, brainMsDone: 0, highestCostMs: 0, resultBytes: 0 };
@@ -173,8 +177,7 @@ export class DiskJobStore implements JobStore {
       const { index, result, brainMs, costMs } = condition;
       const key = resultKey(id, index);
       if (await level.has(key)) return true;
-      const resultBytes = job.progress.resultBytes + result.length;
-      const refusal = await this.#refusalOf(level, resultBytes, result.length);
+      const refusal = await this.#refusalOf(level, job, result.length);
       if (refusal !== undefined) {
         await this.#fail(level, id, failureOf(refusal));
         return false;
@@ -184,7 +187,7 @@ export class DiskJobStore implements JobStore {
         conditionsDone: progress.conditionsDone + 1,
         brainMsDone: progress.brainMsDone + brainMs,
         highestCostMs: Math.max(progress.highestCostMs, costMs),
-        resultBytes,
+        resultBytes: progress.resultBytes + result.length,
       };
       const next = {
         ...job,
@@ -215,13 +218,13 @@ export class DiskJobStore implements JobStore {
     return this.disk.change((level) => this.#fail(level, id, failure));
   }
 
-  dismiss(id: string): Promise<JobState | undefined> {
+  dismiss(id: string): Promise<DismissedJob | undefined> {
     return this.disk.change(async (level) => {
       const job = this.#job(id);
-      if (job !== undefined && job.progress.status !== 'dismissed') {
-        await this.#finish(level, job, { status: 'dismissed' });
-      }
-      return this.#job(id);
+      const isNew = job !== undefined && job.progress.status !== 'dismissed';
+      if (isNew) await this.#finish(level, job, { status: 'dismissed' });
+      const ended = this.#job(id);
+      return ended && { record: ended.record, progress: ended.progress, isNew };
     });
   }
 
@@ -317,36 +320,40 @@ export class DiskJobStore implements JobStore {
     const written = this.#jobs.get(id)!;
     this.#jobs.delete(id);
     this.#jobs.set(id, written);
-    while (this.#finished().length > this.limits.maxFinished) await this.#removeOldest(level, () => 1);
+    const countOf = (each: StoredJob) => Number(isFinished(each.progress));
+    while (this.#finished().length > this.limits.maxFinished) await this.#removeOldest(level, countOf);
   }
 
-  /** Makes room for a result, or says why there is none. */
-  async #refusalOf(level: Level, resultBytes: number, moreBytes: number): Promise<CodedError | undefined> {
-    const { resultBytes: maxBytes, maxStoredBytes } = this.limits;
-    if (resultBytes > maxBytes) return resultsTooLarge(maxBytes);
-    while (this.#bytes() + moreBytes > maxStoredBytes && (await this.#removeOldest(level, bytesOf)));
-    return this.#bytes() + moreBytes > maxStoredBytes ? noRoomForResults(maxStoredBytes) : undefined;
-  }
-
-  #bytes(): number {
-    return [...this.#jobs.values()].reduce((sum, job) => sum + bytesOf(job), 0);
+  /** Makes room for more bytes of a job, or says why there is none. */
+  async #refusalOf(
+    level: Level,
+    { record: { client }, progress }: LoadedJob,
+    moreBytes: number,
+  ): Promise<CodedError | undefined> {
+    const { resultBytes: maxBytes, maxStoredBytes, unfinishedBytesPerClient: maxOwnBytes } = this.limits;
+    if (progress.resultBytes + moreBytes > maxBytes) return resultsTooLarge(maxBytes);
+    const own = this.#unfinishedJobs().filter(({ record }) => record.client === client);
+    if (sum(own, bytesOf) + moreBytes > maxOwnBytes) return noRoomForResults(maxOwnBytes, ' of this client');
+    const isFull = () => sum(this.#jobs.values(), bytesOf) + moreBytes > maxStoredBytes;
+    while (isFull() && (await this.#removeOldest(level, bytesOf)));
+    return isFull() ? noRoomForResults(maxStoredBytes) : undefined;
   }
 
   /**
    * Removes the oldest finished job of the client whose jobs are largest together, so no client displaces the jobs of
-   * others.
+   * others. Unfinished jobs stay, but they count.
    * @param sizeOf size of a job; jobs of size 0 stay
    * @returns true if a job was removed
    */
   async #removeOldest(level: Level, sizeOf: (job: StoredJob) => number): Promise<boolean> {
-    const finished = this.#finished().filter((job) => sizeOf(job) > 0);
     const sizes = new Map<string, number>();
-    for (const job of finished) {
+    for (const job of this.#jobs.values()) {
       const { client } = job.record;
       sizes.set(client, (sizes.get(client) ?? 0) + sizeOf(job));
     }
-    const largest = Math.max(...sizes.values());
-    const oldest = finished.find(({ record }) => sizes.get(record.client) === largest);
+    const removable = this.#finished().filter((job) => sizeOf(job) > 0);
+    const largest = Math.max(...removable.map(({ record }) => sizes.get(record.client)!));
+    const oldest = removable.find(({ record }) => sizes.get(record.client) === largest);
     if (oldest !== undefined) await this.#remove(level, oldest.record.id);
     return oldest !== undefined;
   }
@@ -373,6 +380,10 @@ function hasResults(job: StoredJob | undefined): job is StoredJob {
 
 function bytesOf(job: StoredJob): number {
   return hasResults(job) ? job.progress.resultBytes : 0;
+}
+
+function sum(jobs: Iterable<StoredJob>, sizeOf: (job: StoredJob) => number): number {
+  return [...jobs].reduce((size, job) => size + sizeOf(job), 0);
 }
 
 function json(value: object): Buffer {

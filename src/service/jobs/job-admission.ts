@@ -66,11 +66,11 @@ export function resultsTooLarge(resultBytes: number): CodedError {
 }
 
 /** The failure of a job whose results have no room beside those of other unfinished jobs. */
-export function noRoomForResults(maxStoredBytes: number): CodedError {
+export function noRoomForResults(maxBytes: number, whose: '' | ' of this client' = ''): CodedError {
   return new CodedError(
     'TOO_EXPENSIVE',
-    `The results of this and of the other unfinished jobs need more than ${maxStoredBytes} bytes, the maximum of all jobs ` +
-      'together. Begin it again when others have ended.',
+    `The results of this and of the other unfinished jobs${whose} need more than ${maxBytes} bytes, the maximum of all ` +
+      'of them together. Begin it again when others have ended.',
     { path: '/reports' },
   );
 }

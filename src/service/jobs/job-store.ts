@@ -25,6 +25,11 @@ export interface ComputedCondition {
   readonly costMs: number;
 }
 
+export interface DismissedJob extends JobState {
+  /** False if the job had been dismissed before. */
+  readonly isNew: boolean;
+}
+
 /** Stores jobs and their results: on disk for one process, or in a Redis that several processes share. */
 export interface JobStore {
   /**
@@ -68,5 +73,5 @@ export interface JobStore {
   fail(id: string, failure: Failure): Promise<void>;
 
   /** Ends a job and removes its results. */
-  dismiss(id: string): Promise<JobState | undefined>;
+  dismiss(id: string): Promise<DismissedJob | undefined>;
 }

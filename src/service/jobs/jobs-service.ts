@@ -101,7 +101,8 @@ export class JobsService {
   async dismiss(id: string): Promise<JobState> {
     const job = known(id, await this.reach(() => this.store.dismiss(id)));
     this.worker.stop(id);
-    this.queue.remove(id, job.record.model);
+    // In Redis this searches all keys, so a repeated request must not do it again.
+    if (job.isNew) this.queue.remove(id, job.record.model);
     return job;
   }
 

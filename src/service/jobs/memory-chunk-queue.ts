@@ -78,6 +78,8 @@ export class MemoryChunkQueue implements ChunkQueue {
   /** Never rejects. */
   async #compute(work: ChunkWork, chunk: Chunk): Promise<void> {
     for (let tries = 1; ; tries++) {
+      // Another model was loaded. The job waits for its own one, which resumes it.
+      if (work.model !== undefined && work.model !== chunk.model) return;
       try {
         return await work.compute(chunk);
       } catch (error) {

@@ -178,6 +178,21 @@ describeWith(['redis'], 'jobs in Redis', () => {
     expect(serving).toHaveLength(2);
   });
 
+  it('searches the chunks of a job once, however often it is dismissed', async () => {
+    const queue = new BullChunkQueue(redis, () => redis.duplicate(), LIMITS.storedForMs);
+    const worker = { stop: () => undefined } as Partial<ChunkWorker> as ChunkWorker;
+    const service = new JobsService(store, queue, worker);
+    const chunk = { job: 'a', model: 'model', phase: 0, from: 0, to: 1, before: 0 };
+    await store.create(record('a'));
+    await queue.add([chunk]);
+    await redis.config('RESETSTAT');
+    const states = await Promise.all(Array.from({ length: 20 }, () => service.dismiss('a')));
+    expect(states.map(({ progress }) => progress.status)).toEqual(new Array(20).fill('dismissed'));
+    await until(async () => (await queue.waiting('model')) === 0);
+    expect(await redis.info('commandstats')).toContain('cmdstat_scan:calls=1,');
+    await queue.close();
+  });
+
   describe.each([
     ['is cut short', (id: string) => redis.hset(`nes:job:${id}`, 'head', '{"id')],
     ['lacks its head', (id: string) => redis.hdel(`nes:job:${id}`, 'head')],

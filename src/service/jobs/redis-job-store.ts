@@ -16,7 +16,7 @@ import {
   type JobWork,
 } from './job.js';
 import { checkAdmission, resultsTooLarge } from './job-admission.js';
-import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
+import type { ComputedCondition, DismissedJob, JobLimits, JobStore } from './job-store.js';
 import { isDamaged } from './jobs-redis.js';
 
 /** Hash of unfinished jobs: from id to client. */
@@ -141,9 +141,10 @@ export class RedisJobStore implements JobStore {
     await this.#end(id, 'failed', JSON.stringify(failure));
   }
 
-  async dismiss(id: string): Promise<JobState | undefined> {
-    await this.#end(id, 'dismissed', '');
-    return this.state(id);
+  async dismiss(id: string): Promise<DismissedJob | undefined> {
+    const isNew = await this.#end(id, 'dismissed', '');
+    const state = await this.state(id);
+    return state && { ...state, isNew };
   }
 
   /**
@@ -200,8 +201,9 @@ export class RedisJobStore implements JobStore {
     return version !== null && (await this.redis.exists(servingKeyOf(version))) === 1;
   }
 
-  async #end(id: string, status: JobStatus, failure: string): Promise<void> {
-    await this.#run('end-job', id, [], status, failure, this.limits.maxFinished);
+  /** @returns true if the job changed */
+  async #end(id: string, status: JobStatus, failure: string): Promise<boolean> {
+    return (await this.#run('end-job', id, [], status, failure, this.limits.maxFinished)) === 1;
   }
 
   #run(

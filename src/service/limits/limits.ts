@@ -32,6 +32,10 @@ export const RAW_ANSWER_TIMEOUT_MS = 5_000;
 export const ARRIVING_DOCUMENTS_PER_CLIENT = 8;
 export const ARRIVING_DOCUMENTS = 256;
 
+/** Experiments that wait for an equal one that is being computed. Each holds its document. */
+export const EQUAL_EXPERIMENTS_PER_CLIENT = 128;
+export const EQUAL_EXPERIMENTS = 256;
+
 /**
  * If a body is too large, up to this much of it is read and dropped. Some clients read an answer only after they have
  * sent the whole body. For a larger body the connection is closed.
@@ -80,6 +84,8 @@ export class Limits extends (Object as unknown as new () => FixedLimits) {
   readonly jobsPerClient: number;
   /** Compressed results of one job. */
   readonly jobResultBytes: number;
+  /** Those of a client's unfinished jobs on disk. */
+  readonly unfinishedResultBytesPerClient: number;
   /** Finished jobs that are stored. If there are more, the oldest one of the client with most of them is removed. */
   readonly finishedJobs: number = 200;
 
@@ -98,6 +104,7 @@ export class Limits extends (Object as unknown as new () => FixedLimits) {
     this.waitingDocuments = DOCUMENTS_FOR_EACH * EXPERIMENTS_AT_ONCE;
     this.jobsPerClient = Math.ceil(JOBS_AT_ONCE / 16);
     this.jobResultBytes = Math.floor(JOBS_KEPT_BYTES / 4);
+    this.unfinishedResultBytesPerClient = Math.floor(JOBS_KEPT_BYTES / 2);
     Object.assign(this, FIXED_LIMITS, replaced);
   }
 

@@ -134,6 +134,11 @@ export class Metrics implements OnApplicationShutdown {
     this.#eventLoop.end();
   }
 
+  /** Counts a request that was refused before it had a route. */
+  countRefusal(status: number): void {
+    this.#counters.nes_http_requests_total.inc({ route: 'none', status });
+  }
+
   countRequest({ request, status, elapsedMs }: FinishedRequest): void {
     const route = request.routeOptions.url ?? 'none';
     this.#counters.nes_http_requests_total.inc({ route, status });

@@ -74,12 +74,17 @@ export class ExperimentPool {
   }
 
   /**
-   * Resolves after every worker has answered; starts missing ones.
+   * Resolves after every worker without a task has answered; starts missing ones. A worker that is starting has the time
+   * of a start.
    * @throws CodedError WORKER_LOST if a worker ends instead; DEADLINE_PASSED if they do not answer in time
    */
   async probe(withinMs: number): Promise<void> {
-    const probes = this.members.map((member) => member.run({ kind: 'probe' }));
-    await withTimeout(withinMs, Promise.all(probes), silence(withinMs));
+    const probed = this.members.filter(({ state, tasks }) => state !== 'ready' || tasks === 0);
+    const probes = probed.map((member) => {
+      const limitMs = member.state === 'ready' ? withinMs : START_TIMEOUT_MS;
+      return withTimeout(limitMs, member.run({ kind: 'probe' }), silence(limitMs));
+    });
+    await Promise.all(probes);
   }
 
   /**

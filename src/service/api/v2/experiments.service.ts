@@ -62,7 +62,7 @@ export class ExperimentsService {
     const model = this.health.modelForRuns();
     const work = model.experiments.openDocument(siteOf(request), text);
     const planning = work.call('plan', text, wanted, this.#limitsOf(wanted.format));
-    return { wanted, model, planned: await this.#awaited(request, work, planning), work };
+    return { text, wanted, model, planned: await this.#awaited(request, work, planning), work };
   }
 
   /**
@@ -70,14 +70,14 @@ export class ExperimentsService {
    * experiment is free of charge, and so are published experiments until their account is spent.
    */
   async begin(
-    prepared: PreparedExperiment,
+    first: PreparedExperiment,
     report: ExperimentReport,
     reply: FastifyReply,
   ): Promise<RunningExperiment | StoredAnswer> {
     const { request } = reply;
+    const { prepared, pending } = await this.#findOrBegin(first, request);
     const { work, planned } = prepared;
     whenEnded(request, () => work.end());
-    const pending = await withoutIdleLimit(request, () => this.stored.findOrBegin(prepared));
     const answered = (stored: StoredAnswer) => {
       work.end();
       report.outcome = 'done';
@@ -106,6 +106,27 @@ export class ExperimentsService {
     // The client may have disconnected during the charge.
     whenEnded(request, () => void run.end());
     return run;
+  }
+
+  /**
+   * Finds the stored answer, or begins. The plan of an experiment that waits for an equal one is dropped and made again
+   * if it is needed, because it takes memory and a slot of documents that wait.
+   */
+  async #findOrBegin(prepared: PreparedExperiment, request: FastifyRequest) {
+    const { work, wanted, text } = prepared;
+    const stopListening = whenEnded(request, () => work.end());
+    const isEqualPending = this.stored.isPending(prepared);
+    if (isEqualPending) work.end();
+    const wait = () => this.stored.findOrBegin(prepared, siteOf(request));
+    const pending = await withoutIdleLimit(request, wait);
+    stopListening();
+    if (!isEqualPending || 'bytes' in pending) return { prepared, pending };
+    try {
+      return { prepared: await this.prepare(request, wanted, text), pending };
+    } catch (error) {
+      pending.end();
+      throw error;
+    }
   }
 
   /**

@@ -8,7 +8,7 @@ import { Limits } from '../../limits/limits.js';
 import { BullChunkQueue } from '../../jobs/bull-chunk-queue.js';
 import type { ChunkQueue } from '../../jobs/chunk-queue.js';
 import { ChunkWorker } from '../../jobs/chunk-worker.js';
-import { DiskJobStore } from '../../jobs/disk-job-store.js';
+import { DiskJobStore, type DiskLimits } from '../../jobs/disk-job-store.js';
 import type { JobLimits } from '../../jobs/job-store.js';
 import { JobsDisk } from '../../jobs/jobs-disk.js';
 import { FULL, JobsRedis } from '../../jobs/jobs-redis.js';
@@ -46,9 +46,14 @@ export class JobParts implements OnApplicationBootstrap, OnApplicationShutdown {
       maxFinished: limits.finishedJobs,
       storedForMs: environment.JOBS_KEPT_S * MS_PER_SECOND,
     };
+    const diskLimits = {
+      ...jobLimits,
+      maxStoredBytes: environment.JOBS_KEPT_BYTES,
+      unfinishedBytesPerClient: limits.unfinishedResultBytesPerClient,
+    };
     this.parts =
       environment.REDIS_JOBS_URL === ''
-        ? localJobs(environment, jobLimits, health, degradations)
+        ? localJobs(environment, diskLimits, health, degradations)
         : sharedJobs(environment, jobLimits, health, degradations);
   }
 
@@ -70,21 +75,24 @@ export class JobParts implements OnApplicationBootstrap, OnApplicationShutdown {
 }
 
 function localJobs(
-  { JOBS_PATH, JOBS_KEPT_BYTES }: Environment,
-  limits: JobLimits,
+  { JOBS_PATH }: Environment,
+  limits: DiskLimits,
   health: ModelHealth,
   degradations: Degradations,
 ): Parts {
+  // If the store fails meanwhile, it is opened again.
+  const resume = () => void worker.resume(store).catch(() => undefined);
   const disk = new JobsDisk(JOBS_PATH, {
     onAway: (reason) => degradations.set('jobs', reason),
     onOpen: () => {
       degradations.set('jobs');
-      // If the store fails meanwhile, it is opened again.
-      worker.resume(store).catch(() => undefined);
+      resume();
     },
   });
+  // The next model may be another one.
+  health.lost.subscribe(resume);
   const queue = new MemoryChunkQueue();
-  const store = new DiskJobStore(disk, { ...limits, maxStoredBytes: JOBS_KEPT_BYTES });
+  const store = new DiskJobStore(disk, limits);
   const worker = new ChunkWorker(health, store, queue);
   const close = async () => {
     await queue.close();

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { AnswerHead, AnswerRequest } from '../../../experiments/formats/answer.js';
+import { queueFull } from '../../../engine/errors.js';
+import { type Bounds, ClientShares } from '../../../workers/queue/client-shares.js';
 import { withTimeout } from '../../../workers/pool/with-timeout.js';
+import { EQUAL_EXPERIMENTS, EQUAL_EXPERIMENTS_PER_CLIENT } from '../../limits/limits.js';
 import type { Bytes } from './answer-bytes.js';
 import type { PreparedExperiment } from './experiments.service.js';
 
@@ -12,6 +15,8 @@ const MAX_STORED_BYTES = 32 * 2 ** 20;
 const ENTRY_BYTES = 1_000;
 /** After this time an experiment no longer waits for an equal one, whose client may read slowly. */
 const MAX_WAIT_MS = 30_000;
+const WAITING: Bounds = { ofClient: EQUAL_EXPERIMENTS_PER_CLIENT, ofAll: EQUAL_EXPERIMENTS };
+const RETRY_AFTER_S = 5;
 
 export interface StoredAnswer {
   readonly head: AnswerHead;
@@ -39,20 +44,35 @@ export class StoredAnswers {
   });
   /** Experiments that are being computed; each promise resolves at the end, stored or not. */
   readonly #pending = new Map<string, Promise<void>>();
+  readonly #waiting = new ClientShares();
+
+  /** True if an equal experiment is being computed. */
+  isPending({ planned, wanted }: PreparedExperiment): boolean {
+    return this.#pending.has(keyOf(planned, wanted));
+  }
 
   /**
    * Waits for an equal experiment that is being computed.
    * @returns the stored answer; if there is none, the caller has to compute it and must call `end` in any case
+   * @throws CodedError QUEUE_FULL if too many wait
    */
-  async findOrBegin({ planned, wanted }: PreparedExperiment): Promise<StoredAnswer | PendingAnswer> {
-    const key = keyOf(planned, wanted);
+  async findOrBegin(prepared: PreparedExperiment, client: string): Promise<StoredAnswer | PendingAnswer> {
+    const key = keyOf(prepared.planned, prepared.wanted);
     const untilMs = performance.now() + MAX_WAIT_MS;
+    const leave = this.isPending(prepared) ? this.#wait(client) : undefined;
     for (let pending = this.#pending.get(key); pending !== undefined; pending = this.#pending.get(key)) {
       const leftMs = untilMs - performance.now();
       if (leftMs <= 0) break;
       await withTimeout(leftMs, pending, () => undefined);
     }
+    leave?.();
     return this.#stored.get(key) ?? this.#begin(key);
+  }
+
+  #wait(client: string): () => void {
+    return this.#waiting.admit(client, 1, WAITING, (waiting, whose) =>
+      queueFull(`${waiting} experiments${whose} wait for equal ones`, RETRY_AFTER_S),
+    );
   }
 
   /** The stored answer in one of other forms; undefined if there is none. */
