@@ -40,7 +40,7 @@ const LOWERED = 0.05;
 /** Gap between the names of the two sides of the brain. */
 const LABEL_GAP_PIXELS = 8;
 
-export interface Picked {
+interface Picked {
   readonly neuron: number;
   readonly x: number;
   readonly y: number;
@@ -190,9 +190,9 @@ export class BrainView {
   }
 
   /** Sets the neurons that may be lit from now on: those that spike in a visible run. */
-  expect(neurons: Iterable<number>, isBesideRun: boolean): void {
+  expect(neurons: Iterable<number>): void {
     this.#spiking = [...neurons];
-    this.#isBesideRun = isBesideRun;
+    this.#isBesideRun = true;
     this.#arrange();
     this.#dim();
   }
