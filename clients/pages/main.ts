@@ -407,7 +407,7 @@ async function ask(
   notices.status('Simulating …');
   form.allowRuns(false);
   try {
-    const response = await postRun(experiment);
+    const response = await postRun(experiment, stored!.model);
     if (request !== lastRequest) return undefined;
     const answer = runOf(response);
     settle();
@@ -451,7 +451,7 @@ async function repeat(): Promise<void> {
         const { response } = each;
         const seed = (response.seed + further.length + 1) % 2 ** 32;
         const { stimulus, duration_ms, intensity } = response;
-        further.push(runOf(await postRun({ stimulus, duration_ms, intensity, seed })));
+        further.push(runOf(await postRun({ stimulus, duration_ms, intensity, seed }, stored!.model)));
         furtherSeeds.set(each, further);
         if (request !== lastRequest) return;
       }

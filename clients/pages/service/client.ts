@@ -113,9 +113,16 @@ export function placeOf(run: FullRun): string {
   return places.get(run) ?? 'Computed earlier, and stored.';
 }
 
-export async function postRun(experiment: Experiment): Promise<FullRun> {
+/** @throws ServiceFailure if an answer is of another brain than that of the page */
+export function checkBrain(answer: { readonly model: string }, { id }: Model): void {
+  if (answer.model !== id)
+    throw new ServiceFailure('failed', 'The service has another model now; load the page again.');
+}
+
+export async function postRun(experiment: Experiment, model: Model): Promise<FullRun> {
   const place = placeFromNow();
   const run = await service.run(experiment as Parameters<typeof service.run>[0]);
+  checkBrain(run, model);
   places.set(run, place());
   return run;
 }
