@@ -60,6 +60,7 @@ let isLiveHere = false;
 /** True while the page waits for a run that was asked for. */
 let isAsking = false;
 let path: PathPanel | undefined;
+let selected: Selection | undefined;
 /** The run that plays on arrival. */
 let opening: Run | undefined;
 let current: Run | undefined;
@@ -155,6 +156,10 @@ function showFlyLarge(isLarge: boolean): void {
   byId('swap').ariaLabel = isLarge ? 'Show the brain large' : 'Show the fly large';
 }
 
+function isLive(): boolean {
+  return byId('stage').classList.contains('live');
+}
+
 /** Loads the code of the live fly when the user first asks for it. */
 function listenForLive(model: Model): void {
   const call = (ask: (each: Live) => void): void => {
@@ -171,6 +176,7 @@ function listenForLive(model: Model): void {
             if (!ROOM_FOR_ALL.matches) showFlyLarge(isLive);
             if (isLive) {
               dropRun();
+              path?.end();
               card?.show(undefined, undefined);
             } else if (current === undefined) void runFromAddress();
             else showRuns();
@@ -200,7 +206,7 @@ function listenForLive(model: Model): void {
     bringIntoView(byId('stimuli'));
   });
   const hand = {
-    isLive: () => byId('stage').classList.contains('live'),
+    isLive,
     hold: (stimulus: string) => call((each) => each.hold(stimulus)),
     letGo: (stimulus: string) => call((each) => each.letGo(stimulus)),
   };
@@ -234,7 +240,7 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
     .then(({ FlyView }) => {
       const build = (figure: HTMLElement) => new FlyView(model, playback, figure);
       flies = new Twins(build(byId('fly')), build, () => {
-        if (byId('stage').classList.contains('live')) void live?.then((each) => each.showOne());
+        if (isLive()) void live?.then((each) => each.showOne());
         else playRuns();
       });
       if (current !== undefined) flies.first.show(current.response);
@@ -281,14 +287,16 @@ async function loadAtlas(model: Model): Promise<void> {
   describePositions(loaded, model);
   showBrain(loaded);
   void live?.then((each) => each.seeBrain()).catch(() => undefined);
-  path = new PathPanel(model, loaded, (neurons) => stage?.light(neurons), showTwins);
+  const light = (neurons: readonly number[] | undefined): void =>
+    neurons === undefined ? stage?.mark(selected) : stage?.light(neurons);
+  path = new PathPanel(model, loaded, light, showTwins);
   card = new CardPanel(model, loaded, {
     onSelect: select,
     onFilter: (isFiltered) => results?.filter(isFiltered),
   });
   if (current !== undefined) {
     card.show(current, kept);
-    path.show(current);
+    if (!isLive()) path.show(current);
   }
   await results?.setAtlas(loaded);
 }
@@ -522,8 +530,7 @@ function playRuns(): void {
  * @returns false if there is no fly or no room for two, or if it has become live
  */
 function showTwins(intact: FullRun, lesioned: FullRun, names: string): boolean {
-  const isLive = byId('stage').classList.contains('live');
-  if (flies === undefined || current === undefined || isLive) return false;
+  if (flies === undefined || current === undefined || isLive()) return false;
   if (!flies.show(intact, lesioned, names)) return false;
   playback.show(current, kept);
   bringIntoView(byId('stage'));
@@ -543,6 +550,7 @@ function showResults(): void {
 
 /** Selects neurons everywhere on the page. */
 function select(selection: Selection | undefined): void {
+  selected = selection;
   stage?.mark(selection);
   results?.select(selection);
   card?.select(selection);
