@@ -448,6 +448,7 @@ async function storedRun(experiment: Experiment): Promise<Run | undefined> {
 /** Runs the visible experiments with further seeds, for a mean and standard deviation. */
 async function repeat(): Promise<void> {
   const request = ++lastRequest;
+  isAsking = true;
   form.allowRuns(false);
   byId<HTMLButtonElement>('repeat').disabled = true;
   const shown = [current, kept].filter((each) => each !== undefined);
