@@ -136,7 +136,8 @@ function present(model: Model, stored: StoredRuns): void {
   byId('keep').addEventListener('click', () => compareWith(current));
   byId('drop').addEventListener('click', () => compareWith(undefined));
   byId('repeat').addEventListener('click', () => void repeat());
-  addEventListener('hashchange', () => void runFromAddress());
+  // Back to the link of a dare changes more than the hash.
+  addEventListener('popstate', () => void runFromAddress());
   listenForLive(model);
   new ClipButton(playback, () => [stage, ...(flies?.shown ?? [])].filter((view) => view !== undefined));
   onThemeChange(() => {
