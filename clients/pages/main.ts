@@ -215,9 +215,15 @@ function listenForLive(model: Model): void {
   const fullScreen = byId('full-screen');
   fullScreen.hidden = !document.fullscreenEnabled;
   fullScreen.addEventListener('click', () => {
-    if (document.fullscreenElement === null) void byId('stage').requestFullscreen();
-    else void document.exitFullscreen();
+    if (document.fullscreenElement !== null) return void document.exitFullscreen();
+    byId('stage')
+      .requestFullscreen()
+      .catch(() => notices.brief('The browser did not allow full screen.'));
   });
+  // Full screen shows only what is in the stage.
+  document.addEventListener('fullscreenchange', () =>
+    (document.fullscreenElement ?? document.querySelector('main')!).append(byId('notices')),
+  );
 }
 
 /**

@@ -225,7 +225,7 @@ function listen(): void {
   byId('copy-command').addEventListener('click', () => notices.copy(byId('command').textContent ?? ''));
   byId('copy-link').addEventListener('click', () => {
     const hash = shown === undefined ? undefined : documentHash(shown);
-    if (hash === undefined) notices.status('This document is too long for a link.');
+    if (hash === undefined) notices.brief('This document is too long for a link.');
     else notices.copy(new URL(hash, location.href).href);
   });
 }
