@@ -92,8 +92,10 @@ byId('unstarted').remove();
 onLoading((sentence) => notices.loading(sentence));
 new NeuronSearch((place, selector) => {
   // A button must not overwrite text that the user edited.
-  if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
-  else form.add(place, selector);
+  const canAdd = byId('by-hand').hidden === true;
+  if (canAdd) form.add(place, selector);
+  else notices.brief('The form cannot show the document, so nothing was added.');
+  return canAdd;
 });
 offerNames(() => ownSetsOf(form.document));
 offerExamples();
