@@ -399,6 +399,11 @@ async function finish(document: Members): Promise<void> {
 
 /** Runs beside the form, without moving the focus or scrolling. */
 async function runPreview({ document, asked, note }: LiveRun): Promise<ServiceFailure | undefined> {
+  // A run whose button was pressed goes on.
+  if (outcome.isRunning) {
+    byId('live-state').textContent = 'The figure follows the controls again after this run.';
+    return undefined;
+  }
   job = undefined;
   notices.clear();
   const lines = requestLines(document as unknown as ExperimentDocument);
@@ -599,6 +604,7 @@ function onHead(asked: Members): void {
 /** @param again action of the retry button; by default, the experiment continues */
 function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
   const hadFocus = document.activeElement === stop;
+  previews.drop();
   allowRun();
   if (hadFocus) run.focus({ preventScroll: true });
   if (failure === undefined || FINAL.includes(failure.kind)) describeIfUnknown();
