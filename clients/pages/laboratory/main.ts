@@ -36,6 +36,8 @@ import { OutcomePanel } from './outcome-panel.js';
 import { ownSetsOf } from './selectors.js';
 
 const DRY_RUN_PAUSE_MS = 350;
+/** Pause before a change of the history that the browser has refused is tried again. */
+const HISTORY_PAUSE_MS = 1000;
 /** Lines of the text field; a longer document scrolls. */
 const MAX_LINES = 36;
 const FEWEST_LINES = 12;
@@ -85,6 +87,7 @@ let digest: string | undefined;
 let describing: Promise<void> | undefined;
 let asked = new AbortController();
 let pause: ReturnType<typeof setTimeout> | undefined;
+let keeping: ReturnType<typeof setTimeout> | undefined;
 
 // A tab computes no jobs.
 asJob.closest('label')!.hidden = byId('as-job-hint').hidden = IS_SITE;
@@ -240,7 +243,7 @@ function goBack(isRedo: boolean): void {
 
 function change(document: Members, how: Change): void {
   const control = globalThis.document.activeElement;
-  showDocument(document, 'form', how === 'chosen' ? undefined : control);
+  showDocument(document, how === 'dragged' ? 'drag' : 'form', how === 'chosen' ? undefined : control);
   runsWhenChecked = how === 'settled' && byId<HTMLInputElement>('live').checked ? 'live' : undefined;
   if (how === 'dragged' && byId<HTMLInputElement>('live').checked && !asJob.checked)
     previews.preview(document, priced);
@@ -248,12 +251,13 @@ function change(document: Members, how: Change): void {
 
 /**
  * Updates all parts that show the document, except the one where it was changed.
- * @param origin a `step` leaves the document before it in the history of the browser
+ * @param origin a `step` leaves the document before it in the history of the browser; a `drag` changes no history,
+ *   because browsers bound the number of changes in a time
  * @param control the control of the form that is typed in or dragged
  */
 function showDocument(
   given: Members,
-  origin: 'form' | 'text' | 'address' | 'suggestion' | 'step',
+  origin: 'form' | 'drag' | 'text' | 'address' | 'suggestion' | 'step',
   control?: unknown,
 ): void {
   const document = origin === 'text' ? given : namedTruly(given);
@@ -267,9 +271,9 @@ function showDocument(
     text.rows = Math.min(MAX_LINES, Math.max(FEWEST_LINES, text.value.split('\n').length + 1));
   }
   setByHand(false);
-  if (origin === 'form') form.rename(document);
+  if (origin === 'form' || origin === 'drag') form.rename(document);
   else form.write(document);
-  if (origin !== 'address') keepInHistory(document, origin === 'step');
+  if (origin !== 'address' && origin !== 'drag') keepInHistory(document, origin === 'step');
   byId<HTMLButtonElement>('undo').disabled = !drafts.canUndo;
   byId<HTMLButtonElement>('redo').disabled = !drafts.canRedo;
   compareOutcome();
@@ -282,9 +286,15 @@ function keepInHistory(document: Members, isStep: boolean): void {
   const hash = documentHash(document);
   const state = hash === undefined ? { document } : null;
   const address = hash ?? location.pathname;
-  // The id of a job stands only in the address.
-  if (isStep || experimentIn(location.hash).job !== undefined) history.pushState(state, '', address);
-  else history.replaceState(state, '', address);
+  clearTimeout(keeping);
+  try {
+    // The id of a job stands only in the address.
+    if (isStep || experimentIn(location.hash).job !== undefined) history.pushState(state, '', address);
+    else history.replaceState(state, '', address);
+  } catch {
+    // Safari allows 100 changes in 10 s.
+    keeping = setTimeout(() => keepInHistory(document, isStep), HISTORY_PAUSE_MS);
+  }
 }
 
 /** Marks a result that is of another document. @param id that of the document, if the service has said it */
@@ -512,6 +522,7 @@ function allowRun(): void {
 
 /** Shows the experiment of the address, or the opening if it names none. */
 function openAddress(): void {
+  clearTimeout(keeping);
   const { document: long } = (history.state ?? {}) as { readonly document?: Members };
   opening.isOpen = long === undefined && location.hash.length <= 1;
   if (long !== undefined) return showDocument(long, 'address');
