@@ -57,9 +57,11 @@ const drafts = new DraftHistory();
 const previews = new Previews(runPreview, (sentence) => (byId('live-state').textContent = sentence));
 const opening = new Opening(
   (document, isAtRest) => {
-    showDocument(document, 'address');
-    if (isAtRest) runsWhenChecked = 'live';
-    else previews.preview(document, priced);
+    showDocument(document, 'address', opening);
+    if (isAtRest) {
+      drafts.endChange();
+      runsWhenChecked = 'live';
+    } else previews.preview(document, priced);
   },
   (document) => {
     showDocument(document, 'step');
@@ -237,6 +239,8 @@ function listen(): void {
 
 /** Shows the document before the last change, or after it again. */
 function goBack(isRedo: boolean): void {
+  // The slider of the opening would not follow.
+  if (opening.isOpen) return;
   const document = isRedo ? drafts.redo() : drafts.undo();
   if (document !== undefined) showDocument(document, 'suggestion');
 }
