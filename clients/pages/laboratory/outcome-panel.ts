@@ -450,8 +450,10 @@ export class OutcomePanel {
     const findings = this.#findings;
     const kind = findings && this.#kind(findings);
     if (findings === undefined || kind === undefined) return;
+    const state = byId('save-state');
+    state.textContent = '';
     if (format === 'html' && this.#totals === undefined) {
-      this.#say('The report can be saved when the experiment is done.');
+      state.textContent = 'The report can be saved when the experiment is done.';
       return;
     }
     const { experiment, id } = findings.head;
@@ -459,7 +461,7 @@ export class OutcomePanel {
       const file = await this.#fileOf(format, findings, kind);
       if (file !== undefined) save(file, fileName(experiment.name, id, format));
     } catch (error) {
-      this.#say(`The file was not saved: ${asFailure(error).message}`);
+      state.textContent = `The file was not saved: ${asFailure(error).message}`;
     }
   }
 
