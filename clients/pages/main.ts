@@ -4,7 +4,7 @@ import { describeModel, describePositions } from './about.js';
 import { Twins } from './body/twins.js';
 import { CardPanel } from './cell-card.js';
 import { ClipButton } from './clip.js';
-import { byId } from './dom.js';
+import { byId, passFocus } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
 import { showGallery } from './gallery.js';
 import { Notices } from './notices.js';
@@ -458,6 +458,7 @@ async function repeat(): Promise<void> {
   isAsking = true;
   form.allowRuns(false);
   byId<HTMLButtonElement>('repeat').disabled = true;
+  passFocus(byId('repeat'), byId('trials-shown'));
   const shown = [current, kept].filter((each) => each !== undefined);
   try {
     for (const each of shown) {

@@ -1321,6 +1321,18 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('leaves the focus at the choice of a figure that has other choices', async () => {
+    const { page } = await open({ ...EVENTS, reports: { ...EVENTS.reports, escape: DOSE.reports.escape } });
+    await run(page);
+    const show = page.getByLabel('Show');
+    await show.focus();
+    for (const figure of await show.locator('option').allTextContents()) {
+      await show.selectOption(figure);
+      expect(await show.evaluate((choice) => choice === document.activeElement)).toBe(true);
+    }
+    await page.close();
+  });
+
   it('moves the focus from a button that goes to its field', async () => {
     const { page } = await open({ ...DOSE, constants: { synapse_mv: 0.3 } });
     await page.getByRole('button', { name: 'Set synapse back to 0.275' }).press('Enter');

@@ -1,6 +1,6 @@
 /** Starts the laboratory: connects the address, the form, the text of the document and the results. */
 import { describeModelLine } from '../about.js';
-import { byId, counted, element, grouped, pushButton } from '../dom.js';
+import { byId, counted, element, grouped, passFocus, pushButton } from '../dom.js';
 import { FINAL, Notices } from '../notices.js';
 import type { DryRun } from '../../../src/experiments/document/result.js';
 import { isResponders } from '../../../src/experiments/kinds/axes/each.js';
@@ -226,7 +226,10 @@ function listen(): void {
     if (shown !== undefined) showDocument(shown, 'form');
   });
   byId('go-on').addEventListener('click', goOn);
-  byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
+  byId('form-again').addEventListener('click', () => {
+    showDocument(form.document, 'suggestion');
+    byId('new').focus();
+  });
   // Between two long documents the address stays the same.
   addEventListener('popstate', () => openAddress());
   byId('copy-command').addEventListener('click', () => notices.copy(byId('command').textContent ?? ''));
@@ -278,8 +281,11 @@ function showDocument(
   if (origin === 'form' || origin === 'drag') form.rename(document);
   else form.write(document);
   if (origin !== 'address' && origin !== 'drag') keepInHistory(document, origin === 'step');
-  byId<HTMLButtonElement>('undo').disabled = !drafts.canUndo;
-  byId<HTMLButtonElement>('redo').disabled = !drafts.canRedo;
+  const [undo, redo] = [byId<HTMLButtonElement>('undo'), byId<HTMLButtonElement>('redo')];
+  undo.disabled = !drafts.canUndo;
+  redo.disabled = !drafts.canRedo;
+  passFocus(undo, redo);
+  passFocus(redo, undo);
   compareOutcome();
   showCommand();
   checkSoon(DRY_RUN_PAUSE_MS);
@@ -565,6 +571,7 @@ async function start(): Promise<void> {
 
 /** @param key idempotency key; the same on a retry, because the job may have begun without an answer */
 async function submit(document: ExperimentDocument, key: string): Promise<void> {
+  const hadFocus = globalThis.document.activeElement === run;
   isSubmitting = true;
   allowRun();
   try {
@@ -578,6 +585,7 @@ async function submit(document: ExperimentDocument, key: string): Promise<void> 
   } catch (error) {
     isSubmitting = false;
     onEnd(asFailure(error), () => void submit(document, key));
+    if (hadFocus && globalThis.document.activeElement === globalThis.document.body) run.focus();
   }
 }
 
