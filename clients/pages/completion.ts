@@ -4,7 +4,7 @@ import { element } from './dom.js';
 const PAUSE_MS = 200;
 const MAX_NAMES = 40;
 
-export interface Completion {
+interface Completion {
   /** Options of the fields that are completed. */
   readonly list: HTMLDataListElement;
   /** Finds names for the start of one; those that begin otherwise are not offered. */

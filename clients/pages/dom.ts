@@ -59,6 +59,12 @@ export function refill(container: HTMLElement, children: readonly HTMLElement[])
   next?.focus({ preventScroll: true });
 }
 
+/** Moves the focus from a control that is now hidden or disabled; the next Tab would begin at the top of the page. */
+export function passFocus(from: HTMLElement, to: HTMLElement): void {
+  if (document.activeElement !== from) return;
+  if (from.matches(':disabled') || from.getClientRects().length === 0) to.focus({ preventScroll: true });
+}
+
 /** A dot in the colour of styles.css with this name. */
 export function swatch(colour: string): HTMLElement {
   const created = element('span', { class: 'swatch' });

@@ -51,11 +51,22 @@ export class ExperimentForm {
       event.preventDefault();
       onSubmit(this.read());
     });
+    // An arrow key clicks the next stimulus, which it only chooses.
+    let isStepping = false;
+    this.#stimuli.addEventListener('keydown', ({ key }) => (isStepping = key.startsWith('Arrow')));
+    this.#stimuli.addEventListener('keyup', (event) => {
+      isStepping = false;
+      const { target, key } = event;
+      if (key !== ' ' || !(target instanceof HTMLInputElement) || !target.checked) return;
+      // The space bar does not click a stimulus that is chosen.
+      event.preventDefault();
+      target.click();
+    });
     // Use click and not change, so that a second tap on the same stimulus counts.
     this.#stimuli.addEventListener('click', ({ target }) => {
       if (!(target instanceof HTMLInputElement)) return;
       this.#explain();
-      onTap(this.read());
+      if (!isStepping) onTap(this.read());
     });
     this.#intensity.addEventListener('input', () => (this.#exactIntensity = Number(this.#intensity.value)));
     this.#form.addEventListener('input', () => this.#explain());

@@ -2,7 +2,7 @@
 import type { ExperimentAnswer, ExperimentDocument } from '#client';
 import { asInRun, lesionDocument } from '../../src/experiments/presets/lesion-document.js';
 import { drivesFrom } from '../fly/src/drive-formulas.js';
-import type { FullRun, Model } from './service/client.js';
+import { checkBrain, type FullRun, type Model } from './service/client.js';
 
 /** The run as it is, and without all neurons of the types. */
 export function lesionOf(run: FullRun, model: Model, types: readonly string[]): ExperimentDocument {
@@ -14,13 +14,15 @@ export function lesionOf(run: FullRun, model: Model, types: readonly string[]): 
 /**
  * The two conditions of a lesion. The answer leaves the second one out if the silenced neurons never spike.
  * @param run the run that the document repeats
+ * @throws ServiceFailure if the answer is of another brain
  */
 export function asRuns(
-  { conditions }: ExperimentAnswer,
+  answer: ExperimentAnswer,
   run: FullRun,
   model: Model,
 ): readonly [intact: FullRun, lesioned: FullRun] {
-  const [intact, lesioned] = conditions.map(({ reports, spikes }) =>
+  checkBrain(answer, model);
+  const [intact, lesioned] = answer.conditions.map(({ reports, spikes }) =>
     asRun(run, model, reports as unknown as BinnedReports, spikes?.mean ?? 0),
   );
   return [intact!, lesioned ?? intact!];

@@ -4,7 +4,7 @@ import { describeModel, describePositions } from './about.js';
 import { Twins } from './body/twins.js';
 import { CardPanel } from './cell-card.js';
 import { ClipButton } from './clip.js';
-import { byId } from './dom.js';
+import { byId, passFocus } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
 import { showGallery } from './gallery.js';
 import { Notices } from './notices.js';
@@ -60,6 +60,7 @@ let isLiveHere = false;
 /** True while the page waits for a run that was asked for. */
 let isAsking = false;
 let path: PathPanel | undefined;
+let selected: Selection | undefined;
 /** The run that plays on arrival. */
 let opening: Run | undefined;
 let current: Run | undefined;
@@ -135,7 +136,8 @@ function present(model: Model, stored: StoredRuns): void {
   byId('keep').addEventListener('click', () => compareWith(current));
   byId('drop').addEventListener('click', () => compareWith(undefined));
   byId('repeat').addEventListener('click', () => void repeat());
-  addEventListener('hashchange', () => void runFromAddress());
+  // Back to the link of a dare changes more than the hash.
+  addEventListener('popstate', () => void runFromAddress());
   listenForLive(model);
   new ClipButton(playback, () => [stage, ...(flies?.shown ?? [])].filter((view) => view !== undefined));
   onThemeChange(() => {
@@ -155,6 +157,10 @@ function showFlyLarge(isLarge: boolean): void {
   byId('swap').ariaLabel = isLarge ? 'Show the brain large' : 'Show the fly large';
 }
 
+function isLive(): boolean {
+  return byId('stage').classList.contains('live');
+}
+
 /** Loads the code of the live fly when the user first asks for it. */
 function listenForLive(model: Model): void {
   const call = (ask: (each: Live) => void): void => {
@@ -171,6 +177,7 @@ function listenForLive(model: Model): void {
             if (!ROOM_FOR_ALL.matches) showFlyLarge(isLive);
             if (isLive) {
               dropRun();
+              path?.end();
               card?.show(undefined, undefined);
             } else if (current === undefined) void runFromAddress();
             else showRuns();
@@ -200,7 +207,7 @@ function listenForLive(model: Model): void {
     bringIntoView(byId('stimuli'));
   });
   const hand = {
-    isLive: () => byId('stage').classList.contains('live'),
+    isLive,
     hold: (stimulus: string) => call((each) => each.hold(stimulus)),
     letGo: (stimulus: string) => call((each) => each.letGo(stimulus)),
   };
@@ -208,9 +215,15 @@ function listenForLive(model: Model): void {
   const fullScreen = byId('full-screen');
   fullScreen.hidden = !document.fullscreenEnabled;
   fullScreen.addEventListener('click', () => {
-    if (document.fullscreenElement === null) void byId('stage').requestFullscreen();
-    else void document.exitFullscreen();
+    if (document.fullscreenElement !== null) return void document.exitFullscreen();
+    byId('stage')
+      .requestFullscreen()
+      .catch(() => notices.brief('The browser did not allow full screen.'));
   });
+  // Full screen shows only what is in the stage.
+  document.addEventListener('fullscreenchange', () =>
+    (document.fullscreenElement ?? document.querySelector('main')!).append(byId('notices')),
+  );
 }
 
 /**
@@ -234,7 +247,7 @@ async function loadViews(model: Model, opened: Promise<void> | undefined): Promi
     .then(({ FlyView }) => {
       const build = (figure: HTMLElement) => new FlyView(model, playback, figure);
       flies = new Twins(build(byId('fly')), build, () => {
-        if (byId('stage').classList.contains('live')) void live?.then((each) => each.showOne());
+        if (isLive()) void live?.then((each) => each.showOne());
         else playRuns();
       });
       if (current !== undefined) flies.first.show(current.response);
@@ -281,14 +294,16 @@ async function loadAtlas(model: Model): Promise<void> {
   describePositions(loaded, model);
   showBrain(loaded);
   void live?.then((each) => each.seeBrain()).catch(() => undefined);
-  path = new PathPanel(model, loaded, (neurons) => stage?.light(neurons), showTwins);
+  const light = (neurons: readonly number[] | undefined): void =>
+    neurons === undefined ? stage?.mark(selected) : stage?.light(neurons);
+  path = new PathPanel(model, loaded, light, showTwins);
   card = new CardPanel(model, loaded, {
     onSelect: select,
     onFilter: (isFiltered) => results?.filter(isFiltered),
   });
   if (current !== undefined) {
     card.show(current, kept);
-    path.show(current);
+    if (!isLive()) path.show(current);
   }
   await results?.setAtlas(loaded);
 }
@@ -407,7 +422,7 @@ async function ask(
   notices.status('Simulating …');
   form.allowRuns(false);
   try {
-    const response = await postRun(experiment);
+    const response = await postRun(experiment, stored!.model);
     if (request !== lastRequest) return undefined;
     const answer = runOf(response);
     settle();
@@ -440,8 +455,10 @@ async function storedRun(experiment: Experiment): Promise<Run | undefined> {
 /** Runs the visible experiments with further seeds, for a mean and standard deviation. */
 async function repeat(): Promise<void> {
   const request = ++lastRequest;
+  isAsking = true;
   form.allowRuns(false);
   byId<HTMLButtonElement>('repeat').disabled = true;
+  passFocus(byId('repeat'), byId('trials-shown'));
   const shown = [current, kept].filter((each) => each !== undefined);
   try {
     for (const each of shown) {
@@ -451,7 +468,7 @@ async function repeat(): Promise<void> {
         const { response } = each;
         const seed = (response.seed + further.length + 1) % 2 ** 32;
         const { stimulus, duration_ms, intensity } = response;
-        further.push(runOf(await postRun({ stimulus, duration_ms, intensity, seed })));
+        further.push(runOf(await postRun({ stimulus, duration_ms, intensity, seed }, stored!.model)));
         furtherSeeds.set(each, further);
         if (request !== lastRequest) return;
       }
@@ -522,8 +539,7 @@ function playRuns(): void {
  * @returns false if there is no fly or no room for two, or if it has become live
  */
 function showTwins(intact: FullRun, lesioned: FullRun, names: string): boolean {
-  const isLive = byId('stage').classList.contains('live');
-  if (flies === undefined || current === undefined || isLive) return false;
+  if (flies === undefined || current === undefined || isLive()) return false;
   if (!flies.show(intact, lesioned, names)) return false;
   playback.show(current, kept);
   bringIntoView(byId('stage'));
@@ -543,6 +559,7 @@ function showResults(): void {
 
 /** Selects neurons everywhere on the page. */
 function select(selection: Selection | undefined): void {
+  selected = selection;
   stage?.mark(selection);
   results?.select(selection);
   card?.select(selection);

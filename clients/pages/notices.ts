@@ -4,6 +4,8 @@ import type { FailureKind, ServiceFailure } from './service/client.js';
 
 /** Failures for which trying again does not help. */
 export const FINAL: readonly FailureKind[] = ['refused', 'ended'];
+/** Time for which a short text stays that needs no answer. */
+const BRIEF_MS = 6000;
 const TITLES: Readonly<Record<FailureKind, string>> = {
   offline: 'No connection.',
   limited: 'Too many runs in a minute.',
@@ -15,6 +17,7 @@ const TITLES: Readonly<Record<FailureKind, string>> = {
 
 export class Notices {
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #fading: ReturnType<typeof setTimeout> | undefined;
   /** Aborted when the visible failure goes. */
   #shown = new AbortController();
   #text = '';
@@ -37,8 +40,15 @@ export class Notices {
 
   /** @param text empty clears the message */
   status(text: string): void {
+    clearTimeout(this.#fading);
     this.#text = text;
     this.#status.textContent = this.#loading || text;
+  }
+
+  /** Shows a text that needs no answer for some seconds. */
+  brief(text: string): void {
+    this.status(text);
+    this.#fading = setTimeout(() => this.status(''), BRIEF_MS);
   }
 
   /** @param sentence progress that replaces the status; empty if it is over */
@@ -52,8 +62,8 @@ export class Notices {
     // A page without TLS has no clipboard, so this throws.
     const copied = Promise.resolve().then(() => navigator.clipboard.writeText(text));
     copied.then(
-      () => this.status('Copied.'),
-      () => this.status('The browser did not allow copying.'),
+      () => this.brief('Copied.'),
+      () => this.brief('The browser did not allow copying.'),
     );
   }
 

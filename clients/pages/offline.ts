@@ -61,7 +61,9 @@ class SiteFiles {
       const path = method === 'GET' ? this.#pathOf(url) : undefined;
       if (path === undefined) return;
       const isFresh = this.#fresh.has(path);
-      event.respondWith(isFresh ? this.#fromHost(event.request, path) : this.#fromCache(path));
+      // A full disk stores nothing, which matters only to the installation.
+      const lasting = () => this.#fromCache(path).catch(() => fetch(event.request));
+      event.respondWith(isFresh ? this.#fromHost(event.request, path) : lasting());
     });
   }
 

@@ -36,30 +36,37 @@ export class PathPanel {
   #timers: ReturnType<typeof setTimeout>[] = [];
 
   /**
-   * @param onLight called with the neurons to mark; empty at the end
+   * @param onLight called with the neurons to mark; undefined at the end
    * @param onTwins called with two runs that have the same input events; the types named are silent in the second.
    *   Returns whether it shows them.
    */
   constructor(
     private readonly model: Model,
     private readonly atlas: CompactAtlas,
-    private readonly onLight: (neurons: readonly number[]) => void,
+    private readonly onLight: (neurons: readonly number[] | undefined) => void,
     private readonly onTwins: (intact: FullRun, lesioned: FullRun, names: string) => boolean,
   ) {
     this.#details.addEventListener('toggle', () => {
       this.#stop();
       if (this.#details.open) void this.#load();
-      else onLight([]);
+      else onLight(undefined);
     });
   }
 
   show(run: Run): void {
     if (run === this.#run) return;
     this.#stop();
-    if (this.#run !== undefined && this.#details.open) this.onLight([]);
+    if (this.#run !== undefined && this.#details.open) this.onLight(undefined);
     this.#run = run;
     this.#panel.replaceChildren();
     if (this.#details.open) void this.#load();
+  }
+
+  /** Ends the path until a run is shown again. */
+  end(): void {
+    this.#stop();
+    this.#run = undefined;
+    this.onLight(undefined);
   }
 
   #stop(): void {
@@ -160,7 +167,7 @@ export class PathPanel {
     });
     const light = (lit: number | undefined): void => {
       buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(at === lit)));
-      this.onLight(lit === undefined ? [] : stations[lit]!.neurons);
+      this.onLight(lit === undefined ? undefined : stations[lit]!.neurons);
     };
     const items = stations.map(({ role, types, neurons, rateHz, firstMs }, at) => {
       const began =

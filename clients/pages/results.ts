@@ -1,7 +1,7 @@
 /** Shows the results of a run, and of the run with which it is compared. */
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../src/engine/connectome/populations.js';
-import { byId, element, grouped, swatch, terms } from './dom.js';
+import { byId, counted, element, grouped, passFocus, swatch, terms } from './dom.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
 import { channelPanel, type Trials } from './plots/channel-rows.js';
 import type { RasterOrder, SpikeRaster } from './plots/spike-raster-plot.js';
@@ -169,11 +169,12 @@ export class Results {
       : silent.length > 0
         ? `Silent: ${silent.join(', ')}.`
         : '';
-    byId('trials-shown').textContent =
-      trials.length === 1
-        ? 'One run; a step of a channel is one spike of one of its neurons.'
-        : `Mean and population standard deviation of ${trials.length} seeds.`;
-    byId('repeat').hidden = trials.length > 1;
+    const seeds = [trials, keptTrials ?? trials].map(({ length }) => length) as [number, number];
+    const ofKept = seeds[0] === seeds[1] ? '' : `; of the kept run: ${counted(seeds[1], 'seed')}`;
+    byId('trials-shown').textContent = seeds.every((number) => number === 1)
+      ? 'One run; a step of a channel is one spike of one of its neurons.'
+      : `Mean and population standard deviation of ${counted(seeds[0], 'seed')}${ofKept}.`;
+    byId('repeat').hidden = !seeds.includes(1);
   }
 
   #loudest({ response }: Run): string {
@@ -192,6 +193,7 @@ export class Results {
       ...(kept === undefined ? [] : [line('kept', 'Kept: ', kept)]),
     );
     byId('drop').hidden = kept === undefined;
+    passFocus(byId('drop'), byId('keep'));
   }
 
   #showSummary({ run, kept }: Shown): void {

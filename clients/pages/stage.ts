@@ -76,7 +76,7 @@ export class Stage {
     this.#run = run;
     this.#kept = kept;
     this.#spiking = new Set([...run.counts.keys(), ...(kept?.counts.keys() ?? [])]);
-    this.#view.expect(this.#spiking, true);
+    this.#view.expect(this.#spiking);
     byId('comparison').hidden = kept === undefined;
     this.playback.refresh();
   }
@@ -88,7 +88,7 @@ export class Stage {
   setLive(neurons: Iterable<number>): void {
     if (!this.#isLive) this.#view.light.fill(0);
     this.#isLive = true;
-    this.#view.expect(neurons, true);
+    this.#view.expect(neurons);
     byId('comparison').hidden = true;
   }
 

@@ -26,7 +26,7 @@ const CACHE = 'brain';
 const NAMED_BY_CONTENT = /[0-9a-f]{16,}\.connectome(\.gz)?$/;
 
 /** The bytes of a connectome file as it is stored: a site holds its brain compressed. They are not checked yet. */
-export interface LoadedBrain {
+interface LoadedBrain {
   readonly bytes: ArrayBuffer;
   /** Names the file in errors. */
   readonly source: string;

@@ -201,6 +201,12 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     await expectText(page, '#dare-outcome', /The same bytes as in the link: experiment [0-9a-f]{32}\./);
     expect(await page.locator('#dare-outcome b').textContent()).toBe(verdict);
     expect(await page.locator('#dare-link').textContent()).toBe(link);
+    await expectText(page, '#key', /^Loom/);
+    await page.getByRole('radio', { name: 'Heat' }).check();
+    await expectText(page, '#key', /^Heat/);
+    await page.goBack();
+    await expectText(page, '#key', /^Loom/);
+    expect(page.url()).toBe(link);
     const other = '0'.repeat(32);
     await page.goto(link.replace(/id=.*/, `id=${other}`));
     await expectText(page, '#dare-outcome', new RegExp(`Another model: the link has experiment ${other}`));

@@ -988,6 +988,18 @@ describeWith(['chromium'], 'the laboratory', () => {
     await expectText(page, '#progress-text', /^1 condition of 8 trials: [^A]*$/);
     expect(asked.at(-1)).toMatchObject({ trials: 8, inputs: { loom: { rate_hz: 200 } } });
     expect(await page.getByRole('textbox', { name: 'Rate (Hz)' }).inputValue()).toBe('200');
+
+    // An experiment whose button was pressed goes on.
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/format=ndjson/, (route) => released.then(() => route.continue()));
+    await page.locator('#run:enabled').click();
+    await expectText(page, '#progress-text', /^Running/);
+    await drag(50, 'input');
+    await expectText(page, '#live-state', /^The figure follows the controls again after this run\.$/);
+    release();
+    await expectText(page, '#progress-text', /^1 condition of 8 trials: [^A]*$/);
+    expect(asked.at(-1)).toMatchObject({ trials: 8, inputs: { loom: { rate_hz: 200 } } });
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -1305,6 +1317,18 @@ describeWith(['chromium'], 'the laboratory', () => {
     for (const kind of ['pattern', 'spikes', 'poisson']) {
       await events.selectOption(kind);
       expect(await events.evaluate((choice) => choice === document.activeElement)).toBe(true);
+    }
+    await page.close();
+  });
+
+  it('leaves the focus at the choice of a figure that has other choices', async () => {
+    const { page } = await open({ ...EVENTS, reports: { ...EVENTS.reports, escape: DOSE.reports.escape } });
+    await run(page);
+    const show = page.getByLabel('Show');
+    await show.focus();
+    for (const figure of await show.locator('option').allTextContents()) {
+      await show.selectOption(figure);
+      expect(await show.evaluate((choice) => choice === document.activeElement)).toBe(true);
     }
     await page.close();
   });

@@ -172,6 +172,16 @@ describeWith(['chromium'], 'memory of the page', () => {
     await page.locator('#results').waitFor();
     await page.locator('#rates svg').waitFor();
     expect(await page.locator('#rates .band').count()).toBe(0);
+    // A live fly ends the repetition, and its notice.
+    await page.route(`**${RUN_PATH}*`, () => undefined);
+    await page.getByRole('button', { name: 'Repeat with 4 more seeds' }).click();
+    await expectText(page, '#status', /^Repeating/);
+    await page.locator('#live-start:enabled').click();
+    await expectText(page, '#status', /^$/);
+    await page.getByRole('button', { name: 'Back to recorded runs' }).click();
+    await page.unroute(`**${RUN_PATH}*`);
+    await page.reload();
+    await page.locator('#rates svg').waitFor();
     await page.getByRole('button', { name: 'Repeat with 4 more seeds' }).click();
     await expectText(page, '#trials-shown', /of 5 seeds/);
     await page.locator('#rates .band').nth(3).waitFor();

@@ -197,8 +197,17 @@ describeWith(['chromium'], 'the page', () => {
     await page.locator('input[value=loom]').focus();
     await page.keyboard.press('ArrowRight');
     expect(await page.locator('input[name=stimulus]:checked').getAttribute('value')).toBe('food');
+    // An arrow key only chooses.
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press(' ');
+    await expectText(page, '#key', /Stimulus food/);
+    await page.goBack();
+    await expectText(page, '#key', /Stimulus loom/);
+    await page.goForward();
     await expectText(page, '#key', /Stimulus food/);
     await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press(' ');
     await expectText(page, '#key', /Stimulus loom/);
     expect(await page.locator('#recorded').isVisible()).toBe(true);
     await page.keyboard.press('Enter');

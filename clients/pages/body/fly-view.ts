@@ -76,7 +76,6 @@ export class FlyView {
     this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
     // Checking for errors would wait for the shader compiler.
     this.#renderer.debug.checkShaderErrors = false;
-    this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAX_PIXEL_RATIO));
     this.#ground = groundMarks();
     const [sun, rim] = [new DirectionalLight('#fff3dd', 2.6), new DirectionalLight('#9ab8ff', 1.6)];
     sun.position.set(3, 6, 4);
@@ -189,6 +188,7 @@ export class FlyView {
   #fit(): void {
     const { clientWidth, clientHeight } = this.frame;
     if (clientWidth === 0 || clientHeight === 0) return;
+    this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAX_PIXEL_RATIO));
     this.#renderer.setSize(clientWidth, clientHeight, false);
     this.#camera.aspect = clientWidth / clientHeight;
     this.#camera.updateProjectionMatrix();

@@ -40,7 +40,7 @@ const LOWERED = 0.05;
 /** Gap between the names of the two sides of the brain. */
 const LABEL_GAP_PIXELS = 8;
 
-export interface Picked {
+interface Picked {
   readonly neuron: number;
   readonly x: number;
   readonly y: number;
@@ -50,7 +50,6 @@ export class BrainView {
   /** Brightness: byte 0 of each neuron for the run, byte 1 for the kept run. Call show() after changes. */
   light = new Uint8Array();
   readonly #gl: WebGL2RenderingContext;
-  readonly #pixelRatio = Math.min(devicePixelRatio, MAX_PIXEL_RATIO);
   readonly #camera: Orbit;
   readonly #uniforms: Record<string, number | boolean | number[]>;
   #atlas!: CompactAtlas;
@@ -91,7 +90,6 @@ export class BrainView {
     if (gl === null) throw new Error('There is no WebGL 2.');
     this.#gl = gl;
     this.#uniforms = {
-      pixelRatio: this.#pixelRatio,
       restSize: REST_SIZE,
       glowSize: GLOW_SIZE,
       restStrength: REST_STRENGTH.dark,
@@ -190,9 +188,9 @@ export class BrainView {
   }
 
   /** Sets the neurons that may be lit from now on: those that spike in a visible run. */
-  expect(neurons: Iterable<number>, isBesideRun: boolean): void {
+  expect(neurons: Iterable<number>): void {
     this.#spiking = [...neurons];
-    this.#isBesideRun = isBesideRun;
+    this.#isBesideRun = true;
     this.#arrange();
     this.#dim();
   }
@@ -343,14 +341,16 @@ export class BrainView {
     const before = this.#fittingDistance();
     this.#size = { width: clientWidth, height: clientHeight };
     this.#labelWidth = Math.max(...this.sideLabels.map(({ offsetWidth }) => offsetWidth)) + LABEL_GAP_PIXELS;
-    this.canvas.width = Math.floor(clientWidth * this.#pixelRatio);
-    this.canvas.height = Math.floor(clientHeight * this.#pixelRatio);
+    const pixelRatio = Math.min(devicePixelRatio, MAX_PIXEL_RATIO);
+    this.canvas.width = Math.floor(clientWidth * pixelRatio);
+    this.canvas.height = Math.floor(clientHeight * pixelRatio);
     const after = this.#fittingDistance();
     this.#camera.keepBetween(0, Infinity);
     this.#camera.nearer(before / after);
     this.#camera.keepBetween(0.2 * after, 1.5 * after);
     this.#fitMarks();
-    this.#uniforms['pixelsPerUnit'] = (clientHeight * this.#pixelRatio) / (2 * TANGENT);
+    this.#uniforms['pixelRatio'] = pixelRatio;
+    this.#uniforms['pixelsPerUnit'] = (clientHeight * pixelRatio) / (2 * TANGENT);
   }
 
   #onKey(event: KeyboardEvent): void {

@@ -9,11 +9,11 @@ const ATTRIBUTES = {
   traits: { at: 1, size: 4, isNormalized: false },
   light: { at: 2, size: 4, isNormalized: true },
 } as const;
-export type Attribute = keyof typeof ATTRIBUTES;
+type Attribute = keyof typeof ATTRIBUTES;
 type Values = Float32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
 /** Values of uniforms by their names; arrays are flat. */
-export type Uniforms = Readonly<Record<string, number | boolean | Float32List>>;
+type Uniforms = Readonly<Record<string, number | boolean | Float32List>>;
 
 export class PointPass {
   readonly #values = new Map<Attribute, Values>();

@@ -5,7 +5,7 @@ import { EXAMPLES } from './examples.js';
 import { isMembers, type Json } from './json.js';
 
 /** The experiment that an address names. */
-export interface AddressedExperiment {
+interface AddressedExperiment {
   readonly document?: Json;
   readonly job?: string;
   /** The reason if the address seems to name an experiment but does not. */

@@ -166,7 +166,7 @@ export function courseFigure({ times_ms: times, values }: Members): Control | un
   return h('span', { class: 'course-figure', 'aria-hidden': true }, drawn);
 }
 
-export interface NeuronListOptions {
+interface NeuronListOptions {
   /** Completes "Add neurons to ...". */
   readonly label: string;
   readonly selector: Selector;

@@ -1,6 +1,6 @@
 /** Starts the laboratory: connects the address, the form, the text of the document and the results. */
 import { describeModelLine } from '../about.js';
-import { byId, counted, element, grouped, pushButton } from '../dom.js';
+import { byId, counted, element, grouped, passFocus, pushButton } from '../dom.js';
 import { FINAL, Notices } from '../notices.js';
 import type { DryRun } from '../../../src/experiments/document/result.js';
 import { isResponders } from '../../../src/experiments/kinds/axes/each.js';
@@ -36,6 +36,8 @@ import { OutcomePanel } from './outcome-panel.js';
 import { ownSetsOf } from './selectors.js';
 
 const DRY_RUN_PAUSE_MS = 350;
+/** Pause before a change of the history that the browser has refused is tried again. */
+const HISTORY_PAUSE_MS = 1000;
 /** Lines of the text field; a longer document scrolls. */
 const MAX_LINES = 36;
 const FEWEST_LINES = 12;
@@ -55,9 +57,11 @@ const drafts = new DraftHistory();
 const previews = new Previews(runPreview, (sentence) => (byId('live-state').textContent = sentence));
 const opening = new Opening(
   (document, isAtRest) => {
-    showDocument(document, 'address');
-    if (isAtRest) runsWhenChecked = 'live';
-    else previews.preview(document, priced);
+    showDocument(document, 'address', opening);
+    if (isAtRest) {
+      drafts.endChange();
+      runsWhenChecked = 'live';
+    } else previews.preview(document, priced);
   },
   (document) => {
     showDocument(document, 'step');
@@ -85,6 +89,7 @@ let digest: string | undefined;
 let describing: Promise<void> | undefined;
 let asked = new AbortController();
 let pause: ReturnType<typeof setTimeout> | undefined;
+let keeping: ReturnType<typeof setTimeout> | undefined;
 
 // A tab computes no jobs.
 asJob.closest('label')!.hidden = byId('as-job-hint').hidden = IS_SITE;
@@ -92,8 +97,10 @@ byId('unstarted').remove();
 onLoading((sentence) => notices.loading(sentence));
 new NeuronSearch((place, selector) => {
   // A button must not overwrite text that the user edited.
-  if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
-  else form.add(place, selector);
+  const canAdd = byId('by-hand').hidden === true;
+  if (canAdd) form.add(place, selector);
+  else notices.brief('The form cannot show the document, so nothing was added.');
+  return canAdd;
 });
 offerNames(() => ownSetsOf(form.document));
 offerExamples();
@@ -219,26 +226,31 @@ function listen(): void {
     if (shown !== undefined) showDocument(shown, 'form');
   });
   byId('go-on').addEventListener('click', goOn);
-  byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
+  byId('form-again').addEventListener('click', () => {
+    showDocument(form.document, 'suggestion');
+    byId('new').focus();
+  });
   // Between two long documents the address stays the same.
   addEventListener('popstate', () => openAddress());
   byId('copy-command').addEventListener('click', () => notices.copy(byId('command').textContent ?? ''));
   byId('copy-link').addEventListener('click', () => {
     const hash = shown === undefined ? undefined : documentHash(shown);
-    if (hash === undefined) notices.status('This document is too long for a link.');
+    if (hash === undefined) notices.brief('This document is too long for a link.');
     else notices.copy(new URL(hash, location.href).href);
   });
 }
 
 /** Shows the document before the last change, or after it again. */
 function goBack(isRedo: boolean): void {
+  // The slider of the opening would not follow.
+  if (opening.isOpen) return;
   const document = isRedo ? drafts.redo() : drafts.undo();
   if (document !== undefined) showDocument(document, 'suggestion');
 }
 
 function change(document: Members, how: Change): void {
   const control = globalThis.document.activeElement;
-  showDocument(document, 'form', how === 'chosen' ? undefined : control);
+  showDocument(document, how === 'dragged' ? 'drag' : 'form', how === 'chosen' ? undefined : control);
   runsWhenChecked = how === 'settled' && byId<HTMLInputElement>('live').checked ? 'live' : undefined;
   if (how === 'dragged' && byId<HTMLInputElement>('live').checked && !asJob.checked)
     previews.preview(document, priced);
@@ -246,12 +258,13 @@ function change(document: Members, how: Change): void {
 
 /**
  * Updates all parts that show the document, except the one where it was changed.
- * @param origin a `step` leaves the document before it in the history of the browser
+ * @param origin a `step` leaves the document before it in the history of the browser; a `drag` changes no history,
+ *   because browsers bound the number of changes in a time
  * @param control the control of the form that is typed in or dragged
  */
 function showDocument(
   given: Members,
-  origin: 'form' | 'text' | 'address' | 'suggestion' | 'step',
+  origin: 'form' | 'drag' | 'text' | 'address' | 'suggestion' | 'step',
   control?: unknown,
 ): void {
   const document = origin === 'text' ? given : namedTruly(given);
@@ -265,11 +278,14 @@ function showDocument(
     text.rows = Math.min(MAX_LINES, Math.max(FEWEST_LINES, text.value.split('\n').length + 1));
   }
   setByHand(false);
-  if (origin === 'form') form.rename(document);
+  if (origin === 'form' || origin === 'drag') form.rename(document);
   else form.write(document);
-  if (origin !== 'address') keepInHistory(document, origin === 'step');
-  byId<HTMLButtonElement>('undo').disabled = !drafts.canUndo;
-  byId<HTMLButtonElement>('redo').disabled = !drafts.canRedo;
+  if (origin !== 'address' && origin !== 'drag') keepInHistory(document, origin === 'step');
+  const [undo, redo] = [byId<HTMLButtonElement>('undo'), byId<HTMLButtonElement>('redo')];
+  undo.disabled = !drafts.canUndo;
+  redo.disabled = !drafts.canRedo;
+  passFocus(undo, redo);
+  passFocus(redo, undo);
   compareOutcome();
   showCommand();
   checkSoon(DRY_RUN_PAUSE_MS);
@@ -280,9 +296,15 @@ function keepInHistory(document: Members, isStep: boolean): void {
   const hash = documentHash(document);
   const state = hash === undefined ? { document } : null;
   const address = hash ?? location.pathname;
-  // The id of a job stands only in the address.
-  if (isStep || experimentIn(location.hash).job !== undefined) history.pushState(state, '', address);
-  else history.replaceState(state, '', address);
+  clearTimeout(keeping);
+  try {
+    // The id of a job stands only in the address.
+    if (isStep || experimentIn(location.hash).job !== undefined) history.pushState(state, '', address);
+    else history.replaceState(state, '', address);
+  } catch {
+    // Safari allows 100 changes in 10 s.
+    keeping = setTimeout(() => keepInHistory(document, isStep), HISTORY_PAUSE_MS);
+  }
 }
 
 /** Marks a result that is of another document. @param id that of the document, if the service has said it */
@@ -397,6 +419,11 @@ async function finish(document: Members): Promise<void> {
 
 /** Runs beside the form, without moving the focus or scrolling. */
 async function runPreview({ document, asked, note }: LiveRun): Promise<ServiceFailure | undefined> {
+  // A run whose button was pressed goes on.
+  if (outcome.isRunning) {
+    byId('live-state').textContent = 'The figure follows the controls again after this run.';
+    return undefined;
+  }
   job = undefined;
   notices.clear();
   const lines = requestLines(document as unknown as ExperimentDocument);
@@ -505,6 +532,7 @@ function allowRun(): void {
 
 /** Shows the experiment of the address, or the opening if it names none. */
 function openAddress(): void {
+  clearTimeout(keeping);
   const { document: long } = (history.state ?? {}) as { readonly document?: Members };
   opening.isOpen = long === undefined && location.hash.length <= 1;
   if (long !== undefined) return showDocument(long, 'address');
@@ -543,6 +571,7 @@ async function start(): Promise<void> {
 
 /** @param key idempotency key; the same on a retry, because the job may have begun without an answer */
 async function submit(document: ExperimentDocument, key: string): Promise<void> {
+  const hadFocus = globalThis.document.activeElement === run;
   isSubmitting = true;
   allowRun();
   try {
@@ -556,6 +585,7 @@ async function submit(document: ExperimentDocument, key: string): Promise<void> 
   } catch (error) {
     isSubmitting = false;
     onEnd(asFailure(error), () => void submit(document, key));
+    if (hadFocus && globalThis.document.activeElement === globalThis.document.body) run.focus();
   }
 }
 
@@ -597,6 +627,7 @@ function onHead(asked: Members): void {
 /** @param again action of the retry button; by default, the experiment continues */
 function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
   const hadFocus = document.activeElement === stop;
+  previews.drop();
   allowRun();
   if (hadFocus) run.focus({ preventScroll: true });
   if (failure === undefined || FINAL.includes(failure.kind)) describeIfUnknown();

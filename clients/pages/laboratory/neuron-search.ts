@@ -31,7 +31,8 @@ export class NeuronSearch {
   #asked = new AbortController();
   #pause: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly onChoice: (place: Place, selector: string) => void) {
+  /** @param onChoice adds neurons to the experiment; returns whether it could */
+  constructor(private readonly onChoice: (place: Place, selector: string) => boolean) {
     this.#side.append(...SIDE_CHOICES.map(([side, label]) => new Option(label, side)));
     byId('search').addEventListener('submit', (event) => {
       event.preventDefault();
@@ -96,8 +97,9 @@ export class NeuronSearch {
       const all = `${grouped(found.count)} neurons of ${counted(types.length, 'type')}`;
       parts.push(found.count === 0 ? 'no type' : `${all}: ${sidesInWords(Object.entries(found.sides))}`);
     }
-    const hidden = Math.max(0, types.length - MAX_RESULTS);
-    this.#status.textContent = `${parts.join('; ')}.${hidden > 0 ? ` The first ${MAX_RESULTS} types are listed.` : ''}`;
+    const long = Object.entries({ sets, types }).filter(([, { length }]) => length > MAX_RESULTS);
+    const cut = long.map(([kind]) => ` The first ${MAX_RESULTS} ${kind} are listed.`);
+    this.#status.textContent = `${parts.join('; ')}.${cut.join('')}`;
   }
 
   #show(rows: readonly Found[]): void {
@@ -108,8 +110,8 @@ export class NeuronSearch {
     const buttons = Object.entries(PLACES).map(([place, text]) => {
       const add = (): void => {
         const side = this.#side.value;
-        this.onChoice(place as Place, side === '' ? name : `${name}:${side}`);
-        this.#status.textContent = `${name} is in the experiment: ${text.toLowerCase()}.`;
+        if (this.onChoice(place as Place, side === '' ? name : `${name}:${side}`))
+          this.#status.textContent = `${name} is in the experiment: ${text.toLowerCase()}.`;
       };
       return pushButton(text, add, { 'aria-label': `${text} ${name}` });
     });

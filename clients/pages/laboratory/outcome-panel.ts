@@ -8,7 +8,7 @@ import type { Look } from '../../../src/experiments/figures/figure-file.js';
 import { haveSameNeurons } from '../../../src/engine/connectome/model-id.js';
 import { eventReports, measuredReports } from '../../../src/experiments/figures/report-figures.js';
 import { eventKindOf } from '../../../src/experiments/kinds/report-kinds.js';
-import { byId, choiceOf, counted, element, grouped, save, terms } from '../dom.js';
+import { byId, choiceOf, counted, element, grouped, passFocus, save, terms } from '../dom.js';
 import { drawnIn } from '../plots/figure-box.js';
 import { asFailure, service, ServiceFailure } from '../service/client.js';
 import { type NeuronIndex, neuronIndexOfBrain } from '../service/neuron-index.js';
@@ -102,6 +102,7 @@ export class OutcomePanel {
   /** Says whether the results are of another document than that of the form. */
   setOther(isOther: boolean): void {
     this.#panel.classList.toggle('of-other', isOther);
+    passFocus(byId('show-other'), byId('outcome-heading'));
   }
 
   /** Removes the results. */
@@ -289,6 +290,7 @@ export class OutcomePanel {
     // Between conditions, the bar shows the progress of trials.
     this.#progress.value = Math.max(done, progress === undefined ? 0 : progress.share * progress.conditions);
     this.#goOn.hidden = isLive || (this.#state !== 'stopped' && this.#state !== 'broken');
+    passFocus(this.#goOn, byId('outcome-heading'));
     const conditions = `${grouped(done)} of ${grouped(expected)} conditions`;
     const { trials, secondsLeft } = progress ?? {};
     const details = [
@@ -326,6 +328,7 @@ export class OutcomePanel {
     const key = JSON.stringify(shown);
     if (tools.dataset['key'] === key) return;
     tools.dataset['key'] = key;
+    const focused = (document.activeElement as HTMLElement | null)?.dataset['choice'];
     tools.replaceChildren(
       ...shown.map((choice) => {
         const { name, label, values } = choice;
@@ -338,6 +341,7 @@ export class OutcomePanel {
         return element('label', {}, `${label} `, select);
       }),
     );
+    tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`)?.focus();
   }
 
   readonly #chosen = ({ name, values }: Choice): string => {
@@ -429,6 +433,7 @@ export class OutcomePanel {
     note.hidden = rows <= this.#rowsShown;
     note.firstElementChild!.textContent = `The first ${this.#rowsShown} of ${grouped(rows)} rows${order}.`;
     // The same button in each drawing, because it may be pressed between two.
+    passFocus(byId('all-rates'), table.parentElement!);
     byId('all-rates').textContent = `Show all ${grouped(rows)} rows`;
     byId('rates-of-reports').hidden = measuredReports(experiment).length === 0;
   }
@@ -450,8 +455,10 @@ export class OutcomePanel {
     const findings = this.#findings;
     const kind = findings && this.#kind(findings);
     if (findings === undefined || kind === undefined) return;
+    const state = byId('save-state');
+    state.textContent = '';
     if (format === 'html' && this.#totals === undefined) {
-      this.#say('The report can be saved when the experiment is done.');
+      state.textContent = 'The report can be saved when the experiment is done.';
       return;
     }
     const { experiment, id } = findings.head;
@@ -459,7 +466,7 @@ export class OutcomePanel {
       const file = await this.#fileOf(format, findings, kind);
       if (file !== undefined) save(file, fileName(experiment.name, id, format));
     } catch (error) {
-      this.#say(`The file was not saved: ${asFailure(error).message}`);
+      state.textContent = `The file was not saved: ${asFailure(error).message}`;
     }
   }
 

@@ -3,7 +3,7 @@
 /** If a finger moves within this time, it scrolls the page and does not start a live fly. */
 const FINGER_PATIENCE_MS = 150;
 
-export interface Hand {
+interface Hand {
   /** True if the fly is live already. */
   readonly isLive: () => boolean;
   readonly hold: (stimulus: string) => void;

@@ -41,7 +41,7 @@ interface Views {
   readonly atlas: CompactAtlas | undefined;
 }
 
-export interface LiveParts {
+interface LiveParts {
   readonly model: Model;
   readonly playback: Playback;
   readonly view: () => Views;

@@ -17,7 +17,7 @@ const USUAL = ['walk', 'turn'];
 /** Weaker drives move nothing. */
 const FAINTEST = 0.05;
 
-export interface SeamStep {
+interface SeamStep {
   readonly durationMs: number;
   /** Rates in Hz of the stimuli that are on. */
   readonly given: Readonly<Record<string, number>>;

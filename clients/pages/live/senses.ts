@@ -4,7 +4,7 @@
  */
 
 /** The stimulus that is an object at a distance; all others are on or off. */
-export const THREAT = 'loom';
+const THREAT = 'loom';
 /** Shortest duration of a tap, in brain time. A shorter one could fall between two steps. */
 export const SHORTEST_ACT_MS = 250;
 /** Beyond this distance, in halves of the canvas of the fly, nothing is near. */

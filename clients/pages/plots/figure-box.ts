@@ -11,7 +11,7 @@ function screenPalette(): Palette {
 }
 
 /** @param source one svg element as text */
-export function svgElement(source: string): SVGSVGElement {
+function svgElement(source: string): SVGSVGElement {
   const { documentElement } = new DOMParser().parseFromString(source, 'image/svg+xml');
   return document.importNode(documentElement as unknown as SVGSVGElement, true);
 }

@@ -29,7 +29,7 @@ interface Rows {
   readonly bands: readonly Band[];
 }
 
-export interface RasterContent {
+interface RasterContent {
   readonly run: Run;
   readonly kept: Run | undefined;
   readonly order: RasterOrder;

@@ -113,9 +113,16 @@ export function placeOf(run: FullRun): string {
   return places.get(run) ?? 'Computed earlier, and stored.';
 }
 
-export async function postRun(experiment: Experiment): Promise<FullRun> {
+/** @throws ServiceFailure if an answer is of another brain than that of the page */
+export function checkBrain(answer: { readonly model: string }, { id }: Model): void {
+  if (answer.model !== id)
+    throw new ServiceFailure('failed', 'The service has another model now; load the page again.');
+}
+
+export async function postRun(experiment: Experiment, model: Model): Promise<FullRun> {
   const place = placeFromNow();
   const run = await service.run(experiment as Parameters<typeof service.run>[0]);
+  checkBrain(run, model);
   places.set(run, place());
   return run;
 }
@@ -142,6 +149,13 @@ export function asFailure(error: unknown): ServiceFailure {
   if (error instanceof SyntaxError) {
     const message = 'The answer is not JSON, so it is not from the service.';
     return new ServiceFailure('failed', message, DEFAULT_RETRY_S);
+  }
+  // The words of Chromium, Firefox and Safari.
+  if (error instanceof TypeError && /import(ed|ing).* module/i.test(error.message)) {
+    const message =
+      'A part of this page did not arrive. If the connection works, the page is older than its service: ' +
+      'load it again. Its address keeps the experiment, and the same experiment gives the same result.';
+    return new ServiceFailure('offline', message, DEFAULT_RETRY_S);
   }
   // fetch throws a TypeError if nothing answers. Other TypeErrors are bugs, but look the same.
   if (error instanceof TypeError) {

@@ -5,7 +5,7 @@
 import type { FullRun, Model } from './client.js';
 import { equal, type Experiment } from './experiment.js';
 
-export const MAX_STORED_RUNS = 10;
+const MAX_STORED_RUNS = 10;
 const DATABASE = 'fly-brain-experiments';
 const DATABASE_VERSION = 1;
 const STORE = 'runs';

@@ -3,14 +3,14 @@
  * rate limit. The runs are of the served model.
  */
 import { getOrBegin } from '../../../src/engine/get-or-insert.js';
-import { fetchJson, type FullRun, type Model, ServiceFailure } from './client.js';
+import { checkBrain, fetchJson, type FullRun, type Model } from './client.js';
 import { DEFAULT_EXPERIMENT, equal, type Experiment } from './experiment.js';
 import { type Run, runOf } from './run-result.js';
 
 export class StoredRuns {
   readonly #runs = new Map<string, Promise<Run>>();
 
-  constructor(private readonly model: Model) {}
+  constructor(readonly model: Model) {}
 
   /** True if the service stores the run of an experiment: a stimulus with all defaults. */
   has(experiment: Experiment): boolean {
@@ -25,8 +25,8 @@ export class StoredRuns {
   of(stimulus: string): Promise<Run> {
     return getOrBegin(this.#runs, stimulus, async () => {
       const response = await fetchJson<FullRun>(`/runs/${this.model.connectome_digest}/${stimulus}`);
-      if (response.model === this.model.id) return runOf(response);
-      throw new ServiceFailure('failed', 'The service has another model now.');
+      checkBrain(response, this.model);
+      return runOf(response);
     });
   }
 }

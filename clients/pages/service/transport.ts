@@ -58,7 +58,7 @@ function obstacle(): string | undefined {
 }
 
 /** The place at which the next run is computed, as a sentence for readers. */
-export function placeOfRuns(): string {
+function placeOfRuns(): string {
   if (IS_SITE || here !== undefined) return 'Computed in this tab; the service gives the same answer.';
   const reason = obstacle();
   return reason === undefined ? 'Computed by the service.' : `Computed by the service, because ${reason}.`;
