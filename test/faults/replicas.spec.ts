@@ -26,7 +26,7 @@ const LARGE_MIB = 64;
 /** Requests of a client that nginx passes on. */
 const MOST_AT_ONCE = 256;
 /** Requests among these whose body is large or of unknown length. */
-const LARGE_BODIES = 8;
+const LARGE_BODIES = 32;
 
 interface Setting {
   /** Variables of both replicas. */
@@ -427,7 +427,7 @@ describeWith(['nginx'], 'nginx in front of a server that records requests', () =
     const head = 'POST /slow HTTP/1.1\r\nHost: x\r\n';
     let answers = '';
     const clients = ['Content-Length: 1000000', 'Transfer-Encoding: chunked'].flatMap((length) =>
-      Array.from({ length: 6 }, () => {
+      Array.from({ length: 20 }, () => {
         const client = connect(nginx.port, '127.0.0.1').on('data', (text) => (answers += String(text)));
         client.write(`${head}${length}\r\n\r\n`);
         return client;

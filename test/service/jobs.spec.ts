@@ -208,7 +208,7 @@ describe('jobs of one process', () => {
     expect((await refused(SHORT, '?from=1')).slice(0, 3)).toEqual([400, 'INVALID_PARAMETER', '']);
     for (const ofResults of ['format=csv', 'table=spikes', 'names=shiu', 'truncate=true']) {
       const [name, value] = ofResults.split('=');
-      const message = `${name} must not be given for a job, but for its results, got ${value}.`;
+      const message = `${name} must not be given for a job, only for its results, got ${value}.`;
       expect(await refused(SHORT, `?${ofResults}`)).toEqual([400, 'INVALID_PARAMETER', '', message]);
     }
     const seeds = { set: 'seed', from: 1, to: 20_001, step: 1 };

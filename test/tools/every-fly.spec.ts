@@ -287,7 +287,7 @@ describe('the table of neurons of a network of one\u2019s own', () => {
     const { status, stderr } = await compile('id,cell_type,side,nt\n1,A,left,ACh\n2,B,right,ACh\n');
     expect(status).toBe(0);
     expect(stderr).toContain(
-      'told.csv: not read: cell_type, nt. If one has a meaning, --columns gives it, as in type=cell_type.\n',
+      'told.csv: not read: cell_type, nt. --columns names columns that have other names here.\n',
     );
   });
 

@@ -214,7 +214,8 @@ class Lab:
 
         A job may be much larger than what `run` is allowed: 20,000 conditions and 300,000 brain seconds, unless the
         service says otherwise. But a job keeps at most 2,000,000 rows of events (spikes, input events, potentials) of
-        a condition, and fails if there are more. `Lab.table` and `Lab.download` get all of them, in pages.
+        a condition, and fails if there are more. `Lab.table` and `Lab.download` get more, in pages, of an experiment that
+        fits into a request.
 
         If the connection breaks before the answer came, the request is repeated, for at most `wait_at_most_s`. It has a
         key (Idempotency-Key), so no second job is begun. If this is interrupted, or fails for another reason, the same
@@ -509,7 +510,8 @@ class Lab:
         try:
             body = json.dumps(document, default=plain, allow_nan=False).encode()
         except ValueError as failure:
-            found = not_finite(document) or failure
+            # A document that contains itself is the other cause.
+            found = (not_finite(document) if "compliant" in str(failure) else None) or failure
             raise ValueError(f"A document cannot hold numbers that are infinite or NaN: {found}") from failure
         if len(body) > _DOCUMENT_BYTES:
             # The service would close the connection while this is still sending, and its answer would be lost.

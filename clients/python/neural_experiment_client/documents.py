@@ -214,7 +214,8 @@ def not_finite(value: Any, path: str = "") -> str | None:
     if isinstance(value, float):
         return None if math.isfinite(value) else f"{path} is {value}"
     if not isinstance(value, (Mapping, list, tuple)):
-        return not_finite(value.tolist(), path) if hasattr(value, "tolist") else None
+        listed = value.tolist() if hasattr(value, "tolist") else None
+        return not_finite(listed, path) if isinstance(listed, (float, list)) else None
     parts = value.items() if isinstance(value, Mapping) else enumerate(value)
     return next(filter(None, (not_finite(part, f"{path}/{at}") for at, part in parts)), None)
 

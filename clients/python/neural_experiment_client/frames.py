@@ -98,7 +98,7 @@ def table_frame(path: Path) -> Any:
     frame = table.cast(pyarrow.schema(list(zip(table.column_names, types)))).to_pandas()
     # A swept parameter is a column of doubles. CSV and JSON show whole numbers as such.
     swept = [name for name in frame.columns if not _FLOATS.fullmatch(name) and frame[name].dtype == "float64"]
-    whole = [name for name in swept if (frame[name] % 1 == 0).all()]
+    whole = [name for name in swept if ((frame[name] % 1 == 0) & (frame[name].abs() < 2**53)).all()]
     return _typed(frame.astype(dict.fromkeys(whole, "int64")))
 
 

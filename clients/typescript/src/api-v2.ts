@@ -625,7 +625,7 @@ export interface components {
              */
             readonly module: "spikes";
             /**
-             * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.
+             * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id, in a synthetic brain for each name in its tables.
              * @example [
              *       10,
              *       20.5,
@@ -1277,7 +1277,7 @@ export interface components {
              */
             readonly module: "spikes";
             /**
-             * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.
+             * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id, in a synthetic brain for each name in its tables.
              * @example [
              *       10,
              *       20.5,

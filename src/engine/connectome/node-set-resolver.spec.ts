@@ -420,8 +420,8 @@ describe('a synthetic brain', () => {
       code: 'INVALID_PARAMETER',
       path: '/x/except/root_id',
       message:
-        'x.except.root_id must name types, classes or published sets, because the brain that is served is synthetic: ' +
-        'its single cells were sampled and have no root ids, got "N_0001".',
+        'x.except.root_id must be types, classes or published sets: the cells of a synthetic brain have no root ids, got ' +
+        '"N_0001".',
     });
   });
 });

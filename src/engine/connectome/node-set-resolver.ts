@@ -3,7 +3,7 @@ import { getOrInsert } from '../get-or-insert.js';
 import { type InParts, withoutPauses } from '../parts.js';
 import type { Connectome, ConnectomeMetadata } from './connectome.js';
 import { isList } from '../schema/forms.js';
-import { nameOf } from '../schema/json-path.js';
+import { pathOf, refused } from '../schema/json-path.js';
 import { nearestNames } from '../schema/nearest-names.js';
 import { type Connections, type Direction, DIRECTIONS, neighboursOf } from './neighbours.js';
 import { isFlyWire } from './model-id.js';
@@ -337,16 +337,8 @@ export class NodeSetResolver {
 
   #ids(rootIds: string | readonly string[], path: string): ResolvedSet {
     if (this.connectome.metadata.wiring === 'synthetic') {
-      const keys = path
-        .slice(1)
-        .split('/')
-        .map((key) => (/^\d+$/.test(key) ? Number(key) : key));
-      throw new CodedError(
-        'INVALID_PARAMETER',
-        `${nameOf(keys)} must name types, classes or published sets, because the brain that is served is synthetic: its ` +
-          `single cells were sampled and have no root ids, got ${describeValue(rootIds)}.`,
-        { path },
-      );
+      const allowed = 'types, classes or published sets: the cells of a synthetic brain have no root ids';
+      throw refused(pathOf(path), rootIds, allowed);
     }
     if (typeof rootIds === 'string') return this.#withIds([rootIds], () => path);
     return this.#withIds(rootIds, (i) => `${path}/${i}`);

@@ -34,8 +34,8 @@ const LENGTH = `1 to ${MAX_LABEL_LENGTH} characters without control characters`;
 export const ROOT_ID = text(undefined, {
   pattern: '^(?:0|[1-9][0-9]{0,19})$',
   allowed:
-    'a root id (synthetic brains have none): a string of 1 to 20 decimal digits without a leading zero, because root ids exceed 2^53, beyond which ' +
-    'a number in JSON is not exact',
+    'a root id, which only measured cells have: a string of 1 to 20 decimal digits without a leading zero, because root ' +
+    'ids exceed 2^53, beyond which a number in JSON is not exact',
 });
 
 /** A name, optionally with a colon and a side: the grammar of nameOnSide(). */

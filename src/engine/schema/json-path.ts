@@ -8,6 +8,15 @@ export function pointerTo(path: JsonPath): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+/** @returns the path of a JSON Pointer; a key that is a number counts as an index */
+export function pathOf(pointer: string): JsonPath {
+  const keys = pointer.split('/').slice(1);
+  return keys.map((token) => {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    return /^\d+$/.test(key) ? Number(key) : key;
+  });
+}
+
 /**
  * Names a path in messages: `inputs.sugar.times_ms[3]`.
  * @param whole the name of the whole document

@@ -31,10 +31,9 @@ export function withWindows<D extends Pick<ExperimentDocument, 'inputs' | 'repor
     const path = ['inputs', name];
     const valuesOf = (member: string) => swept.get(`inputs.${name}.${member}`);
     const highest = (member: string) => valuesOf(member)?.reduce((most, value) => Math.max(most, value));
-    const axes = [...swept.keys()];
-    const pathOf = (...members: readonly string[]): JsonPath => {
-      const axis = members.map((member) => axes.indexOf(`inputs.${name}.${member}`)).find((at) => at >= 0);
-      return axis === undefined ? [...path, members[0]!] : ['sweep', axis];
+    const pathOf = (member: string): JsonPath => {
+      const axis = [...swept.keys()].indexOf(`inputs.${name}.${member}`);
+      return axis < 0 ? [...path, member] : ['sweep', axis];
     };
     const delayMs = highest('delay_ms') ?? input.delay_ms;
     const lengthMs = highest('duration_ms') ?? input.duration_ms ?? 0;
@@ -43,7 +42,7 @@ export function withWindows<D extends Pick<ExperimentDocument, 'inputs' | 'repor
     if (stepsOf(delayMs) + stepsOf(lengthMs) > stepsOf(shortestMs)) {
       const mostMs = (stepsOf(shortestMs) - stepsOf(delayMs)) / STEPS_PER_MS;
       throw refused(
-        pathOf('duration_ms', 'delay_ms'),
+        pathOf('duration_ms'),
         lengthMs,
         `at most ${mostMs}: the window starts at ${delayMs} ms and must end in ${inShortest}`,
       );

@@ -44,7 +44,7 @@ function checkBrainTime({ cost, trials, grid }: ExperimentPlan, limits: Experime
       (brainSeconds <= brainSecondsOfJob ? ' As a job (Prefer: respond-async) it fits as it is.' : ''),
     fitting >= 1
       ? '/trials'
-      : grid.axes.length > 0
+      : grid.conditions > 1
         ? '/sweep'
         : grid.controls > 0
           ? '/controls'

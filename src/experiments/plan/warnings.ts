@@ -62,8 +62,9 @@ export function warningsBefore(
   if (least > 1) {
     warn(
       'PRUNED_CONTROLS',
-      `The model lacks connections of fewer than ${least} synapses. Controls with shuffled weights are then ` +
-        'not the published ones: relay cells keep 33 to 69 Hz in them, where the paper has 3 to 5 Hz. Use the shuffle targets.',
+      `The model has no connection of fewer than ${least} synapses. If weaker ones were left out of its tables, controls with ` +
+        'shuffled weights are not the published ones: in FlyWire, relay cells keep 33 to 69 Hz in them, where the paper ' +
+        'has 3 to 5 Hz. Use the shuffle targets.',
     );
   }
   const few = fewControls(plan);
@@ -83,8 +84,9 @@ export function warningsBefore(
 
 /** The metadata say what was omitted when the file was compiled, but tables may have been pruned before. */
 function fewestSynapses({ metadata, synapseCounts }: Connectome): number {
-  let least = Infinity;
-  for (let k = 0; k < synapseCounts.length && least > metadata.minimumSynapses; k++) {
+  const { minimumSynapses } = metadata;
+  let least = synapseCounts[0] ?? minimumSynapses;
+  for (let k = 1; k < synapseCounts.length && least > minimumSynapses; k++) {
     least = Math.min(least, synapseCounts[k]!);
   }
   return least;

@@ -1,4 +1,5 @@
 /** Adds up the trials of a cell. answered-condition.ts turns the sums into an answer. */
+import { exponentialDecay } from '../../engine/simulation/exponential.js';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { ReportCounts, ReportResult, ReportSum, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
@@ -9,7 +10,7 @@ import type { RunConditionResult } from './condition-result.js';
 import type { ConditionParameters } from '../document/result.js';
 
 const STEPS_PER_S = 1000 * STEPS_PER_MS;
-/** Standard deviations that a count of events may lie above its mean. */
+/** Standard deviations that a number of neurons may lie above its mean. */
 const MAX_DEVIATIONS = 5;
 
 /** Sums over the trials of a cell. Plain data. Groups without a spike take no space. `index` is the cell, not the condition. */
@@ -62,7 +63,8 @@ export class ConditionSum {
     this.#isStimulated = new Uint32Array(this.#hasResponded.length);
     for (const { neurons, train } of condition.protocol.inputs) {
       if (train.kind === 'background') {
-        const mean = (neurons.length * train.rateHz * (train.endStep - train.startStep)) / STEPS_PER_S;
+        const eventsOfNeuron = (train.rateHz * (train.endStep - train.startStep)) / STEPS_PER_S;
+        const mean = neurons.length * (1 - exponentialDecay(eventsOfNeuron));
         this.#stimulatedByBackground = mean + MAX_DEVIATIONS * Math.sqrt(mean);
         continue;
       }

@@ -312,14 +312,13 @@ export class Timeline {
       : [...before, { items: packed(items) as SetSelector[], neurons, startMs: this.#tMs, endMs: undefined }];
   }
 
-  /** The document's form of silences. Equal ones may have been given in two forms, and a document has each once. */
+  /** The document's form of silences. */
   #itemsOf(silences: readonly Silence[]): object[] {
-    const items = silences.flatMap(({ items, startMs, endMs }): object[] => {
+    return silences.flatMap(({ items, startMs, endMs }): object[] => {
       if (startMs === 0 && endMs === undefined) return items as object[];
       const selector = items.length === 1 ? items[0]! : items;
       return [{ node_set: selector, start_ms: startMs, ...(endMs !== undefined && { end_ms: endMs }) }];
     });
-    return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
   }
 }
 
@@ -434,7 +433,11 @@ function silencesOf({ document: { silence }, protocol, endless }: SessionPlan): 
     startMs: item.start_ms,
     endMs: endless.silences[at]! ? undefined : item.end_ms!,
   }));
-  return items.length === 0 ? windows : [{ items, neurons, startMs: 0, endMs: undefined }, ...windows];
+  if (items.length === 0) return windows;
+  // One in the other form would stand in the document twice if a step ends both.
+  const isItem = ({ items: [selector], startMs, endMs }: Silence) =>
+    startMs === 0 && endMs === undefined && items.some((item) => equalsPacked(item, selector));
+  return [{ items, neurons, startMs: 0, endMs: undefined }, ...windows.filter((each) => !isItem(each))];
 }
 
 /** Bytes of rates, with their start time, in a document. */

@@ -185,6 +185,7 @@ export class Connections {
       onceAnswered(response, () => socket.end());
       return;
     }
+    if (reply === undefined) this.refused.next(error.status);
     const client = clientKey(reply?.request.ip ?? response.req.socket.remoteAddress);
     const { headers, body } = refusal(error, reply?.request.id ?? randomUUID(), client);
     for (const header of HEADERS_OF_BODY) response.removeHeader(header);

@@ -48,6 +48,8 @@ const REMOVE_UNUSED_QUEUE = luaScript(new URL('./lua/remove-unused-queue.lua', i
 export class BullChunkQueue implements ChunkQueue {
   readonly #log = new Logger('jobs');
   readonly #queues = new Map<string, Queue<Chunk>>();
+  /** The highest priority that was first in each queue since it was last empty. */
+  readonly #floors = new Map<string, number>();
   #worker: Worker<Chunk> | undefined;
   #workerModel = '';
   #workerRedis: Redis | undefined;
@@ -141,7 +143,11 @@ export class BullChunkQueue implements ChunkQueue {
   async #nextPriority(model: string): Promise<number> {
     const key = `${PREFIX}:${nameOf(model)}:prioritized`;
     const [, score] = await this.redis.zrange(key, 0, '0', 'WITHSCORES');
-    return Math.floor(Number(score ?? 0) / BULL_SCORE_OF_PRIORITY);
+    const next = Math.floor(Number(score ?? 0) / BULL_SCORE_OF_PRIORITY);
+    // A chunk that is tried again has its old priority, which new jobs must not follow.
+    const floor = score === undefined ? 0 : Math.max(next, this.#floors.get(model) ?? 0);
+    this.#floors.set(model, floor);
+    return floor;
   }
 
   #queueOf(model: string): Queue<Chunk> {

@@ -77,9 +77,9 @@ export class MemoryChunkQueue implements ChunkQueue {
 
   /** Never rejects. */
   async #compute(work: ChunkWork, chunk: Chunk): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      // Another model was loaded. The job waits for its own one, which resumes it.
-      if (work.model !== undefined && work.model !== chunk.model) return;
+    // If another model was loaded, the job waits for its own one, which resumes it.
+    const isOfOther = () => work.model !== undefined && work.model !== chunk.model;
+    for (let tries = 1; !isOfOther(); tries++) {
       try {
         return await work.compute(chunk);
       } catch (error) {
@@ -87,7 +87,7 @@ export class MemoryChunkQueue implements ChunkQueue {
         if (!this.#isClosed && !isLast) await pause(this.retryMs * tries);
         // Without a model every try would fail. A service that drains has none either, and its next start adopts the job.
         while (!this.#isClosed && work.model === undefined) await pause(this.retryMs);
-        if (this.#isClosed) return;
+        if (this.#isClosed || isOfOther()) return;
         if (!isLast) continue;
         return work.giveUp(chunk, error).catch((refused: unknown) => {
           // The service drains and its store is away: its next start adopts the job.

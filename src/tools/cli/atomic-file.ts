@@ -63,8 +63,16 @@ export function checkWritable(path: string): void {
 
 /** True if both paths lead to one existing file, also through links. */
 export function isSameFile(a: string, b: string): boolean {
-  const [first, second] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
-  return first?.isFile() === true && first.dev === second?.dev && first.ino === second.ino;
+  const identityOf = (path: string) => {
+    try {
+      const { dev, ino } = statSync(path, { bigint: true });
+      return `${dev} ${ino}`;
+    } catch {
+      return undefined;
+    }
+  };
+  const identity = identityOf(a);
+  return identity !== undefined && identity === identityOf(b) && statSync(a).isFile();
 }
 
 /**

@@ -22,7 +22,7 @@ import { MAGIC } from '../../engine/connectome/sections.js';
 import { CodedError, describeValue } from '../../engine/errors.js';
 import { SYNAPSE_MV } from '../../engine/simulation/network.js';
 import { choice, defineCommand, demand, flag, integer, type OptionValues, passing, text } from './command.js';
-import { checkWritable, writeAtomically } from './atomic-file.js';
+import { attempt, checkWritable, writeAtomically } from './atomic-file.js';
 
 const NAME = passing(
   (text) => /^(?=\S)[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<=\S)$/u.test(text),
@@ -156,19 +156,27 @@ function withoutEffect(signs: Int8Array = new Int8Array(0)): string[] {
     : [`${count} of ${signs.length} neurons have the sign 0, so they have no effect on other neurons.`];
 }
 
-/** @throws CodedError USAGE if the file is of another kind, such as a table that is read, or cannot be written */
+/**
+ * @throws UsageError if the file is of another kind, such as a table that is read, or a device
+ * @throws CodedError USAGE if it cannot be written
+ */
 function checkOutput(out: string): void {
-  checkWritable(out);
-  const there = statSync(out, { throwIfNoEntry: false });
-  if (there === undefined || !there.isFile() || there.size === 0) return;
-  const start = Buffer.alloc(MAGIC.length);
-  const file = openSync(out, 'r');
-  readSync(file, start, 0, MAGIC.length, 0);
-  closeSync(file);
+  const there = attempt(`${out} cannot be written`, () => statSync(out, { throwIfNoEntry: false }));
   demand(
-    start.toString('latin1') === MAGIC,
+    there === undefined || there.isDirectory() || (there.isFile() && (there.size === 0 || isConnectome(out))),
     `--out should be a new file or a connectome file, found ${describeValue(out)}, which is another kind of file`,
   );
+  checkWritable(out);
+}
+
+function isConnectome(path: string): boolean {
+  return attempt(`${path} cannot be read`, () => {
+    const start = Buffer.alloc(MAGIC.length);
+    const file = openSync(path, 'r');
+    readSync(file, start);
+    closeSync(file);
+    return start.toString('latin1') === MAGIC;
+  });
 }
 
 interface Read {

@@ -176,12 +176,12 @@ function classesOf(
     class: labels.class[i]!,
     subClass: labels.sub_class[i]!,
   });
-  numbered(
-    order,
+  const superClasses = new Set(labels.super_class).size;
+  checkCount(
+    superClasses,
+    MAX_SUPER_CLASSES,
     'super-classes',
     'leave the column super_class empty, or group them',
-    (i) => labels.super_class[i]!,
-    MAX_SUPER_CLASSES,
   );
   const remedy = 'leave the columns class and sub_class empty, or group the classes';
   const { first, indices } = numbered(order, 'classes', remedy, (i) => JSON.stringify(classOf(i)));
@@ -193,23 +193,20 @@ function classesOf(
  * @returns the first neuron of each key, and the number of each neuron's key
  * @throws CodedError TABLE_INVALID if 16 bits cannot number them
  */
-function numbered(
-  order: Uint32Array,
-  what: string,
-  remedy: string,
-  keyOf: (i: number) => string,
-  most = MAX_LABELS,
-) {
+function numbered(order: Uint32Array, what: string, remedy: string, keyOf: (i: number) => string) {
   const numbers = new Map<string, number>();
   const first: number[] = [];
   const indices = Uint16Array.from(order, (i) => getOrInsert(numbers, keyOf(i), () => first.push(i) - 1));
-  if (first.length > most) {
-    throw new CodedError(
-      'TABLE_INVALID',
-      `A connectome file has at most ${most} ${what}, found ${first.length}: ${remedy}.`,
-    );
-  }
+  checkCount(first.length, MAX_LABELS, what, remedy);
   return { first, indices };
+}
+
+function checkCount(found: number, most: number, what: string, remedy: string): void {
+  if (found <= most) return;
+  throw new CodedError(
+    'TABLE_INVALID',
+    `A connectome file has at most ${most} ${what}, found ${found}: ${remedy}.`,
+  );
 }
 
 function rowsOf(

@@ -40,10 +40,10 @@ export async function readNeurons(
   const listed: ListedNeuron[] = [];
   let rowCount = 0;
   let facts!: NeuronFacts;
-  let unread: string[] = [];
+  let unread: string[] | undefined;
   const columnsOf = (table: NeuronTable) => (found: readonly string[]) => {
     facts = new NeuronFacts(table, values, missing, found);
-    unread = unreadColumns(basename(table.file), found, facts.columns.names);
+    unread ??= unreadColumns(basename(table.file), found, facts.columns.names);
     return facts.columns.names;
   };
   const source = await readTable(join(dir, list!.file), columnsOf(list!), progress, (row) => {
@@ -53,7 +53,7 @@ export async function readNeurons(
   });
   const ids = sortedById(source.file, listed);
   const tables = new TableReader(dir, new NeuronIds(ids, source.file), [source], progress);
-  tables.unread.push(...unread);
+  tables.unread.push(...unread!);
   if (rowCount > ids.length) {
     const rest = rowCount - ids.length;
     tables.remarks.push(`${source.file}: ${ids.length} of ${rowCount} rows are neurons; ${rest} are not.`);

@@ -69,11 +69,11 @@ export function firstAt(location: string): string {
 
 /** @returns a sentence on the columns of a table that are not read, if there are any */
 export function unreadColumns(file: string, found: readonly string[], read: readonly string[]): string[] {
-  const unread = found.filter((name) => !read.includes(name));
+  const unread = found.filter((name) => name !== '' && !read.includes(name));
   const names = unread.slice(0, MAX_NAMED).join(', ') + (unread.length > MAX_NAMED ? ' and others' : '');
   return unread.length === 0
     ? []
-    : [`${file}: not read: ${names}. If one has a meaning, --columns gives it, as in type=${unread[0]!}.`];
+    : [`${file}: not read: ${names}. --columns names columns that have other names here.`];
 }
 
 /** The columns to read from a table, by the role that a data set gives them. */

@@ -74,8 +74,8 @@ export class ExperimentPool {
   }
 
   /**
-   * Resolves after every worker without a task has answered; starts missing ones. A worker that is starting has the time
-   * of a start.
+   * Resolves after every worker without a task has answered; starts missing ones. The time limit of a task finds out if a
+   * worker with one is silent. A worker that is starting has the time of a start.
    * @throws CodedError WORKER_LOST if a worker ends instead; DEADLINE_PASSED if they do not answer in time
    */
   async probe(withinMs: number): Promise<void> {

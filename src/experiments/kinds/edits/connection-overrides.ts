@@ -1,3 +1,4 @@
+import { cumsum } from 'd3-array';
 import type { Connectome } from '../../../engine/connectome/connectome.js';
 import { listed, selectorWords } from '../../../engine/connectome/set-selector.js';
 import { CodedError } from '../../../engine/errors.js';
@@ -197,11 +198,12 @@ interface PlannedOverride {
 
 /** @throws CodedError INVALID_PARAMETER, NO_CONNECTION */
 function* plannedOverride(
-  { connectome, grid, skipsMissing, isRewired }: EditContext,
+  context: EditContext,
   name: string,
   weight: number,
   ends: readonly [source: End, target: End],
 ): InParts<PlannedOverride> {
+  const { connectome, grid, skipsMissing, isRewired } = context;
   const [source, target] = ends;
   const swept = ends.filter((end) => end.swept !== undefined);
   const responders = swept.find((end) => end.swept!.kind === 'responders');
@@ -223,7 +225,7 @@ function* plannedOverride(
   }
   const mostPairs = responders === undefined ? 0 : largestGroup(connectome, responders, ofParts);
   const matched = swept.find((end) => end.axis === grid.matchedAxis);
-  const mostDrawn = matched && (yield* mostOfSets(connectome, matched, ends));
+  const mostDrawn = matched && (yield* mostOfSets(context, matched, ends));
   const pairsAt: PlannedOverride['pairsAt'] = (coordinates, values) => {
     const [from, to] = ends.map((end) => partsAt(end, coordinates, values));
     if (from === undefined || to === undefined) return mostPairs;
@@ -270,28 +272,37 @@ function partsAt({ axis, swept }: End, coordinates: readonly number[], values?: 
   return swept.kind === 'groups' ? [coordinate - 1] : (values?.[axis] as SweptGroup | undefined)?.neurons;
 }
 
-/** @returns the most connections to the other end that matched neurons can have in the place of the group at a coordinate */
-function* mostOfSets(connectome: Connectome, matched: End, [source, target]: readonly [End, End]) {
-  const [isSource, other] = matched === source ? [true, target] : [false, source];
-  const { swept } = matched;
+/**
+ * @param isRewired a rewired network may have connections to the other end that the model lacks
+ * @returns the most connections to the other end that matched neurons can have in the place of the group at a coordinate
+ */
+function* mostOfSets(
+  { connectome, isRewired }: EditContext,
+  matched: End,
+  [source, target]: readonly [source: End, target: End],
+) {
   const { rowStart, targets, neuronCount } = connectome;
+  const isSource = matched === source;
+  const other = isSource ? target : source;
+  const counts = (neuron: number) => isRewired || other.partOf[neuron] !== 0;
   const ofNeurons = new Uint32Array(neuronCount);
   for (let neuron = 0; neuron < neuronCount; neuron++) {
     if (neuron % ROWS_AT_ONCE === 0) yield;
-    if (!isSource && other.partOf[neuron] === 0) continue;
+    if (!isSource && !counts(neuron)) continue;
     for (let at = rowStart[neuron]!; at < rowStart[neuron + 1]!; at++) {
       if (!isSource) ofNeurons[targets[at]!]!++;
-      else if (other.partOf[targets[at]!] !== 0) ofNeurons[neuron]!++;
+      else if (counts(targets[at]!)) ofNeurons[neuron]!++;
     }
   }
-  ofNeurons.sort();
+  const ofSizes = cumsum(ofNeurons.sort().reverse());
+  const swept = matched.swept!;
   const { sizes } =
-    swept!.kind === 'groups' ? swept!.groups : groupsOf(connectome, allNeurons(connectome), swept!.groupBy);
+    swept.kind === 'groups' ? swept.groups : groupsOf(connectome, allNeurons(connectome), swept.groupBy);
   const largest = sizes.reduce((a, b) => Math.max(a, b), 0);
   return (coordinate: number): number => {
     if (coordinate === 0) return 0;
-    const size = swept!.kind === 'groups' ? sizes[coordinate - 1]! : largest;
-    return ofNeurons.subarray(neuronCount - size).reduce((sum, pairs) => sum + pairs, 0);
+    const size = swept.kind === 'groups' ? sizes[coordinate - 1]! : largest;
+    return ofSizes[size - 1] ?? 0;
   };
 }
 

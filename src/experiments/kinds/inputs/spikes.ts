@@ -23,7 +23,7 @@ const LIST = listOf(undefined, number('Time of an event in ms from the start of 
 });
 /** Names are allowed for replay: tables of a synthetic brain have them in place of root ids. */
 const NEURON = {
-  pattern: `${ROOT_ID.pattern}|^[!-~]{1,90}_[0-9]{4,9}$`,
+  pattern: `${ROOT_ID.pattern}|^[!-~]{1,110}_[0-9]{4,9}$`,
   allowed: 'root ids, or in a synthetic brain names as in its tables, such as LC4_L_0001',
 };
 const BY_ID = mapOf(undefined, LIST, {
@@ -32,7 +32,8 @@ const BY_ID = mapOf(undefined, LIST, {
   allowed: 'an object with a list of times for at least one root id',
 });
 const TIMES = anyOf(
-  'Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.',
+  'Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id, in a ' +
+    'synthetic brain for each name in its tables.',
   [LIST, BY_ID],
   { allowed: 'a list of times, or an object with a list for each root id', examples: [[10, 20.5, 31]] },
 );

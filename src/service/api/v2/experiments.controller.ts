@@ -91,6 +91,6 @@ function checkJobQuery({ page, format, table, names, truncate }: ExperimentQuery
   }
   for (const [name, value] of Object.entries({ format, table, names, truncate })) {
     if (value === undefined) continue;
-    throw invalid([], `${name} must not be given for a job, but for its results, got ${value}.`);
+    throw invalid([], `${name} must not be given for a job, only for its results, got ${value}.`);
   }
 }

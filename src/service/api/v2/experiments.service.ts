@@ -28,6 +28,8 @@ import { type PendingAnswer, type StoredAnswer, StoredAnswers } from './stored-a
 
 /** Reserved while a job is planned; the price if it is then refused because there are too many. */
 const REFUSED_JOB_MS = 5_000;
+/** Longer documents keep their plan and its slot while they wait for an equal one, as many of them would fill the memory. */
+const MAX_WAITING_TEXT = 65_536;
 /** If nothing else is ready, a progress line keeps proxies and readers from giving up. */
 const PROGRESS_EVERY_MS = 5_000;
 
@@ -112,21 +114,29 @@ export class ExperimentsService {
    * Finds the stored answer, or begins. The plan of an experiment that waits for an equal one is dropped and made again
    * if it is needed, because it takes memory and a slot of documents that wait.
    */
-  async #findOrBegin(prepared: PreparedExperiment, request: FastifyRequest) {
+  async #findOrBegin(
+    prepared: PreparedExperiment,
+    request: FastifyRequest,
+  ): Promise<{ prepared: PreparedExperiment; pending: StoredAnswer | PendingAnswer }> {
     const { work, wanted, text } = prepared;
     const stopListening = whenEnded(request, () => work.end());
-    const isEqualPending = this.stored.isPending(prepared);
+    const isEqualPending = (text?.length ?? 0) <= MAX_WAITING_TEXT && this.stored.isPending(prepared);
     if (isEqualPending) work.end();
     const wait = () => this.stored.findOrBegin(prepared, siteOf(request));
     const pending = await withoutIdleLimit(request, wait);
     stopListening();
     if (!isEqualPending || 'bytes' in pending) return { prepared, pending };
+    let again: PreparedExperiment;
     try {
-      return { prepared: await this.prepare(request, wanted, text), pending };
+      again = await this.prepare(request, wanted, text);
     } catch (error) {
       pending.end();
       throw error;
     }
+    if (again.planned.id === prepared.planned.id) return { prepared: again, pending };
+    // Another model was loaded meanwhile, so this is another experiment.
+    pending.end();
+    return this.#findOrBegin(again, request);
   }
 
   /**

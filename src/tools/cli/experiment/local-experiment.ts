@@ -19,8 +19,7 @@ const LIMITS = {
   synapticEventsPerTrial: Infinity,
   tableRows: Infinity,
   samples: Infinity,
-  // A trial numbers the bins of all groups in 32 bits.
-  groupNumbers: 2 ** 32,
+  groupNumbers: Infinity,
 };
 
 /** Runs an experiment on the cores of this machine, with the same code for document, plan and trials as the service. */
