@@ -231,7 +231,7 @@ describe('a document is refused', () => {
       'with the name of a neuron as a root id',
       { silence: [{ root_id: ['LC4_L_0001'] }] },
       '/silence/0/root_id/0',
-      /a root id \(synthetic brains have none\): a string/,
+      /a root id, which only measured cells have: a string/,
     ],
     [
       'with a time twice',

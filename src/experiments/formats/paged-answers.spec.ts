@@ -431,7 +431,7 @@ it('a job fails over a condition with more rows than it may keep, and says which
     code: 'TOO_EXPENSIVE',
     path: '/reports',
     message: expect.stringMatching(
-      /^Condition 1 has \d{3} rows of events in its trials 0 to \d; a job keeps at most 100 of a condition\. .* in pages of a table /,
+      /^Condition 1 has \d{3} rows of events in its trials 0 to \d; a job keeps at most 100 of a condition\. .* it would fit\./,
     ),
   });
 });

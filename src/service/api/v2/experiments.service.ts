@@ -60,7 +60,12 @@ export class ExperimentsService {
     private readonly stored: StoredAnswers,
   ) {}
 
-  async prepare(request: FastifyRequest, wanted: AnswerRequest, text = textOf(request)) {
+  prepare(request: FastifyRequest, wanted: AnswerRequest, text = textOf(request)) {
+    const key = `${JSON.stringify(wanted)} ${text}`;
+    return this.stored.inTurn(key, siteOf(request), () => this.#prepare(request, wanted, text));
+  }
+
+  async #prepare(request: FastifyRequest, wanted: AnswerRequest, text: string | undefined) {
     const model = this.health.modelForRuns();
     const work = model.experiments.openDocument(siteOf(request), text);
     const planning = work.call('plan', text, wanted, this.#limitsOf(wanted.format));

@@ -44,7 +44,25 @@ export class StoredAnswers {
   });
   /** Experiments that are being computed; each promise resolves at the end, stored or not. */
   readonly #pending = new Map<string, Promise<void>>();
+  readonly #planning = new Map<string, Promise<unknown>>();
   readonly #waiting = new ClientShares();
+
+  /**
+   * Plans equal experiments one after another: of a class that begins one at the same time, only one has a slot of documents
+   * that wait. The others then wait for its answer.
+   * @throws CodedError QUEUE_FULL if too many wait
+   */
+  async inTurn<Plan>(key: string, client: string, plan: () => Promise<Plan>): Promise<Plan> {
+    const before = this.#planning.get(key);
+    const leave = before && this.#wait(client);
+    const planned = before === undefined ? plan() : before.then(leave, leave).then(plan);
+    this.#planning.set(key, planned);
+    try {
+      return await planned;
+    } finally {
+      if (this.#planning.get(key) === planned) this.#planning.delete(key);
+    }
+  }
 
   /** True if an equal experiment is being computed. */
   isPending({ planned, wanted }: PreparedExperiment): boolean {
