@@ -180,10 +180,8 @@ async function startGroup(name, count, { connectome, total, variables = {} }) {
   const services = await Promise.all(
     Array.from({ length: count }, () =>
       startService(connectome, {
-        // Without Redis it is a service, which reserves one more worker for runs.
-        ...(variables.REDIS_JOBS_URL === undefined
-          ? { WORKERS: String(1 + total) }
-          : { WORKERS: String(total / count), ROLE: 'worker' }),
+        WORKERS: String(total / count),
+        ROLE: 'worker',
         BACKEND: 'cpu',
         ...variables,
       }),

@@ -159,9 +159,6 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
   if (isChosen && environment['PORT'] === environment['METRICS_PORT']) {
     problems.push(`METRICS_PORT must differ from PORT, got ${environment['METRICS_PORT']} for both`);
   }
-  if (environment['ROLE'] === 'worker' && environment['REDIS_JOBS_URL'] === '') {
-    problems.push('REDIS_JOBS_URL must name the Redis of jobs if ROLE is worker, got none');
-  }
   if (problems.length > 0) {
     throw new CodedError('CONFIG_INVALID', `The environment cannot be used: ${problems.join('; ')}.`);
   }

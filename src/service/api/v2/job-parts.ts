@@ -58,7 +58,12 @@ export class JobParts implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { REDIS_URL, REDIS_JOBS_URL } = this.environment;
+    const { REDIS_URL, REDIS_JOBS_URL, ROLE } = this.environment;
+    if (ROLE === 'worker' && REDIS_JOBS_URL === '') {
+      log.warn(
+        'ROLE is worker and REDIS_JOBS_URL is not set, so this process computes only jobs that it was sent.',
+      );
+    }
     if (REDIS_URL !== '' && REDIS_JOBS_URL === '') {
       log.warn(
         'REDIS_URL is set and REDIS_JOBS_URL is not: jobs are on the disk of this process, and other replicas answer ' +
