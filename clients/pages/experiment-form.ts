@@ -51,8 +51,9 @@ export class ExperimentForm {
       event.preventDefault();
       onSubmit(this.read());
     });
-    // An arrow key clicks the next stimulus, which it only chooses.
+    // A browser sends a click for an arrow key, too. That key only chooses a stimulus.
     let isStepping = false;
+    this.#stimuli.addEventListener('pointerdown', () => (isStepping = false));
     this.#stimuli.addEventListener('keydown', ({ key }) => (isStepping = key.startsWith('Arrow')));
     this.#stimuli.addEventListener('keyup', (event) => {
       isStepping = false;

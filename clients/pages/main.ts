@@ -10,7 +10,7 @@ import { showGallery } from './gallery.js';
 import { Notices } from './notices.js';
 import { PathPanel } from './path-panel.js';
 import { Playback } from './playback.js';
-import { Results } from './results.js';
+import { FURTHER_SEEDS, Results } from './results.js';
 import { listenForHolds } from './live/hold-buttons.js';
 import type { Live } from './live/live.js';
 import type { Selection } from './selection.js';
@@ -32,7 +32,6 @@ const MAX_WAIT_MS = 1000;
 const MAX_ALONE_MS = 5000;
 /** The content below the run is shown after this time at the latest, also if something has not arrived. */
 const MAX_ARRIVAL_MS = 10_000;
-const FURTHER_SEEDS = 4;
 const OPENING_STIMULUS = 'loom';
 /** Nearly all of an atlas: position, type, and side; see atlas-binary.ts. */
 const ATLAS_BYTES_PER_NEURON = 9;
@@ -172,10 +171,10 @@ function listenForLive(model: Model): void {
           model,
           playback,
           view: () => ({ flies, stage, atlas }),
-          onLive(isLive) {
-            if (!isLive) flies?.end();
-            if (!ROOM_FOR_ALL.matches) showFlyLarge(isLive);
-            if (isLive) {
+          onLive(isOn) {
+            if (!isOn) flies?.end();
+            if (!ROOM_FOR_ALL.matches) showFlyLarge(isOn);
+            if (isOn) {
               dropRun();
               path?.end();
               card?.show(undefined, undefined);
@@ -220,7 +219,7 @@ function listenForLive(model: Model): void {
       .requestFullscreen()
       .catch(() => notices.brief('The browser did not allow full screen.'));
   });
-  // Full screen shows only what is in the stage.
+  // In full screen only the stage is visible.
   document.addEventListener('fullscreenchange', () =>
     (document.fullscreenElement ?? document.querySelector('main')!).append(byId('notices')),
   );
@@ -301,9 +300,9 @@ async function loadAtlas(model: Model): Promise<void> {
     onSelect: select,
     onFilter: (isFiltered) => results?.filter(isFiltered),
   });
-  if (current !== undefined) {
+  if (current !== undefined && !isLive()) {
     card.show(current, kept);
-    if (!isLive()) path.show(current);
+    path.show(current);
   }
   await results?.setAtlas(loaded);
 }
@@ -475,7 +474,8 @@ async function repeat(): Promise<void> {
     }
     settle();
   } catch (error) {
-    if (request === lastRequest) fail(error, () => void repeat());
+    if (request !== lastRequest) return;
+    fail(error, () => void repeat());
   } finally {
     byId<HTMLButtonElement>('repeat').disabled = false;
   }

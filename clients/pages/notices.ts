@@ -4,7 +4,7 @@ import type { FailureKind, ServiceFailure } from './service/client.js';
 
 /** Failures for which trying again does not help. */
 export const FINAL: readonly FailureKind[] = ['refused', 'ended'];
-/** Time for which a short text stays that needs no answer. */
+/** Time for which a brief text stays. */
 const BRIEF_MS = 6000;
 const TITLES: Readonly<Record<FailureKind, string>> = {
   offline: 'No connection.',
@@ -21,6 +21,7 @@ export class Notices {
   /** Aborted when the visible failure goes. */
   #shown = new AbortController();
   #text = '';
+  #brief = '';
   #loading = '';
   readonly #status: HTMLElement;
   readonly #alert: HTMLElement;
@@ -40,21 +41,30 @@ export class Notices {
 
   /** @param text empty clears the message */
   status(text: string): void {
-    clearTimeout(this.#fading);
     this.#text = text;
-    this.#status.textContent = this.#loading || text;
+    if (text !== '') this.#brief = '';
+    this.#show();
   }
 
-  /** Shows a text that needs no answer for some seconds. */
+  /** Shows a text for some seconds. Use it if nobody has to act on the text. */
   brief(text: string): void {
-    this.status(text);
-    this.#fading = setTimeout(() => this.status(''), BRIEF_MS);
+    clearTimeout(this.#fading);
+    this.#brief = text;
+    this.#show();
+    this.#fading = setTimeout(() => {
+      this.#brief = '';
+      this.#show();
+    }, BRIEF_MS);
   }
 
   /** @param sentence progress that replaces the status; empty if it is over */
   loading(sentence: string): void {
     this.#loading = sentence;
-    this.#status.textContent = sentence || this.#text;
+    this.#show();
+  }
+
+  #show(): void {
+    this.#status.textContent = this.#loading || this.#brief || this.#text;
   }
 
   /** Copies a text to the clipboard. */

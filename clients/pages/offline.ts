@@ -61,9 +61,7 @@ class SiteFiles {
       const path = method === 'GET' ? this.#pathOf(url) : undefined;
       if (path === undefined) return;
       const isFresh = this.#fresh.has(path);
-      // A full disk stores nothing, which matters only to the installation.
-      const lasting = () => this.#fromCache(path).catch(() => fetch(event.request));
-      event.respondWith(isFresh ? this.#fromHost(event.request, path) : lasting());
+      event.respondWith(isFresh ? this.#fromHost(event.request, path) : this.#fromCache(path, true));
     });
   }
 
@@ -82,26 +80,31 @@ class SiteFiles {
     for (const path of FILES.lasting) await this.#fromCache(path);
   }
 
-  async #store(path: string, options: RequestInit = {}): Promise<Response> {
+  /** @param mayFail true if a page waits for the file: a full disk then stores nothing */
+  async #put(url: string, response: Response, mayFail: boolean): Promise<void> {
+    const stored = this.#cache.then((cache) => cache.put(url, response));
+    await (mayFail ? stored.catch(() => undefined) : stored);
+  }
+
+  async #store(path: string, options: RequestInit = {}, mayFail = false): Promise<Response> {
     const url = this.#folder + path;
     const response = await fetch(url, options);
     if (!response.ok) throw new TypeError(`The host answered ${response.status} for ${url}.`);
     // A copy, because a browser accepts no response that was redirected for a page.
     const headers = { 'content-type': response.headers.get('content-type') ?? '' };
     const stored = new Response(await response.arrayBuffer(), { headers });
-    await (await this.#cache).put(url, stored.clone());
+    await this.#put(url, stored.clone(), mayFail);
     return stored;
   }
 
   /** Another build may have stored the file. */
-  async #fromCache(path: string): Promise<Response> {
+  async #fromCache(path: string, mayFail = false): Promise<Response> {
     const url = this.#folder + path;
-    const cache = await this.#cache;
-    const own = await cache.match(url);
+    const own = await this.#cache.then((cache) => cache.match(url)).catch(() => undefined);
     if (own !== undefined) return own;
-    const other = await caches.match(url);
-    if (other === undefined) return this.#store(path);
-    await cache.put(url, other.clone());
+    const other = await caches.match(url).catch(() => undefined);
+    if (other === undefined) return this.#store(path, {}, mayFail);
+    await this.#put(url, other.clone(), mayFail);
     return other;
   }
 

@@ -40,6 +40,8 @@ export interface Bars {
 
 /** The smallest end of the bars of a live fly. Without it the scale would change with each step. */
 const LIVE_HIGHEST_HZ = 150;
+/** Seeds of a repetition, beside that of the run. */
+export const FURTHER_SEEDS = 4;
 const ZOOM_FACTOR = 2;
 /** In place of a number that has not arrived. */
 const UNKNOWN = '–';
@@ -169,12 +171,14 @@ export class Results {
       : silent.length > 0
         ? `Silent: ${silent.join(', ')}.`
         : '';
-    const seeds = [trials, keptTrials ?? trials].map(({ length }) => length) as [number, number];
-    const ofKept = seeds[0] === seeds[1] ? '' : `; of the kept run: ${counted(seeds[1], 'seed')}`;
-    byId('trials-shown').textContent = seeds.every((number) => number === 1)
+    const [seeds, keptSeeds] = [trials.length, (keptTrials ?? trials).length];
+    const isOne = Math.max(seeds, keptSeeds) === 1;
+    const both =
+      seeds === keptSeeds ? counted(seeds, 'seed') : `${counted(seeds, 'seed')}, kept: ${keptSeeds}`;
+    byId('trials-shown').textContent = isOne
       ? 'One run; a step of a channel is one spike of one of its neurons.'
-      : `Mean and population standard deviation of ${counted(seeds[0], 'seed')}${ofKept}.`;
-    byId('repeat').hidden = !seeds.includes(1);
+      : `Mean and population standard deviation of ${both}.`;
+    byId('repeat').hidden = Math.min(seeds, keptSeeds) > FURTHER_SEEDS;
   }
 
   #loudest({ response }: Run): string {

@@ -36,7 +36,7 @@ import { OutcomePanel } from './outcome-panel.js';
 import { ownSetsOf } from './selectors.js';
 
 const DRY_RUN_PAUSE_MS = 350;
-/** Pause before a change of the history that the browser has refused is tried again. */
+/** Pause after which a change of the history is tried again if the browser refused it. */
 const HISTORY_PAUSE_MS = 1000;
 /** Lines of the text field; a longer document scrolls. */
 const MAX_LINES = 36;
@@ -252,14 +252,14 @@ function change(document: Members, how: Change): void {
   const control = globalThis.document.activeElement;
   showDocument(document, how === 'dragged' ? 'drag' : 'form', how === 'chosen' ? undefined : control);
   runsWhenChecked = how === 'settled' && byId<HTMLInputElement>('live').checked ? 'live' : undefined;
-  if (how === 'dragged' && byId<HTMLInputElement>('live').checked && !asJob.checked)
+  if (how === 'dragged' && byId<HTMLInputElement>('live').checked && !asJob.checked && !outcome.isRunning)
     previews.preview(document, priced);
 }
 
 /**
  * Updates all parts that show the document, except the one where it was changed.
  * @param origin a `step` leaves the document before it in the history of the browser; a `drag` changes no history,
- *   because browsers bound the number of changes in a time
+ *   because browsers limit the rate of these changes
  * @param control the control of the form that is typed in or dragged
  */
 function showDocument(
@@ -295,15 +295,18 @@ function showDocument(
 function keepInHistory(document: Members, isStep: boolean): void {
   const hash = documentHash(document);
   const state = hash === undefined ? { document } : null;
-  const address = hash ?? location.pathname;
+  // The id of a job stands only in the address.
+  setAddress(state, hash ?? location.pathname, isStep || experimentIn(location.hash).job !== undefined);
+}
+
+function setAddress(state: object | null, address: string, isStep: boolean): void {
   clearTimeout(keeping);
   try {
-    // The id of a job stands only in the address.
-    if (isStep || experimentIn(location.hash).job !== undefined) history.pushState(state, '', address);
+    if (isStep) history.pushState(state, '', address);
     else history.replaceState(state, '', address);
   } catch {
     // Safari allows 100 changes in 10 s.
-    keeping = setTimeout(() => keepInHistory(document, isStep), HISTORY_PAUSE_MS);
+    keeping = setTimeout(() => setAddress(state, address, isStep), HISTORY_PAUSE_MS);
   }
 }
 
@@ -419,8 +422,8 @@ async function finish(document: Members): Promise<void> {
 
 /** Runs beside the form, without moving the focus or scrolling. */
 async function runPreview({ document, asked, note }: LiveRun): Promise<ServiceFailure | undefined> {
-  // A run whose button was pressed goes on.
-  if (outcome.isRunning) {
+  // A run whose button was pressed goes on, except if Back leads to the opening, which shows no other run.
+  if (outcome.isRunning && !opening.isOpen) {
     byId('live-state').textContent = 'The figure follows the controls again after this run.';
     return undefined;
   }
@@ -570,21 +573,24 @@ async function start(): Promise<void> {
 }
 
 /** @param key idempotency key; the same on a retry, because the job may have begun without an answer */
-async function submit(document: ExperimentDocument, key: string): Promise<void> {
-  const hadFocus = globalThis.document.activeElement === run;
+async function submit(
+  document: ExperimentDocument,
+  key: string,
+  hadFocus = globalThis.document.activeElement === run,
+): Promise<void> {
   isSubmitting = true;
   allowRun();
   try {
     const { id: begun } = await service.submitExperiment(document, { key });
     isSubmitting = false;
-    history.pushState(null, '', jobHash(begun, document as unknown as Json));
+    setAddress(null, jobHash(begun, document as unknown as Json), true);
     follow(begun, document as unknown as Members);
     // If the user has changed the document meanwhile, Back leads to the job.
     if (shown !== undefined && textOf(shown) !== textOf(document as unknown as Members))
       keepInHistory(shown, true);
   } catch (error) {
     isSubmitting = false;
-    onEnd(asFailure(error), () => void submit(document, key));
+    onEnd(asFailure(error), () => void submit(document, key, true));
     if (hadFocus && globalThis.document.activeElement === globalThis.document.body) run.focus();
   }
 }

@@ -171,6 +171,7 @@ export class OutcomePanel {
     this.#stop.abort();
     const { signal } = (this.#stop = new AbortController());
     this.#state = 'running';
+    byId('save-state').textContent = '';
     this.#latest = undefined;
     this.#pending = undefined;
     const { source, isLive } = this.#followed;
@@ -218,6 +219,7 @@ export class OutcomePanel {
         break;
       default:
         this.#totals = line.totals;
+        byId('save-state').textContent = '';
         this.#placeText = line.place;
     }
   }
@@ -341,7 +343,9 @@ export class OutcomePanel {
         return element('label', {}, `${label} `, select);
       }),
     );
-    tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`)?.focus();
+    if (focused === undefined) return;
+    const same = tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`);
+    (same ?? tools.querySelector('select'))?.focus({ preventScroll: true });
   }
 
   readonly #chosen = ({ name, values }: Choice): string => {

@@ -150,12 +150,11 @@ export function asFailure(error: unknown): ServiceFailure {
     const message = 'The answer is not JSON, so it is not from the service.';
     return new ServiceFailure('failed', message, DEFAULT_RETRY_S);
   }
-  // The words of Chromium, Firefox and Safari.
+  // Messages of Chromium, Firefox and Safari.
   if (error instanceof TypeError && /import(ed|ing).* module/i.test(error.message)) {
     const message =
-      'A part of this page did not arrive. If the connection works, the page is older than its service: ' +
-      'load it again. Its address keeps the experiment, and the same experiment gives the same result.';
-    return new ServiceFailure('offline', message, DEFAULT_RETRY_S);
+      'A part of this page did not arrive. If the connection works, the page is older than its service: load it again.';
+    return new ServiceFailure('failed', message, DEFAULT_RETRY_S);
   }
   // fetch throws a TypeError if nothing answers. Other TypeErrors are bugs, but look the same.
   if (error instanceof TypeError) {
