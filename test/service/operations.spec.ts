@@ -344,7 +344,6 @@ it.each([
     '"redis://cache?sentinelPassword=***"',
   ],
   ['METRICS_PORT', '8080', 'must differ from PORT', '8080 for both'],
-  ['ROLE', 'worker', 'REDIS_JOBS_URL must name the Redis of jobs if ROLE is worker', 'none'],
   ['REDIS_URL', 'redis://user:se/cret@cache', 'a URL that begins with redis://', '"***"'],
   [
     'REDIS_URL',
