@@ -996,6 +996,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.locator('#run:enabled').click();
     await expectText(page, '#progress-text', /^Running/);
     await drag(50, 'input');
+    await drag(50, 'change');
     await expectText(page, '#live-state', /^The figure follows the controls again after this run\.$/);
     release();
     await expectText(page, '#progress-text', /^1 condition of 8 trials: [^A]*$/);
