@@ -89,6 +89,7 @@ class SiteFiles {
   async #store(path: string, options: RequestInit = {}, mayFail = false): Promise<Response> {
     const url = this.#folder + path;
     const response = await fetch(url, options);
+    if (!response.ok && mayFail) return response;
     if (!response.ok) throw new TypeError(`The host answered ${response.status} for ${url}.`);
     // A copy, because a browser accepts no response that was redirected for a page.
     const headers = { 'content-type': response.headers.get('content-type') ?? '' };

@@ -345,7 +345,7 @@ export class OutcomePanel {
     );
     if (focused === undefined) return;
     const same = tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`);
-    (same ?? tools.querySelector('select'))?.focus({ preventScroll: true });
+    (same ?? tools.querySelector('select') ?? byId('outcome-heading')).focus({ preventScroll: true });
   }
 
   readonly #chosen = ({ name, values }: Choice): string => {

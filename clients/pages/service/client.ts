@@ -154,7 +154,7 @@ export function asFailure(error: unknown): ServiceFailure {
   if (error instanceof TypeError && /import(ed|ing).* module/i.test(error.message)) {
     const message =
       'A part of this page did not arrive. If the connection works, the page is older than its service: load it again.';
-    return new ServiceFailure('failed', message, DEFAULT_RETRY_S);
+    return new ServiceFailure(navigator.onLine ? 'failed' : 'offline', message, DEFAULT_RETRY_S);
   }
   // fetch throws a TypeError if nothing answers. Other TypeErrors are bugs, but look the same.
   if (error instanceof TypeError) {

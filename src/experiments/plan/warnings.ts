@@ -63,8 +63,8 @@ export function warningsBefore(
     warn(
       'PRUNED_CONTROLS',
       `The model has no connection of fewer than ${least} synapses. If weaker ones were left out of its tables, controls with ` +
-        'shuffled weights are not the published ones: in FlyWire, relay cells keep 33 to 69 Hz in them, where the paper ' +
-        'has 3 to 5 Hz. Use the shuffle targets.',
+        'shuffled weights are not the published ones. In FlyWire, relay cells then keep 33 to 69 Hz, where the paper has 3 ' +
+        'to 5 Hz. Use the shuffle targets.',
     );
   }
   const few = fewControls(plan);

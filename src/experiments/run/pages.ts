@@ -173,7 +173,7 @@ export class WholeConditions implements RowFilter {
       'TOO_EXPENSIVE',
       `Condition ${condition} has ${this.#rows} rows of events in its trials 0 to ${trial}; a job keeps ` +
         `at most ${this.limit} of a condition. With fewer trials, or fewer neurons or a shorter window in its reports, ` +
-        `it would fit.${trial > 0 ? ' As a table (csv, arrow, parquet) without a job it has pages, if it fits into a request.' : ''}`,
+        `it would fit.${trial > 0 ? ' If it fits into a request, its table (csv, arrow, parquet) comes in pages.' : ''}`,
       { path: '/reports' },
     );
   }

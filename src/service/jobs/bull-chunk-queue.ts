@@ -48,8 +48,6 @@ const REMOVE_UNUSED_QUEUE = luaScript(new URL('./lua/remove-unused-queue.lua', i
 export class BullChunkQueue implements ChunkQueue {
   readonly #log = new Logger('jobs');
   readonly #queues = new Map<string, Queue<Chunk>>();
-  /** The highest priority that was first in each queue since it was last empty. */
-  readonly #floors = new Map<string, number>();
   #worker: Worker<Chunk> | undefined;
   #workerModel = '';
   #workerRedis: Redis | undefined;
@@ -143,11 +141,7 @@ export class BullChunkQueue implements ChunkQueue {
   async #nextPriority(model: string): Promise<number> {
     const key = `${PREFIX}:${nameOf(model)}:prioritized`;
     const [, score] = await this.redis.zrange(key, 0, '0', 'WITHSCORES');
-    const next = Math.floor(Number(score ?? 0) / BULL_SCORE_OF_PRIORITY);
-    // A chunk that is tried again has its old priority, which new jobs must not follow.
-    const floor = score === undefined ? 0 : Math.max(next, this.#floors.get(model) ?? 0);
-    this.#floors.set(model, floor);
-    return floor;
+    return Math.floor(Number(score ?? 0) / BULL_SCORE_OF_PRIORITY);
   }
 
   #queueOf(model: string): Queue<Chunk> {
@@ -268,7 +262,7 @@ function optionsOf({ job, phase, from, to }: Chunk, priority: number): JobsOptio
   return {
     // Makes adding idempotent: BullMQ ignores an id that it has.
     jobId: `${job}-${part}-${from}`,
-    // Numbers start anew when the queue is empty. Until then, jobs beyond the last one are served in order.
+    // Numbers start anew when the queue is empty. Until then, chunks beyond the largest one are served in order.
     priority: Math.min(LOWEST_PRIORITY, priority),
     attempts: MAX_TRIES_OF_CHUNK,
     backoff: { type: 'exponential', delay: CHUNK_RETRY_MS },

@@ -89,9 +89,13 @@ export class DiskJobStore implements JobStore {
   adopt(model: string): Promise<{ readonly ids: readonly string[]; readonly others: number }> {
     return this.disk.change(async (level) => {
       for (const job of this.#unfinishedJobs()) {
-        const { record, progress } = job;
-        const expiresMs = progress.updatedMs + this.limits.storedForMs;
-        if (record.model !== model) this.#jobs.set(record.id, { ...job, expiresMs });
+        const { record, expiresMs } = job;
+        if (record.model === model) continue;
+        // This process stops computing it, which is no death.
+        const progress =
+          expiresMs === Infinity ? { ...job.progress, status: 'accepted' as const } : job.progress;
+        const keptUntilMs = progress.updatedMs + this.limits.storedForMs;
+        this.#jobs.set(record.id, { ...job, progress, expiresMs: keptUntilMs });
       }
       const waiting = this.#unfinishedJobs().filter(({ expiresMs }) => expiresMs !== Infinity);
       const computable = waiting.filter(({ record }) => record.model === model);

@@ -83,6 +83,14 @@ describe('a store that is opened again', () => {
     // In one process, if another model is loaded.
     expect(await again.adopt('another')).toEqual({ ids: ['b'], others: 1 });
     expect(await again.adopt('model')).toEqual({ ids: ['a'], others: 1 });
+    // No process ends, so this is no reason to give the job up.
+    await again.begin('a');
+    expect((await again.state('a'))!.progress.status).toBe('running');
+    for (let change = 0; change <= MAX_DEATHS_OF_CHUNK; change++) {
+      await again.adopt('another');
+      expect((await again.adopt('model')).ids).toEqual(['a']);
+      await again.begin('a');
+    }
   });
 
   it('ends unfinished jobs of another version, and frees their places', async () => {

@@ -32,7 +32,7 @@ export const RAW_ANSWER_TIMEOUT_MS = 5_000;
 export const ARRIVING_DOCUMENTS_PER_CLIENT = 8;
 export const ARRIVING_DOCUMENTS = 256;
 
-/** Experiments that wait for an equal one that is being computed. Each holds its document. */
+/** Experiments that wait for an equal one that is planned or computed. Each holds its document. */
 export const EQUAL_EXPERIMENTS_PER_CLIENT = 128;
 export const EQUAL_EXPERIMENTS = 256;
 

@@ -173,8 +173,11 @@ function isConnectome(path: string): boolean {
   return attempt(`${path} cannot be read`, () => {
     const start = Buffer.alloc(MAGIC.length);
     const file = openSync(path, 'r');
-    readSync(file, start);
-    closeSync(file);
+    try {
+      readSync(file, start);
+    } finally {
+      closeSync(file);
+    }
     return start.toString('latin1') === MAGIC;
   });
 }

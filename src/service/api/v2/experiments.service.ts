@@ -28,7 +28,7 @@ import { type PendingAnswer, type StoredAnswer, StoredAnswers } from './stored-a
 
 /** Reserved while a job is planned; the price if it is then refused because there are too many. */
 const REFUSED_JOB_MS = 5_000;
-/** Longer documents keep their plan and its slot while they wait for an equal one, as many of them would fill the memory. */
+/** Longer documents keep their slot while they wait for an equal one, because slots bound their memory. */
 const MAX_WAITING_TEXT = 65_536;
 /** If nothing else is ready, a progress line keeps proxies and readers from giving up. */
 const PROGRESS_EVERY_MS = 5_000;
@@ -61,8 +61,11 @@ export class ExperimentsService {
   ) {}
 
   prepare(request: FastifyRequest, wanted: AnswerRequest, text = textOf(request)) {
-    const key = `${JSON.stringify(wanted)} ${text}`;
-    return this.stored.inTurn(key, siteOf(request), () => this.#prepare(request, wanted, text));
+    const prepared = () => this.#prepare(request, wanted, text);
+    if ((text?.length ?? 0) > MAX_WAITING_TEXT) return prepared();
+    const client = siteOf(request);
+    const key = `${client} ${JSON.stringify(wanted)} ${text}`;
+    return withoutIdleLimit(request, () => this.stored.inTurn(key, client, prepared));
   }
 
   async #prepare(request: FastifyRequest, wanted: AnswerRequest, text: string | undefined) {
@@ -84,6 +87,7 @@ export class ExperimentsService {
     const { request } = reply;
     const { prepared, pending } = await this.#findOrBegin(first, request);
     const { work, planned } = prepared;
+    report.id = planned.id;
     whenEnded(request, () => work.end());
     const answered = (stored: StoredAnswer) => {
       work.end();

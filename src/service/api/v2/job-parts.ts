@@ -61,7 +61,7 @@ export class JobParts implements OnApplicationBootstrap, OnApplicationShutdown {
     const { REDIS_URL, REDIS_JOBS_URL, ROLE } = this.environment;
     if (ROLE === 'worker' && REDIS_JOBS_URL === '') {
       log.warn(
-        'ROLE is worker and REDIS_JOBS_URL is not set, so this process computes only jobs that it was sent.',
+        'ROLE is worker and REDIS_JOBS_URL is not set, so this process computes only jobs of requests to itself.',
       );
     }
     if (REDIS_URL !== '' && REDIS_JOBS_URL === '') {

@@ -48,8 +48,8 @@ export class StoredAnswers {
   readonly #waiting = new ClientShares();
 
   /**
-   * Plans equal experiments one after another: of a class that begins one at the same time, only one has a slot of documents
-   * that wait. The others then wait for its answer.
+   * Plans equal experiments one after another. If a class begins the same experiment at once, only one request has a slot of
+   * documents that wait. The others then wait for its answer.
    * @throws CodedError QUEUE_FULL if too many wait
    */
   async inTurn<Plan>(key: string, client: string, plan: () => Promise<Plan>): Promise<Plan> {
