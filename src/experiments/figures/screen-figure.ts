@@ -246,7 +246,7 @@ function numbersFigure(screen: Screen): FigureKind {
         sd: entry.value!.sd,
       });
       const bars = [...(baseline?.value ? [baseline] : []), ...shown].map(barOf);
-      // If no group has a number, the bar of the baseline is alone.
+      // If no group has a number, there is only the bar of the baseline.
       const n = sampleSize(
         (entries.length > 0 ? entries : [baseline!]).map(({ value }) => count(value!.trials)),
       );

@@ -73,7 +73,7 @@ export function dryRunJson(dryRun: DryRun): Uint8Array<ArrayBuffer> {
 
 /**
  * A condition, or another object with reports, as JSON in pieces.
- * @param characters length of a piece, of which it has a little more
+ * @param characters least length of a piece; it may be a little longer
  */
 export function* conditionJson(
   condition: Pick<AnsweredCondition, 'reports'>,

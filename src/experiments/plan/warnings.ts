@@ -82,7 +82,7 @@ export function warningsBefore(
   return warnings;
 }
 
-/** The metadata say what was omitted when the file was compiled, but tables may have been pruned before. */
+/** Reads the connections, because the metadata name only what the compiler left out. Tables may have been pruned before. */
 function fewestSynapses({ metadata, synapseCounts }: Connectome): number {
   const { minimumSynapses } = metadata;
   let least = synapseCounts[0] ?? minimumSynapses;

@@ -16,7 +16,7 @@ const LOCK_MS = 10_000;
 const STALLED_EVERY_MS = 5_000;
 /** The largest priority number of BullMQ; larger numbers are served later, equal ones in the order of adding. */
 const LOWEST_PRIORITY = 2 ** 21;
-/** Difference between chunks of a job, so that a chunk of a new job comes between the next two of an old one. */
+/** Difference between the priorities of a job's chunks. It leaves room for a chunk of a new job between two of an old one. */
 const PRIORITY_STEP = 2;
 /** BullMQ adds a counter to the priority times this, which is the score of a waiting chunk. */
 const BULL_SCORE_OF_PRIORITY = 2 ** 32;

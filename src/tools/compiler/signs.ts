@@ -91,7 +91,7 @@ export function signProbabilities(
     const of255 = (share: number) => (sum === 0 ? 0 : Math.round((CERTAIN * share) / sum));
     const known = (sign: number) => (sum === 0 && signs[i] === sign ? CERTAIN : 0);
     const excites = known(1) + of255(shareOf(1));
-    // The chance to inhibit is rounded as a rest, so that a neuron that never has the sign 0 is never drawn with it. A
+    // The chance to inhibit is rounded as a rest. Otherwise a neuron that never has the sign 0 could be drawn with it. A
     // neuron that never inhibits gets 0: its two sums are equal, but may differ in their last bit.
     const rest = shareOf(-1) === 0 ? 0 : Math.max(0, of255(sum - shareOf(0)) - of255(shareOf(1)));
     probabilities.set([excites, known(-1) + rest], 2 * i);
