@@ -60,7 +60,7 @@ export async function loadBrain(
       if (folderOf(other) === folderOf(own)) await cache!.delete(other);
     if (copy !== undefined) await cache!.put(own, copy);
   };
-  return { bytes: await read(url, options.signal, bytesOf(response, options)), source: url, keep };
+  return { bytes: await bytesOf(url, response, options), source: url, keep };
 }
 
 function folderOf({ url }: Request): string {
@@ -122,20 +122,38 @@ async function read<T>(
   }
 }
 
-function bytesOf(response: Response, { onProgress }: LoadOptions): Promise<ArrayBuffer> {
-  if (onProgress === undefined) return response.arrayBuffer();
+/** An error of `onProgress` is passed on as it is. */
+async function bytesOf(
+  url: string,
+  response: Response,
+  { onProgress, signal }: LoadOptions,
+): Promise<ArrayBuffer> {
+  if (onProgress === undefined) return read(url, signal, response.arrayBuffer());
   const isEncoded = response.headers.has('content-encoding');
   const length = Number(response.headers.get('content-length'));
   const totalBytes = isEncoded || length === 0 ? undefined : length;
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
   let loadedBytes = 0;
-  const counting = new TransformStream<Uint8Array, Uint8Array>({
-    transform(piece, controller) {
-      loadedBytes += piece.length;
+  const reader = response.body!.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await read(url, signal, reader.read());
+      if (done) break;
+      pieces.push(value);
+      loadedBytes += value.length;
       onProgress({ loadedBytes, totalBytes });
-      controller.enqueue(piece);
-    },
-  });
-  return new Response(response.body!.pipeThrough(counting)).arrayBuffer();
+    }
+  } finally {
+    // Without effect at the end.
+    void reader.cancel().catch(doNothing);
+  }
+  const whole = new Uint8Array(loadedBytes);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole.buffer;
 }
 
 function missing(source: string | URL, cause: unknown): CodedError {

@@ -67,6 +67,24 @@ it('ends with its signal, and tells the service if its reader leaves', async () 
   );
 });
 
+it('reports the progress of a brain, and passes on an error of the listener', async () => {
+  await answeredBy(
+    (_, response) => response.end('a brain'),
+    async (url) => {
+      const seen: number[] = [];
+      const onProgress = ({ loadedBytes }: { readonly loadedBytes: number }) => seen.push(loadedBytes);
+      const { bytes } = await loadBrain(`${url}/it.connectome`, { onProgress });
+      expect([Buffer.from(bytes).toString(), seen.at(-1)]).toEqual(['a brain', 7]);
+      const failing = () => {
+        throw new Error('no place to show it');
+      };
+      await expect(loadBrain(`${url}/it.connectome`, { onProgress: failing })).rejects.toThrow(
+        /^no place to show it$/,
+      );
+    },
+  );
+});
+
 it('ends the loading of a brain of which nothing comes any more', async () => {
   const { setTimeout: usual } = globalThis;
   const sooner = (end: () => void, ms?: number) => usual(end, ms! >= LONG_MS ? SHORT_MS : ms);

@@ -34,6 +34,7 @@ import { offerNames } from './names.js';
 import { Opening } from './opening.js';
 import { OutcomePanel } from './outcome-panel.js';
 import { ownSetsOf } from './selectors.js';
+import { brainSeconds } from './words.js';
 
 const DRY_RUN_PAUSE_MS = 350;
 /** Pause after which a change of the history is tried again if the browser refused it. */
@@ -485,7 +486,7 @@ function describeCost({ conditions, cost, experiment }: DryRun): string {
     ? 'As many conditions as there are responders'
     : counted(conditions.length, 'condition');
   return (
-    `${many} of ${counted(experiment.trials, 'trial')}: ${isBound ? 'at most ' : ''}${Number(cost.brain_seconds.toPrecision(6))} brain seconds, ` +
+    `${many} of ${counted(experiment.trials, 'trial')}: ${isBound ? 'at most ' : ''}${brainSeconds(cost.brain_seconds)}, ` +
     `about ${grouped(Math.round(cost.input_events))} input events.` +
     (cost.spike_rows_at_most === undefined
       ? ''

@@ -21,6 +21,7 @@ import { findingsOf } from './findings.js';
 import type { Members } from './json.js';
 import { fillRatesTable } from './rates-table.js';
 import { csvHeading, fileName, tableFile } from './saving.js';
+import { brainSeconds } from './words.js';
 
 /** Shortest time between two drawings, because many conditions may come within one frame. */
 const REDRAW_PAUSE_MS = 150;
@@ -312,8 +313,8 @@ export class OutcomePanel {
     const { brain_seconds, synaptic_events } = this.#totals.cost;
     const { trials } = this.#head.experiment;
     return (
-      `${counted(this.#conditions.length, 'condition')} of ${trials} ${trials === 1 ? 'trial' : 'trials'}: ` +
-      `${brain_seconds} brain seconds, ${grouped(synaptic_events)} synaptic events. ` +
+      `${counted(this.#conditions.length, 'condition')} of ${counted(trials, 'trial')}: ` +
+      `${brainSeconds(brain_seconds)}, ${grouped(synaptic_events)} synaptic events. ` +
       [this.#followed.note, this.#placeText].filter(Boolean).join(' ')
     );
   }

@@ -72,3 +72,8 @@ export function valueText(value: string): string {
 export function sentenceOf({ description = '' }: Schema): string {
   return /^.*?[.:](?= |$)/.exec(description)?.[0].replace(/:$/, '.') ?? description;
 }
+
+/** Such as `1 brain second` or `0.25 brain seconds`. */
+export function brainSeconds(seconds: number): string {
+  return `${Number(seconds.toPrecision(6))} brain second${seconds === 1 ? '' : 's'}`;
+}

@@ -180,7 +180,7 @@ export class LiveBrain {
         const late = Math.max(0, performance.now() - dueMs);
         dueMs += late;
         this.lateMs += (late - this.lateMs) * LATE_SHARE;
-        await new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
+        await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
       }
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SESSION_FULL') return this.#stop('full', 0);

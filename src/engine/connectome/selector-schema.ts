@@ -44,7 +44,8 @@ export const SELECTOR_NAME = text(undefined, {
   pattern: `^(?:[^:${UNPRINTABLE}]+|[^${UNPRINTABLE}]+:(?:${NAMED_SIDES.join('|')}))$`,
   allowed:
     `the name of a node set or a cell type: ${LENGTH}, alone or followed by one of ` +
-    NAMED_SIDES.map((side) => `:${side}`).join(', '),
+    NAMED_SIDES.map((side) => `:${side}`).join(', ') +
+    '; a type with another colon needs {"type": "NAME"}',
 });
 
 /** The schema of a label: one value, or a list of which any matches. */

@@ -411,6 +411,17 @@ describe('warnings', () => {
     );
   });
 
+  it.each(['wiring', 'controls'])('tell of %s that shuffle within the only super-class', (member) => {
+    const document = {
+      inputs: INPUT,
+      [member]: { shuffle: 'targets_within_super_class', ...(member === 'controls' && { count: 20 }) },
+    };
+    expect(codes(document)).not.toContain('NO_EFFECT');
+    const classes = connectome.metadata.classes.map((labels) => ({ ...labels, superClass: '' }));
+    const metadata = { ...connectome.metadata, classes };
+    expect(codes(document, { ...connectome, metadata })).toContain('NO_EFFECT');
+  });
+
   it('tell of a runaway, in which conditions, and count only neurons that no input stimulates', async () => {
     const runaways = async (document: object) => {
       const plan = planOf(connectome, { trials: 1, duration_ms: 100, reports: {}, ...document });

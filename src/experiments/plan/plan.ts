@@ -119,7 +119,7 @@ export class ExperimentPlan {
     this.reports = plannedReports(connectome, document, resolved);
     this.cost = new PlanCost(this);
     checkLimits(this, limits);
-    this.warnings = warningsBefore(this, resolved, edits, document.controls?.shuffle);
+    this.warnings = warningsBefore(this, resolved, edits, document);
     this.cite = citationsOf(connectome, resolved.sources);
   }
 

@@ -2,6 +2,7 @@
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { isFlyWire } from '../../engine/connectome/model-id.js';
 import { SYNTHETIC_REACH } from '../../engine/connectome/model-origin.js';
+import type { ExperimentDocument } from '../document/document.js';
 import { MAX_CONTROLS, MAX_Q } from '../kinds/controls.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import type { PlannedEdit } from '../kinds/edit-kind.js';
@@ -35,7 +36,7 @@ export function warningsBefore(
   plan: ExperimentPlan,
   { missing, empty, substituted }: ResolvedDocument,
   edits: readonly PlannedEdit[],
-  shuffle: Rewiring['shuffle'],
+  { wiring, controls }: ExperimentDocument,
 ): ExperimentWarning[] {
   const { connectome, isRewired } = plan;
   const { metadata } = connectome;
@@ -58,7 +59,12 @@ export function warningsBefore(
     );
   }
   warnings.push(...edits.flatMap((edit) => edit.warnings ?? []));
-  const least = shuffle === 'weights' ? fewestSynapses(connectome) : 1;
+  const within: Rewiring['shuffle'] = 'targets_within_super_class';
+  const superClasses = new Set(metadata.classes.map(({ superClass }) => superClass));
+  if (superClasses.size < 2 && [wiring?.shuffle, controls?.shuffle].includes(within)) {
+    warn('NO_EFFECT', `The model does not divide its neurons into super-classes, so ${within} is targets.`);
+  }
+  const least = controls?.shuffle === 'weights' ? fewestSynapses(connectome) : 1;
   if (least > 1) {
     warn(
       'PRUNED_CONTROLS',

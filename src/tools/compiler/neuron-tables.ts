@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { MAX_NEURONS } from '../../engine/connectome/connectome.js';
+import { MAX_LABEL_LENGTH } from '../../engine/connectome/selector-schema.js';
 import type { CodedError } from '../../engine/errors.js';
+import { UNPRINTABLE } from '../../engine/schema/json-schema.js';
 import type { NeuronColumns } from './brain.js';
 import {
   type Dataset,
@@ -21,6 +23,8 @@ import { DECIMAL, tableFault, type TableRow } from './table-row.js';
 
 /** Labels that allow only known values, because other code depends on them. Other labels may have any value. */
 const CLOSED: readonly LabelColumn[] = ['side', 'transmitter'];
+/** Labels that selectors can name. */
+const NAMEABLE = new RegExp(`^[^${UNPRINTABLE}]{0,${MAX_LABEL_LENGTH}}$`, 'u');
 const AXES = ['x', 'y', 'z'] as const;
 const COORDINATE = new RegExp(`^${DECIMAL}$`);
 const POSITION = new RegExp(`^[[(]? *(${DECIMAL})[ ,]+(${DECIMAL})[ ,]+(${DECIMAL}) *[\\])]?$`);
@@ -185,7 +189,10 @@ class NeuronFacts {
     const names = this.#values.get(label);
     const name = names?.get(text) ?? names?.get(text.toLowerCase());
     if (name !== undefined || text === '') return name ?? '';
-    if (!CLOSED.includes(label)) return text;
+    if (!CLOSED.includes(label)) {
+      if (label === 'preset_type' || NAMEABLE.test(text)) return text;
+      throw row.fault(column, `at most ${MAX_LABEL_LENGTH} characters without control characters`);
+    }
     throw row.fault(column, `one of ${[...(names?.keys() ?? [])].join(', ')} or empty`);
   }
 

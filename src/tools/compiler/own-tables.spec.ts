@@ -432,6 +432,19 @@ it('reads a column of JSON in Parquet as text', async () => {
   expect((await compiled(edges, path)).neurons.labels.type).toEqual(['["für",1]', '', '"LC4"']);
 });
 
+it.each(['x'.repeat(101), 'LC\t4'])('refuses a label that no selector can name: %j', async (type) => {
+  const edges = written('edges', 'parquet', {
+    ...({ pre: ['text', ['1']], post: ['text', ['2']], weight: ['text', ['6']] } as const),
+  });
+  const list = (labels: readonly string[]) =>
+    written('neurons', 'parquet', { id: ['text', ['1', '2']], type: ['text', labels] });
+  await expect(compiled(edges, list(['LC4', type]))).rejects.toThrow(
+    'row 1: expected type to be at most 100 characters without control characters, found "',
+  );
+  const allowed = ['ü'.repeat(100), 'SMP:a'];
+  expect((await compiled(edges, list(allowed))).neurons.labels.type).toEqual(allowed);
+});
+
 it('reads bytes as UTF-8, and refuses other bytes', async () => {
   const edges = written('edges', 'csv', {
     pre: ['text', ['1']],

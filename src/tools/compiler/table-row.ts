@@ -137,6 +137,12 @@ export class TableRow {
     throw this.fault(column, '1, -1 or 0');
   }
 
+  finiteNumber(column: number): number {
+    const number = this.#number(column);
+    if (Number.isFinite(number)) return number;
+    throw this.fault(column, 'a number');
+  }
+
   fault(column: number, expected: string, hint = ''): CodedError {
     const found = describeValue(this.text(column));
     const what = `expected ${this.names[column]!} to be ${expected}, found ${found}${hint}`;

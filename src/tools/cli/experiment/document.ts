@@ -56,9 +56,7 @@ async function rowsOf(file: string, progress: Terminal['progress']): Promise<Rat
     return [neurons, 'rate_hz'];
   };
   await readTable(file, columns, progress, (row) => {
-    const [text, rate] = [row.text(0), row.text(1)];
-    const rateHz = Number(rate);
-    if (rate.trim() === '' || !Number.isFinite(rateHz)) throw row.fault(1, 'a number');
+    const [text, rateHz] = [row.text(0), row.finiteNumber(1)];
     if (text === '') throw row.fault(0, 'a selector');
     if (neurons === 'root_id') {
       rows.push({ node_set: { root_id: String(row.id(0)) }, rate_hz: rateHz });
