@@ -42,6 +42,7 @@ import { getOrInsert } from '../get-or-insert.js';
 import { type IntervalTable, intervalTable } from './intervals.js';
 import { PHILOX_STREAM } from './philox.js';
 import {
+  MS_PER_SECOND,
   MAX_BACKGROUND_RATE_HZ,
   MAX_INTENSITY,
   MAX_RATE_HZ,
@@ -54,7 +55,6 @@ import {
 } from './protocol.js';
 
 const STEP_MS = 1 / STEPS_PER_MS;
-const MS_PER_SECOND = 1000;
 
 /** A Bernoulli train that is drawn and then thinned. A train is a union of layers. */
 export interface Layer {

@@ -1,4 +1,5 @@
 /** Refuses experiments that are too expensive. The message tells which smaller experiment would be allowed. */
+import { MS_PER_SECOND } from '../../engine/stimulus/protocol.js';
 import { CodedError } from '../../engine/errors.js';
 import { pointerTo } from '../../engine/schema/json-path.js';
 import { kindOf } from '../kinds/report-kinds.js';
@@ -8,7 +9,6 @@ import type { ExperimentPlan } from './plan.js';
 import type { PlanCost } from './plan-cost.js';
 import type { Work } from './prices.js';
 
-const MS_PER_SECOND = 1000;
 /** Labels, counts, means and standard deviations of a group count as this many numbers. */
 const NUMBERS_OF_ROW = 10;
 

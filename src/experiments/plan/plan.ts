@@ -6,7 +6,7 @@ import type { Connectome } from '../../engine/connectome/connectome.js';
 import type { NodeSetResolver } from '../../engine/connectome/node-set-resolver.js';
 import { type InParts, withoutPauses } from '../../engine/parts.js';
 import { invalid } from '../../engine/schema/json-path.js';
-import { type Protocol, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
+import { MS_PER_SECOND, type Protocol, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { stepsOf } from '../kinds/fields.js';
 import { tooManyConditions } from '../document/parse-sweep.js';
@@ -35,7 +35,6 @@ import type { ConditionTask } from './trial.js';
 import { warningsBefore } from './warnings.js';
 
 const NO_NEURONS = new Uint32Array(0);
-const MS_PER_SECOND = 1000;
 const STEPS_PER_SECOND = MS_PER_SECOND * STEPS_PER_MS;
 /** Matched controls need no network of their own, so a document may have this many times as many. */
 const MATCHED_CELLS = 20;

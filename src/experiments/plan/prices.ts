@@ -6,7 +6,7 @@
  * the stimuli of version 1 take 1 to 40 ms.
  */
 import { firstNotBelow } from '../../engine/connectome/sorted-array.js';
-import { STEPS_PER_MS, type Input } from '../../engine/stimulus/protocol.js';
+import { MS_PER_SECOND, STEPS_PER_MS, type Input } from '../../engine/stimulus/protocol.js';
 import {
   backgroundWork,
   steadyWork,
@@ -26,7 +26,6 @@ import {
 } from './trial.js';
 import { finite } from '../../engine/finite.js';
 
-const MS_PER_SECOND = 1000;
 export const CORE_MS_PER_BRAIN_SECOND = 20;
 
 /** The amount of each kind of work that a brain second buys. A test compares docs/operations.md with this table. */

@@ -20,14 +20,18 @@ import { expectedWork, priceMs, type Work } from './prices.js';
 import type { ConditionProtocol } from './trial.js';
 import { historyStepsOf, stateBytes } from '../../engine/simulation/cpu/state-bytes.js';
 import { cursorBytes, trainsWithCursors } from '../../engine/stimulus/input-events.js';
-import { MAX_WHOLE_TRIAL_STEPS, type RateTable, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
+import {
+  MS_PER_SECOND,
+  MAX_WHOLE_TRIAL_STEPS,
+  type RateTable,
+  STEPS_PER_MS,
+} from '../../engine/stimulus/protocol.js';
 import type { RateTotals } from '../../engine/stimulus/rate-table.js';
 
 /** Maximum number of groups of all reports, because every step writes them. */
 const MAX_GROUPS = 2_000;
 /** Duration of the document if the session begins at rest. No step is shorter. */
 const SHORTEST_MS = 1;
-const MS_PER_SECOND = 1000;
 
 /** Parts of a document whose end the client left out. They continue in the session. */
 interface Endless {

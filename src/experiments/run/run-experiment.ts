@@ -1,4 +1,5 @@
 /** Turns results of cells into the events of an answer: the head, the conditions, the totals. */
+import { MS_PER_SECOND } from '../../engine/stimulus/protocol.js';
 import { CodedError } from '../../engine/errors.js';
 import type { ConditionExtent, ExperimentPlan } from '../plan/plan.js';
 import { MAX_Q } from '../kinds/controls.js';
@@ -23,8 +24,6 @@ import type {
 } from '../document/result.js';
 import { Screen } from './screen.js';
 import { inOneGo, type Turn } from './turn.js';
-
-const MS_PER_SECOND = 1000;
 
 /** The part of an experiment that an answer has. */
 export interface AnswerExtent extends ConditionExtent {

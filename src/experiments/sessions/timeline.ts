@@ -15,6 +15,7 @@ import type { SessionPlan } from '../plan/session-plan.js';
 import type { ConditionProtocol } from '../plan/trial.js';
 import { refused } from '../../engine/schema/json-path.js';
 import {
+  MS_PER_SECOND,
   MAX_TRIAL_STEPS,
   MAX_RATE_HZ,
   type SilencedWindow,
@@ -24,7 +25,6 @@ import { epochsIn, POISSON_RATES_HZ } from '../../engine/stimulus/trains.js';
 import { MAX_SESSION_MS, MAX_STEP_MS } from './step.js';
 import { own } from '../../engine/own.js';
 
-const MS_PER_SECOND = 1000;
 /** The longest time that spikes of a silenced neuron need to arrive, rounded up. */
 const MAX_DELAY_MS = 20;
 /** Limits of a document: items of `silence`, and time-varying rates of all inputs together. */
@@ -82,7 +82,6 @@ export class Timeline {
   #inputEvents = 0;
   /** The step up to which each layer of each input was drawn. The cursors of the layer point there. */
   #drawnTo: readonly (readonly number[])[];
-  /** Upper bound of the bytes of the document. */
   #bytes: number;
 
   constructor(
@@ -275,9 +274,7 @@ export class Timeline {
     this.#bytes += bytesOfSilence(silenced);
   }
 
-  /**
-   * The session so far as a document, packed for the thread that writes it. At time 0, duration_ms is left out, as in a session that begins at rest.
-   */
+  /** The session so far as a document, packed for the thread that writes it. At time 0 it has no duration_ms. */
   document(): object {
     const { document, endless } = this.plan;
     const { duration_ms: _, ...rest } = document;
@@ -296,11 +293,10 @@ export class Timeline {
 
   /** A document with these neurons silenced from now on. Planning it resolves the selectors; inputs do not matter. */
   documentSilencing(items: readonly SetSelector[]): object {
-    const silenced = { items, neurons: new Uint32Array(0) };
     const longestMs = Math.min(MAX_SESSION_MS, MS_PER_SECOND * this.limits.brainSeconds);
-    const durationMs = Math.min(longestMs, this.#tMs + MAX_STEP_MS);
-    const silence = this.#itemsOf(this.#silencesWith(silenced));
-    return { ...this.document(), inputs: {}, reports: {}, silence, duration_ms: durationMs };
+    const silence = this.#itemsOf(this.#silencesWith({ items, neurons: new Uint32Array(0) }));
+    const duration_ms = Math.min(longestMs, this.#tMs + MAX_STEP_MS);
+    return { ...this.document(), inputs: {}, reports: {}, silence, duration_ms };
   }
 
   #silencesWith({ items, neurons }: NewSilence): Silence[] {

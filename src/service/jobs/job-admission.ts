@@ -1,4 +1,5 @@
 import { CodedError } from '../../engine/errors.js';
+import { MS_PER_SECOND } from '../../engine/stimulus/protocol.js';
 import { CORE_MS_PER_BRAIN_SECOND } from '../../experiments/plan/prices.js';
 import { limitFor } from '../../workers/queue/client-shares.js';
 import type { JobHead, JobRecord } from './job.js';
@@ -6,7 +7,6 @@ import type { JobLimits } from './job-store.js';
 
 /** Jobs take minutes, so asking more often does not help. */
 const RETRY_AFTER_S = 60;
-const MS_PER_SECOND = 1000;
 
 /** The unfinished work at the time when a job is to begin. */
 export interface Unfinished {

@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { CodedError, errorBody, type ErrorBody } from '../../../engine/errors.js';
 import { withTimeout } from '../../../workers/pool/with-timeout.js';
 import { expectedErrorOf, internalError } from '../../http/error-of.js';
+import type { AnswerHead, AnswerPiece } from '../../../experiments/formats/answer.js';
 import { FORMATS, type Format, TABLE_FORMATS } from '../../../experiments/formats/formats.js';
 import { gzip, GZIP_LEVEL } from '../../../workers/pool/gzip.js';
 import { acceptsGzip } from '../../http/request-headers.js';
@@ -17,8 +18,22 @@ export const HELD_BYTES = 1024 * 1024;
 /** Bytes that are produced on demand. */
 export type Bytes = AsyncGenerator<Uint8Array, void, undefined>;
 
+/** An answer whose bytes are produced on demand. */
+export interface AnswerBytes extends AnswerHead {
+  readonly bytes: Bytes;
+}
+
 /** A complete answer, or a stream for one that exceeds the limit. */
 export type HeldAnswer = { readonly whole: Buffer } | { readonly stream: Bytes };
+
+/** @param over called after the last piece, or if nobody reads on */
+export async function* bytesOf(pieces: AsyncIterable<AnswerPiece>, over?: () => void): Bytes {
+  try {
+    for await (const { bytes } of pieces) yield bytes;
+  } finally {
+    over?.();
+  }
+}
 
 /**
  * Collects an answer up to a limit. An answer that ends within it gets a Content-Length. A failure within it gets a

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AnswerHead, AnswerRequest, AnswerPiece } from '../../../experiments/formats/answer.js';
+import type { AnswerRequest } from '../../../experiments/formats/answer.js';
 import { TABLE_FORMATS, type Format } from '../../../experiments/formats/formats.js';
 import { answerRequest } from '../../../experiments/formats/queries.js';
 import { drawableForms } from '../../../experiments/formats/stored-answer.js';
 import type { SessionPlan } from '../../../experiments/plan/session-plan.js';
 import type { SilenceToPlan } from '../../../experiments/sessions/session.js';
 import { priceMs } from '../../../experiments/plan/prices.js';
-import { progressLine } from '../../../experiments/formats/answer-json.js';
 import { Environment } from '../../config/environment.js';
 import { Limits } from '../../limits/limits.js';
 import { CodedError, notFound } from '../../../engine/errors.js';
@@ -22,21 +21,15 @@ import { clientGone, whenEnded, withoutIdleLimit } from '../../http/request-watc
 import { ModelHealth } from '../../health/model-health.js';
 import type { JobState } from '../../jobs/job.js';
 import { JobsService } from '../../jobs/jobs-service.js';
-import { linesOf, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
+import { type AnswerBytes, bytesOf, linesOf } from './answer-bytes.js';
 import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
+import { RunningExperiment } from './running-experiment.js';
 import { type PendingAnswer, type StoredAnswer, StoredAnswers } from './stored-answers.js';
 
 /** Reserved while a job is planned; the price if it is then refused because there are too many. */
 const REFUSED_JOB_MS = 5_000;
 /** Longer documents keep their slot while they wait for an equal one, because slots bound their memory. */
 const MAX_WAITING_TEXT = 65_536;
-/** If nothing else is ready, a progress line keeps proxies and readers from giving up. */
-const PROGRESS_EVERY_MS = 5_000;
-
-/** An answer whose bytes are produced on demand. */
-export interface AnswerBytes extends AnswerHead {
-  readonly bytes: Bytes;
-}
 
 /** An accepted experiment; nothing was simulated yet. Its owner must end its work. */
 export type PreparedExperiment = Awaited<ReturnType<ExperimentsService['prepare']>>;
@@ -357,100 +350,6 @@ export class ExperimentsService {
   #tableRowsOf(format: Format): number {
     const { tableRows, jsonRows } = this.limits;
     return (TABLE_FORMATS as readonly Format[]).includes(format) ? tableRows : jsonRows;
-  }
-}
-
-/** A running experiment. Everything except a table of events is computed while its bytes are read. */
-export class RunningExperiment {
-  readonly #endTask: () => void;
-  #isOver = false;
-
-  /**
-   * @param client client to whom the trials are charged
-   * @param report updated during the run
-   * @param pending receives the answer
-   * @param onEnd called once at the end, when the report is complete
-   */
-  constructor(
-    private readonly prepared: PreparedExperiment,
-    private readonly client: string,
-    private readonly report: ExperimentReport,
-    private readonly health: ModelHealth,
-    private readonly pending: PendingAnswer,
-    private readonly onEnd: () => Promise<void>,
-  ) {
-    report.outcome = 'under_way';
-    this.#endTask = health.beginTask();
-    health.ending.addEventListener('abort', this.#drain);
-    // The shutdown's time limit may have passed during the charge.
-    if (health.ending.aborted) this.#drain();
-  }
-
-  /** Resolves with the answer after its head is known. */
-  async answer(): Promise<AnswerBytes> {
-    const { wanted, model, work } = this.prepared;
-    const { queue } = model;
-    const { pieces, ...head } = await work.answer({
-      inFlight: queue.trialsInFlight,
-      runTrial: (task, signal) => {
-        this.#count();
-        return queue.runTrial(task, { owner: this.client, signal });
-      },
-    });
-    const computed = bytesOf(this.#reported(pieces), () => this.#count());
-    const bytes = this.pending.storing(head, computed);
-    if (wanted.format !== 'ndjson') return { ...head, bytes };
-    const lines = withProgress(bytes, () => this.#progressLine(), PROGRESS_EVERY_MS);
-    return { ...head, bytes: withFailureLine(lines) };
-  }
-
-  /** Ends the experiment. Call this after the answer was sent or the client has disconnected. */
-  async end(): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#count();
-    this.health.ending.removeEventListener('abort', this.#drain);
-    this.prepared.work.end();
-    this.#endTask();
-    await this.onEnd();
-  }
-
-  readonly #drain = (): void => {
-    this.report.outcome = 'drained';
-    this.prepared.work.stop(this.health.ending.reason);
-  };
-
-  async *#reported(pieces: AsyncIterable<AnswerPiece>): AsyncGenerator<AnswerPiece, void, undefined> {
-    for await (const piece of pieces) {
-      this.report.conditions = piece.conditions;
-      yield piece;
-    }
-    this.report.outcome = 'done';
-  }
-
-  #count(): void {
-    const { trialsDone, work } = this.prepared.work.progress;
-    this.report.trials = trialsDone;
-    this.report.brainSeconds = (work.brainMs ?? 0) / 1000;
-    this.report.work = work;
-  }
-
-  #progressLine(): Uint8Array {
-    const { planned, work } = this.prepared;
-    return progressLine({
-      conditions_done: this.report.conditions,
-      conditions: planned.conditions,
-      trials_done: work.progress.trialsDone,
-      trials: work.progress.trials,
-    });
-  }
-}
-
-async function* bytesOf(pieces: AsyncIterable<AnswerPiece>, over?: () => void): Bytes {
-  try {
-    for await (const { bytes } of pieces) yield bytes;
-  } finally {
-    over?.();
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis } from 'ioredis';
+import { MS_PER_SECOND } from '../../../engine/stimulus/protocol.js';
 import { Environment } from '../../config/environment.js';
 import { Degradations } from '../../health/degradations.js';
 import { ModelHealth } from '../../health/model-health.js';
@@ -16,7 +17,6 @@ import { JobsService } from '../../jobs/jobs-service.js';
 import { MemoryChunkQueue } from '../../jobs/memory-chunk-queue.js';
 import { ANNOUNCE_EVERY_MS, RedisJobStore } from '../../jobs/redis-job-store.js';
 
-const MS_PER_SECOND = 1000;
 const log = new Logger('jobs');
 
 interface Parts {

@@ -1,5 +1,6 @@
 import { apiPath } from '../../http/api-versions.js';
 import { CodedError, errorBody } from '../../../engine/errors.js';
+import { MS_PER_SECOND } from '../../../engine/stimulus/protocol.js';
 import { ID } from '../../../experiments/document/result.js';
 import { isFinished, JOB_STATUSES, type JobHead, type JobProgress, type JobState } from '../../jobs/job.js';
 import {
@@ -13,7 +14,6 @@ import {
   text,
 } from '../../../engine/schema/json-schema.js';
 
-const MS_PER_SECOND = 1000;
 const RESULTS_RELATION = 'http://www.opengis.net/def/rel/ogc/1.0/results';
 
 export const LINK = object('A link.', {
