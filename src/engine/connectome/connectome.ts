@@ -52,6 +52,9 @@ export const MAX_SYNAPSE_MV = 10;
 
 export const SIDES = ['left', 'right', 'center', ''] as const;
 
+/** A probability of 1 in `signProbabilities`. */
+export const CERTAIN = 255;
+
 /**
  * A whole connectome. Its arrays are views of one buffer (sections.ts), so threads can share it without a copy if the
  * buffer is shared.

@@ -1,7 +1,7 @@
 /** An index of the neurons of a connectome by the values of their labels and by their ids. */
 import { getOrInsert } from '../get-or-insert.js';
 import { SIDES, type Connectome, type ConnectomeMetadata } from './connectome.js';
-import { NeuronSet } from './neuron-set.js';
+import { NO_NEURONS, NeuronSet } from './neuron-set.js';
 import { wildcard } from './wildcard.js';
 
 /** The labels that a selector can use. */
@@ -107,8 +107,6 @@ export class NeuronIndex {
     });
   }
 }
-
-const NO_NEURONS = new Uint32Array(0);
 
 /** @returns the index of a connectome. There is one for each, so its neurons are indexed only once */
 export function neuronIndexOf(connectome: NamedNeurons): NeuronIndex {

@@ -4,7 +4,7 @@ const WORD_BITS = 32;
 /** The shift from a neuron to its word, and the mask for its bit in the word. */
 const WORD_SHIFT = Math.log2(WORD_BITS);
 const BIT_MASK = WORD_BITS - 1;
-const NOTHING = new Uint32Array(0);
+export const NO_NEURONS = new Uint32Array(0);
 
 /**
  * An immutable set of neurons of one brain. A small set is a list of indices; a large set has a bit for each neuron of
@@ -16,7 +16,7 @@ export class NeuronSet {
     /** Ascending. */
     private readonly list: Uint32Array | undefined,
     /** Used if there is no list. */
-    private readonly bits = NOTHING,
+    private readonly bits = NO_NEURONS,
   ) {}
 
   /**
@@ -117,7 +117,7 @@ export class NeuronSet {
  * @param count the number of neurons in the brain
  */
 export function unionOf(lists: readonly Uint32Array[], count: number): Uint32Array {
-  if (lists.length < 2) return lists[0] ?? NOTHING;
+  if (lists.length < 2) return lists[0] ?? NO_NEURONS;
   return NeuronSet.union(lists.map((list) => NeuronSet.of(list, count))).toIndices();
 }
 

@@ -7,7 +7,7 @@ import { pathOf, refused } from '../schema/json-path.js';
 import { nearestNames } from '../schema/nearest-names.js';
 import { type Connections, type Direction, DIRECTIONS, neighboursOf } from './neighbours.js';
 import { isFlyWire } from './model-id.js';
-import { NeuronSet } from './neuron-set.js';
+import { NO_NEURONS, NeuronSet } from './neuron-set.js';
 import { type NodeSet, type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
 import { type Label, LABELS, type NamedNeurons, type NeuronIndex, neuronIndexOf } from './neuron-index.js';
 import {
@@ -76,7 +76,6 @@ interface ResolvedSet extends Notes {
   readonly neurons: NeuronSet;
 }
 
-const NO_NEURONS = new Uint32Array(0);
 const ROOT_ID = /^\d{1,20}$/;
 const NO_NOTES: Notes = { unknown: [], substituted: [], sources: [] };
 

@@ -7,6 +7,7 @@
 
 export const STEPS_PER_MS = 10;
 export const MS_PER_SECOND = 1000;
+export const STEPS_PER_SECOND = MS_PER_SECOND * STEPS_PER_MS;
 /** 5 s: a longer trial is cut into segments. */
 export const MAX_WHOLE_TRIAL_STEPS = 5000 * STEPS_PER_MS;
 /** 600 s: the longest trial. */

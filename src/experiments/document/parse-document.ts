@@ -23,7 +23,7 @@ export interface DocumentLimits {
 }
 
 /** Maximum number of rates in time of all inputs. */
-const MAX_RATES = 60_000;
+export const MAX_RATES = 60_000;
 
 const SCHEMA = { ...DOCUMENT, $defs: SELECTOR_DEFINITIONS };
 const check = checkOf(SCHEMA);

@@ -1,14 +1,13 @@
 /** Estimates the work of drawing trains of input events, both for a document and for the task of a trial. */
 import {
+  STEPS_PER_SECOND,
   MAX_SEGMENT_STEPS,
   MAX_WHOLE_TRIAL_STEPS,
-  STEPS_PER_MS,
   type RateTable,
 } from '../../engine/stimulus/protocol.js';
 import { rateTotals, type RateTotals, sumUpTo } from '../../engine/stimulus/rate-table.js';
 import { epochsIn } from '../../engine/stimulus/trains.js';
 
-const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
 /** So many background trains, which are drawn together, take as long as one other train. */
 const BACKGROUND_TRAINS_OF_TRAIN = 40;
 

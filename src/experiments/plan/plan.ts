@@ -2,11 +2,12 @@
  * Plans a document on a connectome: its grid of conditions, the task of each trial, and the cost. Every refusal of an
  * experiment happens here at the latest; nothing is simulated.
  */
+import { NO_NEURONS } from '../../engine/connectome/neuron-set.js';
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import type { NodeSetResolver } from '../../engine/connectome/node-set-resolver.js';
 import { type InParts, withoutPauses } from '../../engine/parts.js';
 import { invalid } from '../../engine/schema/json-path.js';
-import { MS_PER_SECOND, type Protocol, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
+import { STEPS_PER_SECOND, MS_PER_SECOND, type Protocol } from '../../engine/stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { stepsOf } from '../kinds/fields.js';
 import { tooManyConditions } from '../document/parse-sweep.js';
@@ -34,8 +35,6 @@ import { type AxisValue, Grid, lengthOf, valueAt } from '../kinds/grid.js';
 import type { ConditionTask } from './trial.js';
 import { warningsBefore } from './warnings.js';
 
-const NO_NEURONS = new Uint32Array(0);
-const STEPS_PER_SECOND = MS_PER_SECOND * STEPS_PER_MS;
 /** Matched controls need no network of their own, so a document may have this many times as many. */
 const MATCHED_CELLS = 20;
 /** The price of resampled counts, as a multiple of that of other wirings: they take 132 ns a connection. */

@@ -1,4 +1,5 @@
 /** Requests to a session and its answers, as schemas. Checks, types and OpenAPI are derived from them. */
+import { MAX_SILENCES } from '../kinds/edits/silence.js';
 import { CodedError } from '../../engine/errors.js';
 import { SELECTOR_DEFINITIONS } from '../../engine/connectome/selector-schema.js';
 import {
@@ -34,7 +35,7 @@ const CHANGES = {
     { propertyNames: INPUT_NAME, examples: [{ sugar: 80 }] },
   ),
   'silence?': listOf('Neurons whose outputs are cut from here on, in place of those that were.', NODE_SET, {
-    maxItems: 64,
+    maxItems: MAX_SILENCES,
     examples: [['PVLP122b']],
   }),
 };

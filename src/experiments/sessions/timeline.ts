@@ -2,11 +2,12 @@
  * The history of a session as a document, and its next step as a protocol. The timeline stores every change of rates
  * and silences. The document made of them gives the same trial, spike for spike.
  */
+import { MAX_RATES } from '../document/parse-document.js';
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { CodedError } from '../../engine/errors.js';
 import { equalsPacked, packed } from '../document/packed.js';
 import { mapped } from '../../engine/mapped.js';
-import { isTimed } from '../kinds/edits/silence.js';
+import { isTimed, MAX_SILENCES } from '../kinds/edits/silence.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
 import { stepsOf } from '../kinds/fields.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
@@ -27,9 +28,6 @@ import { own } from '../../engine/own.js';
 
 /** The longest time that spikes of a silenced neuron need to arrive, rounded up. */
 const MAX_DELAY_MS = 20;
-/** Limits of a document: items of `silence`, and time-varying rates of all inputs together. */
-const MAX_SILENCES = 64;
-const MAX_RATES = 60_000;
 /** Bytes of a silence without its selectors, and of other parts that grow with the document. */
 const SILENCE_BYTES = 64;
 const SPARE_BYTES = 256;

@@ -2,6 +2,7 @@
  * Turns a brain into the content of a connectome file. The file orders neurons by type, side and id. Untyped neurons come
  * last, ordered by super class, class, side and id. Each presynaptic neuron has a row of its targets, ascending.
  */
+import { NO_NEURONS } from '../../engine/connectome/neuron-set.js';
 import {
   type CellClass,
   type CellType,
@@ -17,7 +18,6 @@ import { rowsByKey, sortRows } from '../../engine/connectome/rows.js';
 import { type Brain, type NeuronColumns, signsUnder } from './brain.js';
 import { type PopulationDefinitions, selectPopulations } from './populations.js';
 
-const NO_NEURONS = new Uint32Array(0);
 /** Types and classes are numbered in 16 bits. */
 const MAX_LABELS = 2 ** 16;
 

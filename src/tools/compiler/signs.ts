@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { CERTAIN } from '../../engine/connectome/connectome.js';
 import type { TableSignRule } from '../../engine/connectome/connectome.js';
 import { readChecked } from '../../engine/platform.node.js';
 
@@ -66,8 +67,6 @@ export interface TransmitterProbabilities {
   /** For each neuron, the probability of each transmitter; empty if the table has no row for it. */
   readonly ofNeurons: readonly (readonly number[])[];
 }
-
-const CERTAIN = 255;
 
 /**
  * @param signs under the rule; a neuron without probabilities keeps its sign

@@ -1,4 +1,5 @@
 /** The CPU engine: writes a trial into the kernel's memory and reads its result; kernel.ts explains the computation. */
+import { NO_NEURONS } from '../../connectome/neuron-set.js';
 import { MAX_NEURONS, MAX_SYNAPSES_PER_CONNECTION, type Wiring } from '../../connectome/connectome.js';
 import { instantiated, viewOf } from '../../instantiated.js';
 import type { InputEvents } from '../../stimulus/input-events.js';
@@ -39,7 +40,6 @@ import { historyOf, type LoadedTrial, TrialState, writeHistory } from './trial-s
 const EXCITATORY = 1;
 const STIMULATED = 1 << 16;
 
-const NO_NEURONS = new Uint32Array(0);
 const NO_BACKGROUND = { steps: new Uint16Array(0), neurons: NO_NEURONS, eventMv: 0 };
 
 /** A change of rows that is applied before a step. */

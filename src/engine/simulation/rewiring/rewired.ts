@@ -29,6 +29,7 @@
  *    their decks have the signs of the model.
  */
 import {
+  CERTAIN,
   type ConnectomeMetadata,
   type Connectome,
   MAX_SYNAPSES_PER_CONNECTION,
@@ -250,8 +251,6 @@ function jittered(wiring: Wiring, factors: Float64Array, seed: number): Wiring {
   }
   return { ...wiring, synapseCounts };
 }
-
-const CERTAIN = 255;
 
 /**
  * @param order the neurons in the order of their ids

@@ -1,12 +1,10 @@
-import { unionOf } from '../../../engine/connectome/neuron-set.js';
+import { NO_NEURONS, unionOf } from '../../../engine/connectome/neuron-set.js';
 import { listed, type SetSelector, selectorWords } from '../../../engine/connectome/set-selector.js';
 import { isObject } from '../../../engine/schema/forms.js';
 import { anyOf, listOf, object, type Static } from '../../../engine/schema/json-schema.js';
 import { NODE_SET, startMs, stepsOf, untilEndMs } from '../fields.js';
 import type { EditKind } from '../edit-kind.js';
 import { sharedArray } from '../shared-array.js';
-
-const NO_NEURONS = new Uint32Array(0);
 
 const TIMED = object(
   'Neurons whose spikes in a window are not delivered, whenever they would arrive.',
@@ -18,6 +16,8 @@ const TIMED = object(
   { component: 'TimedSilence' },
 );
 
+export const MAX_SILENCES = 64;
+
 const SCHEMA = listOf(
   'Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.',
   // The selector comes last, so that an object with no member of the other form is checked as a selector.
@@ -27,7 +27,7 @@ const SCHEMA = listOf(
       'strings in root_id',
   }),
   {
-    maxItems: 64,
+    maxItems: MAX_SILENCES,
     uniqueItems: true,
     default: [],
     examples: [['PVLP122b', { node_set: 'LC4', start_ms: 200, end_ms: 400 }]],

@@ -1,5 +1,5 @@
 import { count, listOf, number, orNull, ref, type Static } from '../../../engine/schema/json-schema.js';
-import { STEPS_PER_MS } from '../../../engine/stimulus/protocol.js';
+import { STEPS_PER_SECOND } from '../../../engine/stimulus/protocol.js';
 import { GROUPS, reportSchema } from '../kind-schemas.js';
 import { type Control, groupSchema, MEAN_SD, type RATE } from '../report-answers.js';
 import type {
@@ -20,8 +20,6 @@ import {
   respondingOf,
   type RespondingNeurons,
 } from './group-counts.js';
-
-const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
 
 const VALUES = {
   responding: orNull('Of these, with at least one spike in a trial.', MEAN_SD),
