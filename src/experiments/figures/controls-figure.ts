@@ -1,4 +1,4 @@
-/** The figure of a group's rate among those of its controls, which are shuffled brains or other neurons. */
+/** The figure of a group's rate among those of its controls, which are shuffled brains or matched neurons. */
 import { extent } from 'd3-array';
 import { mapped } from '../../engine/mapped.js';
 import type { ExperimentDocument } from '../document/document.js';
@@ -33,6 +33,8 @@ export function controlsFigure(experiment: ExperimentDocument): FigureKind {
           scopeOfQ(experiment),
           shown.some(({ control }) => control.incomplete.length > 0) &&
             'Controls that the limit on synaptic events stopped have no bar; p counts them as further.',
+          shown.some(({ control }) => control.compared !== undefined) && 'Equal sets of neurons count once.',
+          !isRewired && 'If too few neurons match, the answer says so with MATCH_WIDENED.',
           leastP(shown),
           all > shown.length &&
             `The ${shown.length} of ${all} groups with the lowest p are drawn; of equal p, those furthest from the mean of their controls.`,
@@ -73,9 +75,10 @@ type Comparison = ReturnType<typeof comparisonsOf>['shown'][number];
 /** The p of a group if no control is as far: more controls could make it smaller. */
 function leastP(shown: readonly Comparison[]): string | false {
   for (const { control } of shown) {
-    const least = 1 / (1 + control.values.length);
+    const { compared = control.values.length } = control;
+    const least = 1 / (1 + compared);
     if (control.p === null || control.p > least * (1 + Number.EPSILON)) continue;
-    return `p ${chanceText(least)} is the smallest that ${counted(control.values.length, 'control')} allow.`;
+    return `p ${chanceText(least)} is the smallest that ${counted(compared, 'control')} allow.`;
   }
   return false;
 }

@@ -708,6 +708,31 @@ describe('a figure that a reviewer reads', () => {
     ]);
   });
 
+  it('compares first spikes only in the trials that both have', () => {
+    const latencies = { none: [35, 12, 36, 34], fewer: [null, 12, null, null], slower: [36, 13, 37, 35] };
+    const found = findings(
+      {
+        reports: { cells: { ...REPORT, type: 'latency' } },
+        sweep: [{ each: 'C*', group_by: ['type'], as: 'silence' }],
+        trials: 4,
+      },
+      Object.entries(latencies).map(([type, trials]) => {
+        const times = trials.filter((each) => each !== null);
+        const mean = times.reduce((sum, each) => sum + each, 0) / times.length;
+        const latency_ms = { mean, sd: 0, trials };
+        return {
+          parameters: { silence: type === 'none' ? null : { type } },
+          groups: { cells: [{ neurons: 1, responding_trials: times.length, latency_ms }] },
+        };
+      }),
+    );
+    const [, numbers] = figuresOf(found.head.experiment);
+    const figure = numbers!.draw(found, ({ values }) => values[0]!)!;
+    const { bands } = figure.sections[0]!.panels[0]!.y as { bands: readonly { note: string }[] };
+    expect(bands.map(({ note }) => note)).toEqual(['29.3 ± 0', '30.3 ± 0 (+1.0)', '12.0 ± 0, n = 1']);
+    expect(figure.note).toContain('Changes are those in the trials that have both numbers.');
+  });
+
   it.each([1, 2])('draws a screen of %d trials without reports that select nothing', (trials) => {
     const sweep = [{ each: 'C*', group_by: ['type'], as: 'silence' }] as const;
     const reports = { none: REPORT_OF_RATES, cells: REPORT_OF_RATES };

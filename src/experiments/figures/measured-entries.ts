@@ -15,6 +15,7 @@ import {
   type FoundCondition,
   type MeasuredRow,
 } from './figure-kind.js';
+import { changeOfMean } from './paired-difference.js';
 import { measuredReports, measureOf } from './report-figures.js';
 import { own } from '../../engine/own.js';
 
@@ -130,7 +131,7 @@ export function activityOf({ of, lowest }: Pick<Measure, 'of' | 'lowest'>, group
 /**
  * How much a group's number changes in a condition, for a ranking. If nothing in any trial has the number any more, such
  * as a first spike, the change is the largest. It is the least if the condition was stopped. Without a number before the
- * change, the group's activity counts.
+ * change, the group's activity counts. Without a trial to compare, it is 0.
  */
 export function changeOf(
   measure: Pick<Measure, 'of' | 'lowest'>,
@@ -138,10 +139,10 @@ export function changeOf(
   after: GroupResult,
   isComplete: boolean,
 ): number {
-  const [from, to] = [measure.of(before)?.mean, measure.of(after)?.mean];
-  if (from === undefined) return activityOf(measure, after);
-  if (to === undefined) return isComplete ? Infinity : -Infinity;
-  return Math.abs(to - from);
+  const [from, to] = [measure.of(before), measure.of(after)];
+  if (from === null) return activityOf(measure, after);
+  if (to === null) return isComplete ? Infinity : -Infinity;
+  return Math.abs(changeOfMean(to, from) ?? 0);
 }
 
 /** Selects those with the highest numbers, the highest first. Equal ones are in the order of `ofEqual`, then in their own. */

@@ -25,7 +25,7 @@ it('pairs trials, and leaves out those without a number', () => {
 });
 
 it('has no interval for differences that are equal, apart from rounding', () => {
-  // The second: thirds with nine digits.
+  // The second: thirds with nine digits. The last: a spike more among many.
   for (const [after, before] of [
     [
       [5, 7],
@@ -39,7 +39,21 @@ it('has no interval for differences that are equal, apart from rounding', () => 
       [4, 4],
       [4, 4],
     ],
+    [
+      [21.9513245, 22.8147336],
+      [21.9512764, 22.8146855],
+    ],
+    [
+      [21.9513245, 22.8147336],
+      [21.9512764, 22.8146854],
+    ],
   ] as const) {
     expect(halfInterval(pairedDifference(after, before)!, 0.95)).toBeUndefined();
   }
+});
+
+it('takes a mean of nothing but rounding for 0', () => {
+  const found = pairedDifference([33.3333333, 66.6666667, 50], [66.6666667, 33.3333333, 50.0000001])!;
+  expect(found.mean).toBe(0);
+  expect(halfInterval(found, 0.95)).toBeGreaterThan(80);
 });

@@ -1,10 +1,16 @@
 /** Differences between two conditions, trial by trial, with intervals of Student's t. */
 import { meanSd } from '../kinds/mean-sd.js';
 
-/** The largest standard deviation of equal differences, as a share of their mean: numbers have nine digits. */
-const ROUNDING = 1e-6;
+/** The largest error of a difference, as a share of the largest number: numbers have nine digits. */
+const ROUNDING = 1e-8;
+
+interface TrialMean {
+  readonly mean: number;
+  readonly trials: readonly (number | null)[];
+}
 
 export interface PairedDifference {
+  /** 0 if it is not more than rounding. */
   readonly mean: number;
   /** Estimated standard deviation of the mean; 0 if all differences are equal, apart from rounding. */
   readonly standardError: number;
@@ -17,15 +23,32 @@ export function pairedDifference(
   after: readonly (number | null)[],
   before: readonly (number | null)[],
 ): PairedDifference | undefined {
+  let largest = 0;
   const differences = after.flatMap((value, trial) => {
     const other = before[trial] ?? null;
-    return value === null || other === null ? [] : [value - other];
+    if (value === null || other === null) return [];
+    largest = Math.max(largest, Math.abs(value), Math.abs(other));
+    return [value - other];
   });
   const pairs = differences.length;
   if (pairs < 2) return undefined;
   const { mean, sd } = meanSd(differences);
-  const isEqual = sd <= ROUNDING * Math.abs(mean);
-  return { mean, standardError: isEqual ? 0 : sd / Math.sqrt(pairs - 1), pairs };
+  const beyondRounding = (value: number) => (Math.abs(value) <= ROUNDING * largest ? 0 : value);
+  return { mean: beyondRounding(mean), standardError: beyondRounding(sd) / Math.sqrt(pairs - 1), pairs };
+}
+
+/**
+ * The change of a mean. If a trial lacks the number, such as a first spike, only trials with both numbers count: means over
+ * different trials differ even if nothing changed in any of them.
+ * @returns undefined if no trial has both
+ */
+export function changeOfMean(after: TrialMean, before: TrialMean): number | undefined {
+  const differences = after.trials.flatMap((value, trial) => {
+    const other = before.trials[trial] ?? null;
+    return value === null || other === null ? [] : [value - other];
+  });
+  if (differences.length === after.trials.length) return after.mean - before.mean;
+  return differences.length === 0 ? undefined : meanSd(differences).mean;
 }
 
 /**

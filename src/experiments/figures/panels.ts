@@ -90,6 +90,8 @@ export interface Bar extends MeanSd {
   readonly trials?: readonly number[];
   /** Sample size, if it differs from that of the others. */
   readonly n?: number;
+  /** Its change from the baseline, if there is one; undefined if it is not known. */
+  readonly change?: number | undefined;
 }
 
 /** @param baseline drawn as a line across all bars; bars above and below it have different colours */
@@ -102,9 +104,8 @@ export function barsPanel(
   legend: readonly LegendEntry[],
 ): Panel {
   const marks = bars.flatMap((bar, row): Mark[] => {
-    const { mean, sd, trials = [] } = bar;
+    const { mean, sd, trials = [], change = baseline === undefined ? -1 : 0 } = bar;
     const middle = row + 0.5;
-    const change = baseline === undefined ? -1 : mean - baseline.mean;
     const paint = change === 0 ? 'muted' : change < 0 ? 0 : 1;
     const [x, y] = [[0, mean] as const, [row + 0.18, row + 0.82] as const];
     const spread = [Math.max(0, mean - sd), mean + sd].map((end) => [end, middle] as const);
@@ -124,14 +125,14 @@ export function barsPanel(
     title,
     height: ROW_PX * bars.length,
     x: { label, domain: [0, highest], hasGrid: true },
-    y: { label: '', bands: bars.map((bar) => ({ label: bar.label, note: noteOf(bar, baseline) })) },
+    y: { label: '', bands: bars.map((bar) => ({ label: bar.label, note: noteOf(bar) })) },
     marks,
     legend,
   };
 }
 
-function noteOf(bar: Bar, baseline: MeanSd | undefined): string {
-  const change = bar.mean - (baseline ?? bar).mean;
+function noteOf(bar: Bar): string {
+  const { change = 0 } = bar;
   const by = change === 0 ? '' : ` (${change < 0 ? '−' : '+'}${rounded(Math.abs(change))})`;
   return `${meanAndSd(bar)}${by}${bar.n === undefined ? '' : `, n = ${bar.n}`}`;
 }

@@ -29,7 +29,7 @@ export function questionOf(experiment: ExperimentDocument): string {
       ? []
       : controls.only === undefined
         ? [`held against ${controlWords(controls)}`]
-        : [`with the other neurons of control ${controls.only} in place of each group`]),
+        : [`with the neurons of control ${controls.only} in place of each group`]),
   ];
   return `${readWords(experiment)}, ${conditions.join(', ')}?`;
 }

@@ -26,7 +26,7 @@ import {
   sampleSize,
   SPREAD,
 } from './measured-entries.js';
-import { halfInterval, pairedDifference } from './paired-difference.js';
+import { changeOfMean, halfInterval, pairedDifference } from './paired-difference.js';
 import { barsPanel, ROW_PX, type Bar } from './panels.js';
 
 const MAX_BARS = 40;
@@ -167,6 +167,11 @@ function changesFigure(screen: Screen): FigureKind {
   };
 }
 
+/** The number of trials that have the number. */
+function sizeOf(value: Entry['value']): number {
+  return count(value?.trials ?? []);
+}
+
 interface Change {
   readonly label: string;
   readonly mean: number;
@@ -240,16 +245,16 @@ function numbersFigure(screen: Screen): FigureKind {
       const without = others.filter(({ value }) => value === null);
       if (entries.length === 0 && baseline?.value == null) return undefined;
       const shown = entries.slice(0, MAX_BARS);
-      const barOf = (entry: Entry): Bar => ({
-        label: screen.labelOf(entry, findings),
-        mean: entry.value!.mean,
-        sd: entry.value!.sd,
-      });
+      const most = max([...(baseline ? [baseline] : []), ...entries], ({ value }) => sizeOf(value)) ?? 0;
+      const barOf = (entry: Entry): Bar => {
+        const { mean, sd } = entry.value!;
+        const n = sizeOf(entry.value);
+        const change = baseline?.value ? changeOfMean(entry.value!, baseline.value) : undefined;
+        return { label: screen.labelOf(entry, findings), mean, sd, change, ...(n < most && { n }) };
+      };
       const bars = [...(baseline?.value ? [baseline] : []), ...shown].map(barOf);
       // If no group has a number, there is only the bar of the baseline.
-      const n = sampleSize(
-        (entries.length > 0 ? entries : [baseline!]).map(({ value }) => count(value!.trials)),
-      );
+      const n = sampleSize((entries.length > 0 ? entries : [baseline!]).map(({ value }) => sizeOf(value)));
       const legend: LegendEntry[] =
         baseline?.value == null
           ? [{ label: `mean, ${n}`, paint: 0, sample: 'bar' }, SPREAD]
@@ -266,6 +271,8 @@ function numbersFigure(screen: Screen): FigureKind {
         sections: [wide([barsPanel(beside, bars, line, label, measure.unit, legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation.',
+          entries.some(({ value }) => sizeOf(value) < most) &&
+            'Changes are those in the trials that have both numbers.',
           `The ${edited && baseline?.value ? 'largest change' : (measure.lowest ?? 'highest')} comes first.`,
           notDrawn(screen, shown.length, entries.length, without, findings),
         ),

@@ -16,15 +16,15 @@ export const CONTROLS = object(
     'from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables ' +
     'without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, ' +
     'and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of ' +
-    '`shuffle`, controls have as many other neurons as the group of an axis with `each`.',
+    '`shuffle`, controls have as many neurons as the group of an axis with `each`, drawn from those that match.',
   {
     'shuffle?': SHUFFLE,
     'counts?': COUNTS,
     'signs?': SIGNS,
-    'silence?': oneOf('Controls silence other neurons that match those of each group.', ['matched']),
-    'inputs?': oneOf('Controls stimulate other neurons that match those of each group.', ['matched']),
+    'silence?': oneOf('Controls silence neurons that match those of each group.', ['matched']),
+    'inputs?': oneOf('Controls stimulate neurons that match those of each group.', ['matched']),
     'connection_overrides?': oneOf(
-      'Controls have other neurons, which match those of each group, at the swept end of an override.',
+      'Controls have neurons that match those of each group at the swept end of an override.',
       ['matched'],
     ),
     count: integer('Their number. Each counts as a condition in price and limits.', {
@@ -80,12 +80,12 @@ export function isMatchedAxis(controls: Controls, parameter: string): boolean {
   );
 }
 
-/** `20 brains with shuffled weights`, `1000 sets of other neurons of equal super class, side and activity` */
+/** `20 brains with shuffled weights`, `1000 sets of neurons of equal super class, side and activity` */
 export function controlWords({ shuffle, counts, signs, count, match = [] }: Controls): string {
   if (shuffle !== undefined) return `${count} brains with ${shuffledWords(shuffle)}`;
   if (counts !== undefined) return `${count} brains with ${RESAMPLED_COUNTS}`;
   if (signs !== undefined) return `${count} brains with ${SAMPLED_SIGNS}`;
   const equal =
     match.length === 0 ? '' : ` of equal ${listed(match.map((each) => each.replaceAll('_', ' ')))}`;
-  return `${count} sets of other neurons${equal}`;
+  return `${count} sets of neurons${equal}`;
 }

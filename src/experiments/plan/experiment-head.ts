@@ -7,7 +7,7 @@ import type { ExperimentDocument } from '../document/document.js';
 import type { ExperimentHead } from '../document/result.js';
 
 /** Part of every id. Increment it if any result may change. */
-export const ANSWER_VERSION = '2';
+export const ANSWER_VERSION = '3';
 const ID_HEX_DIGITS = 32;
 /** Members whose names a client chooses. Numbers do not depend on their order. */
 const NAMED_MEMBERS = ['node_sets', 'inputs', 'connection_overrides', 'reports'] as const;

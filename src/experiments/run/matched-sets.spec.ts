@@ -2,6 +2,7 @@ import type { Connectome } from '../../engine/connectome/connectome.js';
 import { withoutPauses } from '../../engine/parts.js';
 import { PhiloxSequence } from '../../engine/stimulus/philox.js';
 import type { Controls } from '../kinds/controls.js';
+import { countAsFar } from './controls.js';
 import { divisionsOf, MatchedSets } from './matched-sets.js';
 
 /** Ten neurons of each type, which alternate between two sides. */
@@ -60,4 +61,29 @@ it('looks at few neurons for each one of a group, and pauses after some thousand
   expect(most).toBeGreaterThan(1000);
   expect(most).toBeLessThan(6000);
   expect(looked).toBeLessThanOrEqual(2 * NEURONS);
+});
+
+it('gives a group no lower p than its controls if one neuron decides', () => {
+  const EXPERIMENTS = 600;
+  const COUNT = 39;
+  const POOL = Array.from({ length: 12 }, (_, neuron) => neuron);
+  const isLeftOut = Uint8Array.from({ length: NEURONS }, (_, neuron) => (neuron < POOL.length ? 0 : 1));
+  const controls = { match: [] } as unknown as Controls;
+  const divisions = withoutPauses(divisionsOf(connectome, controls));
+  const sets = new MatchedSets(connectome, controls, divisions, isLeftOut, new Uint32Array(NEURONS));
+  const random = new PhiloxSequence(3, 0, 0);
+  const numbers = Array.from({ length: COUNT }, (_, at) => at + 1);
+  let lowest = 0;
+  for (let seed = 0; seed < EXPERIMENTS; seed++) {
+    const group = new Set<number>();
+    while (group.size < 2) group.add(POOL[random.nextBelow(POOL.length)]!);
+    const effectOf = (neurons: Iterable<number>) => ([...neurons].includes(7) ? 1 : 0);
+    const others = withoutPauses(sets.drawing(Uint32Array.from(group), seed, numbers, 1))
+      .filter(({ isRepeated }) => !isRepeated)
+      .map(({ neurons }) => effectOf(neurons));
+    const p = (1 + countAsFar(effectOf(group), Float64Array.from(others))) / (1 + others.length);
+    if (p <= 0.05) lowest++;
+  }
+  // 99.9 % of binomial numbers with 600 draws at 0.05 are below 48.
+  expect(lowest).toBeLessThan(48);
 });

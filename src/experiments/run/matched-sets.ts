@@ -34,7 +34,7 @@ export interface NamedSet {
   readonly fewer?: string;
   /** Equal for equal sets. */
   readonly name: string;
-  /** True if an earlier control has the same neurons. It would count them twice, so it is not compared. */
+  /** True if the group or an earlier control has the same neurons. They would count twice, so it is not compared. */
   readonly isRepeated: boolean;
   /** True if none of the neurons spikes in the baseline. */
   readonly isSilent: boolean;
@@ -136,14 +136,15 @@ export class MatchedSets {
     condition: number,
   ): InParts<NamedSet[]> {
     const free = (this.#free ??= yield* this.#notLeftOut()).copy();
-    const sets = yield* this.#divide(group, free);
-    const names = new Set<string>();
+    const others = free.copy();
+    const sets = yield* this.#divide(group, others);
+    const names = new Set([nameOf(Uint32Array.from(group).sort())]);
     const drawn: NamedSet[] = [];
     for (const control of controls) {
       const random = new PhiloxSequence(seed, control, PHILOX_STREAM.matched, condition);
-      const set = yield* this.#draw(sets, free, random);
+      const set = yield* this.#draw(sets, free, others, random);
       yield;
-      const name = sha256Hex(String(set.neurons)).slice(0, NAME_LENGTH);
+      const name = nameOf(set.neurons);
       const isSilent = set.neurons.every((neuron) => this.spikes[neuron] === 0);
       drawn.push({ ...set, name, isRepeated: names.has(name), isSilent });
       names.add(name);
@@ -160,29 +161,36 @@ export class MatchedSets {
     return free;
   }
 
-  /** Divides a group into neurons of equal labels and bins. They are free no more. */
-  *#divide(group: Uint32Array, free: FreeNeurons): InParts<(readonly number[])[]> {
+  /** Divides a group into neurons of equal labels and bins. They are no others. */
+  *#divide(group: Uint32Array, others: FreeNeurons): InParts<(readonly number[])[]> {
     const { groupOfPosition } = this.divisions.at(-1)!;
     const sets = new Map<number, number[]>();
     for (const neuron of group) {
       const key = groupOfPosition[neuron]! * BINS + this.#bins[neuron]!;
       getOrInsert(sets, key, () => []).push(neuron);
-      free.set(neuron, false);
+      others.set(neuron, false);
       if (this.#isLong()) yield;
     }
     return [...sets.values()];
   }
 
-  /** @param free the same before and after */
+  /**
+   * Draws from the neurons of the group, too. Otherwise the group would differ from its controls: they could share neurons
+   * with one another, and it with none.
+   * @param free the same before and after, like the next one
+   * @param others free neurons that are not of the group
+   */
   *#draw(
     sets: readonly (readonly number[])[],
     free: FreeNeurons,
+    others: FreeNeurons,
     random: PhiloxSequence,
   ): InParts<Pick<NamedSet, 'neurons' | 'short' | 'fewer'>> {
     const drawn: number[] = [];
+    const drawnOthers: number[] = [];
     const short: string[] = [];
     for (const alike of sets) {
-      const { isWidened, ...found } = this.#poolFor(alike, free);
+      const { isWidened, ...found } = this.#poolFor(alike, others);
       if (isWidened && short.length <= LISTED_AT_MOST) short.push(this.#textOf(alike[0]!));
       const pool = yield* this.#neuronsIn(found);
       for (let left = Math.min(alike.length, free.countIn(found)); left > 0;) {
@@ -191,17 +199,21 @@ export class MatchedSets {
         if (!free.has(neuron)) continue;
         free.set(neuron, false);
         drawn.push(neuron);
+        if (others.has(neuron)) drawnOthers.push(neuron);
+        others.set(neuron, false);
         left--;
       }
     }
     for (const neuron of drawn) free.set(neuron, true);
+    for (const neuron of drawnOthers) others.set(neuron, true);
     const size = sets.reduce((sum, { length }) => sum + length, 0);
     const fewer = drawn.length < size ? { fewer: `${drawn.length} of ${size}` } : {};
     return { neurons: Uint32Array.from(drawn).sort(), short, ...fewer };
   }
 
-  /** The narrowest pool with enough free neurons, or all neurons if there is none. */
-  #poolFor([like, ...others]: readonly number[], free: FreeNeurons): Pool & { readonly isWidened: boolean } {
+  /** The narrowest pool with as many other neurons, or all neurons if there is none. */
+  #poolFor(alike: readonly number[], others: FreeNeurons): Pool & { readonly isWidened: boolean } {
+    const [like] = alike;
     const bin = this.#bins[like!]!;
     const most = this.divisions.length - 1;
     // Silent neurons have no neighbours, and without activity all neurons are in their bin.
@@ -211,7 +223,8 @@ export class MatchedSets {
       for (let distance = 0; distance <= maxDistance; distance++) {
         const first = Math.max(Math.min(bin, 1), bin - distance);
         const pool = { labels, group, first, last: Math.min(BINS - 1, bin + distance) };
-        if (free.countIn(pool) > others.length) return { ...pool, isWidened: labels < most || distance > 0 };
+        if (others.countIn(pool) >= alike.length)
+          return { ...pool, isWidened: labels < most || distance > 0 };
       }
     }
     return { labels: 0, group: 0, first: 0, last: BINS - 1, isWidened: true };
@@ -241,6 +254,11 @@ export class MatchedSets {
     this.#looked = 0;
     return true;
   }
+}
+
+/** @param neurons ascending */
+function nameOf(neurons: Uint32Array): string {
+  return sha256Hex(String(neurons)).slice(0, NAME_LENGTH);
 }
 
 /** Bin 0 is for silent neurons; the others are quantiles of the neurons that spiked. */

@@ -127,6 +127,15 @@ it('ranks a lesion that ends a response first, and a stopped one last', () => {
   expect(rows.at(-1)).toBe('In the order of first; the baseline is none.');
 });
 
+it('does not give a spread to a first spike of one trial', () => {
+  const reports = { first: { ...REPORT, type: 'latency' } } as unknown as ExperimentDocument['reports'];
+  const latency_ms = { mean: 11.7, sd: 0, trials: [null, 11.7, null] };
+  const first = [{ neurons: 1, responding_trials: 1, latency_ms }];
+  const lines = unspaced(tableOf({ reports }, [{ groups: { first } }]));
+  expect(lines.find((line) => line.startsWith('all'))).toContain('11.70 n = 1');
+  expect(lines).toContain('mean ± population sd over the trials that have the number');
+});
+
 it('tells a low rate of many neurons from silence', () => {
   const low = { rate_hz: { mean: 0.0014, sd: 0.0002, trials: [0.0012, 0.0016] } };
   const lines = unspaced(tableOf({}, [{ groups: { MN9: [group('many', 0, low), group('silent', 0)] } }]));

@@ -1,5 +1,5 @@
 /** Formats the answer of an open experiment as text in 80 columns. */
-import { sort } from 'd3-array';
+import { count, sort } from 'd3-array';
 import type { ExperimentDocument } from '../../../experiments/document/document.js';
 import {
   groupLabel,
@@ -12,7 +12,7 @@ import { chanceText, counted } from '../../../experiments/figures/figure.js';
 import { LINES_NOTE, typesOfRow } from '../../../experiments/figures/driver-lines.js';
 import type { Findings, FoundCondition } from '../../../experiments/figures/figure-kind.js';
 import { activityOf, changeOf, highestFirst } from '../../../experiments/figures/measured-entries.js';
-import { measureOf } from '../../../experiments/figures/report-figures.js';
+import { measuredReports, measureOf } from '../../../experiments/figures/report-figures.js';
 import { axisKindOf, parameterOf, type SweepAxis } from '../../../experiments/kinds/axis-kinds.js';
 import type {
   ConditionParameters,
@@ -20,6 +20,7 @@ import type {
   ExperimentTotals,
 } from '../../../experiments/document/result.js';
 import { labelMember } from '../../../experiments/kinds/groups.js';
+import type { Measure } from '../../../experiments/kinds/report-kind.js';
 import type { GroupResult } from '../../../experiments/kinds/result-rows.js';
 import type { MeanSd } from '../../../experiments/kinds/mean-sd.js';
 import { bar, fitted, LINE_WIDTH, linesText, wrapped } from '../text.js';
@@ -48,9 +49,10 @@ type Lines = Required<Pick<Findings, 'driverLines' | 'typeOf'>>;
 export function answerTable(answer: CollectedAnswer, all = ALL_IN_CSV, lines?: Lines): string {
   const { head, conditions, totals } = answer;
   const { experiment } = head;
+  const mayLack = measuredReports(experiment).some((report) => measureOf(experiment, report).lowest);
   return linesText([
     ...headingOf(head),
-    '  mean ± population sd over the trials',
+    `  mean ± population sd over the trials${mayLack ? ' that have the number' : ''}`,
     '',
     ...(experiment.sweep === undefined
       ? conditions.flatMap((condition) => conditionTable(experiment, condition, all, lines))
@@ -96,13 +98,15 @@ export function parametersText({ parameters }: ConditionParameters): string {
     .join(', ');
 }
 
+type Spread = MeanSd & Partial<Pick<NonNullable<ReturnType<Measure['of']>>, 'trials'>>;
+
 /** One group of a report in all conditions. Every condition has the same groups. */
 interface Series {
   /** `mn9 left` */
   readonly name: string;
   readonly unit: string;
   /** @returns null if the group has no number */
-  valueIn(condition: FoundCondition): MeanSd | null;
+  valueIn(condition: FoundCondition): Spread | null;
   /** @returns a number for a ranking; see changeOf */
   changeIn(condition: FoundCondition, baseline: FoundCondition): number;
 }
@@ -322,9 +326,12 @@ function respondingText({ responding_neurons: responding }: FoundCondition): str
 }
 
 /** Mean and population standard deviation over the trials. */
-function spreadText(spread: MeanSd | null, { complete }: FoundCondition): string {
+/** @param spread of the trials that have the number */
+function spreadText(spread: Spread | null, { complete }: FoundCondition): string {
   if (spread === null) return complete ? NONE : STOPPED;
-  return `${hundredths(spread.mean).padStart(6)} ± ${hundredths(spread.sd)}`;
+  const { mean, sd, trials = [] } = spread;
+  const isOfOne = trials.length > 1 && count(trials) === 1;
+  return `${hundredths(mean).padStart(6)}${isOfOne ? '  n = 1' : ` ± ${hundredths(sd)}`}`;
 }
 
 /** A large group has a low rate, which is not that of a silent one. */
