@@ -1050,7 +1050,7 @@ export interface components {
         /** @description An axis of the sweep. */
         readonly SweepAxis: components["schemas"]["SweepOfGroups"] | components["schemas"]["SweepOfValues"];
         /**
-         * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
+         * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many neurons as the group of an axis with `each`, drawn from those that match.
          * @example {
          *       "shuffle": "weights",
          *       "count": 100
@@ -1074,17 +1074,17 @@ export interface components {
              */
             readonly signs?: "sampled";
             /**
-             * @description Controls silence other neurons that match those of each group.
+             * @description Controls silence neurons that match those of each group.
              * @constant
              */
             readonly silence?: "matched";
             /**
-             * @description Controls stimulate other neurons that match those of each group.
+             * @description Controls stimulate neurons that match those of each group.
              * @constant
              */
             readonly inputs?: "matched";
             /**
-             * @description Controls have other neurons, which match those of each group, at the swept end of an override.
+             * @description Controls have neurons that match those of each group at the swept end of an override.
              * @constant
              */
             readonly connection_overrides?: "matched";
@@ -1626,7 +1626,7 @@ export interface components {
         /** @description An axis of the sweep. */
         readonly CompleteSweepAxis: components["schemas"]["CompleteSweepOfGroups"] | components["schemas"]["CompleteSweepOfValues"];
         /**
-         * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many other neurons as the group of an axis with `each`.
+         * @description Rewired brains on which every condition is run as well, with the same trains. A rate that a control keeps does not come from the wiring. Control number n is the brain that `wiring` with this shuffle, counts or signs and the seed n gives. On tables without pairs of 1 to 4 synapses a shuffle of weights is not the published control: relay cells keep 33 to 69 Hz, and 3 to 5 Hz in the paper. Use targets there. With `silence`, `inputs` or `connection_overrides` instead of `shuffle`, controls have as many neurons as the group of an axis with `each`, drawn from those that match.
          * @example {
          *       "shuffle": "weights",
          *       "count": 100
@@ -1650,17 +1650,17 @@ export interface components {
              */
             readonly signs?: "sampled";
             /**
-             * @description Controls silence other neurons that match those of each group.
+             * @description Controls silence neurons that match those of each group.
              * @constant
              */
             readonly silence?: "matched";
             /**
-             * @description Controls stimulate other neurons that match those of each group.
+             * @description Controls stimulate neurons that match those of each group.
              * @constant
              */
             readonly inputs?: "matched";
             /**
-             * @description Controls have other neurons, which match those of each group, at the swept end of an override.
+             * @description Controls have neurons that match those of each group at the swept end of an override.
              * @constant
              */
             readonly connection_overrides?: "matched";

@@ -709,7 +709,11 @@ describe('a figure that a reviewer reads', () => {
   });
 
   it('compares first spikes only in the trials that both have', () => {
-    const latencies = { none: [35, 12, 36, 34], fewer: [null, 12, null, null], slower: [36, 13, 37, 35] };
+    const latencies: Readonly<Record<string, (number | null)[]>> = {
+      none: [35, 12, 36, 34],
+      fewer: [null, 12, null, null],
+      slower: [36, 13, 37, 35],
+    };
     const found = findings(
       {
         reports: { cells: { ...REPORT, type: 'latency' } },
