@@ -91,7 +91,7 @@ const HEAD = {
 
 const EXPECTED_COST = {
   brain_seconds: number('Conditions x trials x duration, in seconds of simulated time.', { minimum: 0 }),
-  input_events: number('Events that stimulated neurons got.', { minimum: 0 }),
+  input_events: number('Events of the inputs, also those that meet a refractory period.', { minimum: 0 }),
 };
 const COST = object('The cost of an experiment.', {
   ...EXPECTED_COST,

@@ -227,6 +227,15 @@ describe('a window that ends with the document', () => {
     await openSession(session.document());
   });
 
+  it('gives way to the silence of a step', async () => {
+    const item = { node_set: 'S_sugar', start_ms: 0, end_ms: 0.6 };
+    const { session, tasks } = await openSession({ inputs: {}, reports: {}, silence: [item] });
+    session.change({ silence: [] }, undefined);
+    await take(session, 10);
+    expect(endsIn(tasks)).toBeUndefined();
+    expect(session.document()).toMatchObject({ silence: [] });
+  });
+
   it('is likewise that of a silence', async () => {
     const item = { node_set: 'S_sugar', start_ms: 10 };
     const silenced = { inputs: {}, reports: {}, duration_ms: 100, silence: [{ ...item, end_ms: 100 }, item] };

@@ -81,7 +81,7 @@ export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
     t_ms: T_MS,
     spikes: count('Spikes of all neurons.'),
     responding_neurons: count('Neurons with at least one spike.'),
-    input_events: count('Events that stimulated neurons got.'),
+    input_events: count('Events of the inputs, also those that meet a refractory period.'),
     synaptic_events: count('Synaptic events delivered.'),
     'stopped_at_ms?': STOPPED,
     'drive?': mapOf(

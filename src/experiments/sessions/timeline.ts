@@ -136,8 +136,9 @@ export class Timeline {
 
   /** True if exactly these selectors are silenced now. */
   isSilencing(items: readonly SetSelector[]): boolean {
-    const now = this.#silences.filter(({ endMs }) => endMs === undefined).flatMap((silence) => silence.items);
-    return equalsPacked(now, items);
+    const now = this.#silences.filter(({ endMs = Infinity }) => endMs > this.#tMs);
+    const selectors = now.flatMap((silence) => silence.items);
+    return now.every(({ endMs }) => endMs === undefined) && equalsPacked(selectors, items);
   }
 
   /** @throws CodedError INVALID_PARAMETER */
@@ -299,8 +300,8 @@ export class Timeline {
 
   #silencesWith({ items, neurons }: NewSilence): Silence[] {
     const before = this.#silences
-      .map((silence) => (silence.endMs === undefined ? { ...silence, endMs: this.#tMs } : silence))
-      .filter(({ startMs, endMs }) => startMs < endMs!);
+      .map((silence) => ({ ...silence, endMs: Math.min(silence.endMs ?? Infinity, this.#tMs) }))
+      .filter(({ startMs, endMs }) => startMs < endMs);
     return items.length === 0
       ? before
       : [...before, { items: packed(items) as SetSelector[], neurons, startMs: this.#tMs, endMs: undefined }];
