@@ -99,7 +99,8 @@ describe('GET /api/v2/connections', () => {
       group_by: 'neuron',
       target: '@all',
     });
-    const csv = await (await service.get(queryOf({ ...query, format: 'csv' }))).text();
+    const accept = 'text/csv; charset=utf-8; header=present';
+    const csv = await (await service.get(queryOf(query), { accept })).text();
     const rows = connections.map((row: object) => Object.values(row).join(','));
     expect(csv).toBe([Object.keys(connections[0]).join(','), ...rows, ''].join('\r\n'));
   });
@@ -158,7 +159,9 @@ describe('GET /api/v2/connections', () => {
 
   it('refuses a selector that is given twice, other types of media and other methods', async () => {
     expect((await service.get(`${PATH}?source=a&source=b`)).status).toBe(400);
-    expect((await service.get(PATH, { accept: 'image/png' })).status).toBe(406);
+    for (const accept of ['image/png', 'text/csv; header=absent', 'text/csv; header=present; q=0']) {
+      expect([accept, (await service.get(PATH, { accept })).status]).toEqual([accept, 406]);
+    }
     const refused = await fetch(`${service.url}${PATH}`, { method: 'POST' });
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
