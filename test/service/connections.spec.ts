@@ -135,6 +135,11 @@ describe('GET /api/v2/connections', () => {
     ['nobody', { target: 'C_walk:center' }, { code: 'EMPTY_NODE_SET', path: '/target' }],
     ['no selector', { source: { types: 'LC4' } }, { path: '/source/types', suggestions: ['type'] }],
     ['half of a selector', { source: '{"type":' }, { path: '/source', error: /selector as JSON, got/ }],
+    [
+      'a member that is given twice',
+      { target: '[{"type":"S_loom","type":"S_food"}]' },
+      { path: '/target', error: /^target must be a selector that has each member once, got / },
+    ],
     ['an empty name', { source: 'S_loom,' }, { path: '/source/1' }],
     [
       'too many hops',
