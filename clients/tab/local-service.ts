@@ -27,7 +27,7 @@ import { servedModel } from '../../src/experiments/document/served-model.js';
 import { type AnswerPiece, answerOfRun, checkRequest } from '../../src/experiments/formats/answer.js';
 import { dryRunJson, progressLine } from '../../src/experiments/formats/answer-json.js';
 import { connectionTable } from '../../src/experiments/formats/connection-table.js';
-import { FORMATS, type Format, TABLE_FORMATS } from '../../src/experiments/formats/formats.js';
+import { contentTypeOf, type Format, TABLE_FORMATS } from '../../src/experiments/formats/formats.js';
 import { neuronTable } from '../../src/experiments/formats/neuron-table.js';
 import {
   answerRequest,
@@ -321,8 +321,7 @@ async function* bytesOf(pieces: AsyncGenerator<AnswerPiece>): AsyncGenerator<Byt
 }
 
 function typeOf(format: Format): Record<string, string> {
-  const { mediaType, parameters } = FORMATS[format];
-  return { 'content-type': mediaType + parameters };
+  return { 'content-type': contentTypeOf(format) };
 }
 
 function bytes(body: Bytes, format: Format, headers = {}): LocalAnswer {

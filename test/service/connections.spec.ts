@@ -99,7 +99,8 @@ describe('GET /api/v2/connections', () => {
       group_by: 'neuron',
       target: '@all',
     });
-    const csv = await (await service.get(queryOf({ ...query, format: 'csv' }))).text();
+    const accept = 'text/csv; charset=utf-8; header=present';
+    const csv = await (await service.get(queryOf(query), { accept })).text();
     const rows = connections.map((row: object) => Object.values(row).join(','));
     expect(csv).toBe([Object.keys(connections[0]).join(','), ...rows, ''].join('\r\n'));
   });
@@ -134,6 +135,11 @@ describe('GET /api/v2/connections', () => {
     ['nobody', { target: 'C_walk:center' }, { code: 'EMPTY_NODE_SET', path: '/target' }],
     ['no selector', { source: { types: 'LC4' } }, { path: '/source/types', suggestions: ['type'] }],
     ['half of a selector', { source: '{"type":' }, { path: '/source', error: /selector as JSON, got/ }],
+    [
+      'a member that is given twice',
+      { target: '[{"type":"S_loom","type":"S_food"}]' },
+      { path: '/target', error: /^target must be a selector that has each member once, got / },
+    ],
     ['an empty name', { source: 'S_loom,' }, { path: '/source/1' }],
     [
       'too many hops',
@@ -158,7 +164,9 @@ describe('GET /api/v2/connections', () => {
 
   it('refuses a selector that is given twice, other types of media and other methods', async () => {
     expect((await service.get(`${PATH}?source=a&source=b`)).status).toBe(400);
-    expect((await service.get(PATH, { accept: 'image/png' })).status).toBe(406);
+    for (const accept of ['image/png', 'text/csv; header=absent', 'text/csv; header=present; q=0']) {
+      expect([accept, (await service.get(PATH, { accept })).status]).toEqual([accept, 406]);
+    }
     const refused = await fetch(`${service.url}${PATH}`, { method: 'POST' });
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });

@@ -278,6 +278,28 @@ describe('a job that is refused after it was planned', () => {
     }
   });
 
+  it('costs nothing because of its key or its price', async () => {
+    const service = await startReadyService();
+    try {
+      const key = 'of-the-first-job';
+      const first = await begin(service, ENDLESS, { 'idempotency-key': key });
+      for (const [other, code] of [
+        ['short', 'INVALID_PARAMETER'],
+        [key, 'IDEMPOTENCY_KEY_REUSED'],
+        ['of-the-second-job', 'TOO_EXPENSIVE'],
+      ]) {
+        const refused = await begin(service, SHORT, { 'idempotency-key': other! });
+        expect((await refused.json()).code).toBe(code);
+      }
+      const again = await begin(service, ENDLESS, { 'idempotency-key': key });
+      const left = [first, again].map(({ headers }) => headers.get('ratelimit-remaining'));
+      expect(left).toEqual(['600', '600']);
+      await service.delete(locationOf(first));
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('costs nothing if the store of jobs cannot be reached, and is not counted as none', async () => {
     const service = await startReadyService({ REDIS_JOBS_URL: 'redis://127.0.0.1:1' });
     try {

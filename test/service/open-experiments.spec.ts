@@ -337,6 +337,8 @@ describe('an experiment on a small brain', () => {
       'application/*',
       'text/html, */*;q=0.1',
       'image/png, application/json;q=0.01',
+      'application/json; charset=utf-8',
+      'text/csv; charset=utf-8; q=0.5, application/json; charset="UTF-8"; q=0.6',
       // Sent by a browser in which an address is opened.
       'text/html,application/xhtml+xml,application/xml;q=0.9,image/png,image/svg+xml,*/*;q=0.8',
     ]) {

@@ -158,6 +158,20 @@ describe('the description of the interface', () => {
       sweepOf(set)();
     for (const set of ['trials', 'inputs.a', 'inputs.a.b.rate_hz', 'wiring.shuffle'])
       expect(sweepOf(set)).toThrow('pattern');
+    const part = (name: string, value: object) => () => {
+      check(name, { $ref: `#/components/schemas/${name}` }, value, 'openapi-v2');
+    };
+    const range = { from: 1, to: 9, step: 2 };
+    part('SweepOfValues', { set: 'seed', ...range })();
+    for (const refused of [
+      {},
+      { from: 1 },
+      { from: 1, to: 9 },
+      { ...range, step: 0 },
+      { ...range, values: [1] },
+    ])
+      expect(part('SweepOfValues', { set: 'seed', ...refused })).toThrow();
+    expect(part('Controls', {})).toThrow('fewer than 1 properties');
     const session = (document: object) => () => {
       check('session', { $ref: '#/components/schemas/SessionDocument' }, document, 'openapi-v2');
     };
@@ -169,6 +183,17 @@ describe('the description of the interface', () => {
       { reports: { m: { node_set: 'LC4', type: 'histogram' } } },
     ])
       expect(session(refused)).toThrow();
+  });
+
+  it.each([
+    ['neurons', 'type', ['LC4', '@'], ['', 'x'.repeat(101)]],
+    ['neurons', 'root_id', ['1', '1,2'], ['', '1,', ',1', 'x'.repeat(101), '1,'.repeat(200) + 1]],
+    ['connections', 'source', ['LC4,LC6'], ['', 'x'.repeat(6001)]],
+  ])('refuses what %s refuses of %s', (path, parameter, allowed, refused) => {
+    const { parameters } = DOCUMENT_OF_V2.paths[`/api/v2/${path}`].get;
+    const { schema } = parameters.find(({ name }: { name: string }) => name === parameter);
+    for (const value of allowed) check(value, schema, value);
+    for (const value of refused) expect(() => check(value, schema, value)).toThrow();
   });
 
   it.each([...DOCUMENTS])(

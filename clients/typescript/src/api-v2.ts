@@ -2770,7 +2770,7 @@ export interface components {
             };
         };
         /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
-        readonly Failure415: {
+        readonly Failure415_runOpenExperiment: {
             headers: {
                 readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3022,6 +3022,18 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
+        readonly Failure415_getServedModel: {
+            headers: {
+                readonly "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "Cache-Control": components["headers"]["Cache-Control_runOpenExperiment"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
     };
     parameters: {
         /** @description Answers from this condition on, for example to continue after a broken connection. */
@@ -3200,7 +3212,7 @@ export interface operations {
             readonly 406: components["responses"]["Failure406_runOpenExperiment"];
             readonly 408: components["responses"]["Failure408"];
             readonly 413: components["responses"]["Failure413_runOpenExperiment"];
-            readonly 415: components["responses"]["Failure415"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `IDEMPOTENCY_KEY_REUSED`: The client has begun another experiment with the same Idempotency-Key. */
             readonly 422: {
@@ -3265,6 +3277,7 @@ export interface operations {
             readonly 400: components["responses"]["Failure400_getJob"];
             readonly 404: components["responses"]["Failure404_getJob"];
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];
@@ -3298,6 +3311,7 @@ export interface operations {
             readonly 400: components["responses"]["Failure400_getJob"];
             readonly 404: components["responses"]["Failure404_getJob"];
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];
@@ -3368,6 +3382,7 @@ export interface operations {
             readonly 404: components["responses"]["Failure404_getJob"];
             readonly 406: components["responses"]["Failure406_runOpenExperiment"];
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of events than a job keeps; or a single trial has more rows than an answer may have. */
             readonly 422: {
@@ -3431,7 +3446,7 @@ export interface operations {
             readonly 400: components["responses"]["Failure400_runOpenExperiment"];
             readonly 408: components["responses"]["Failure408"];
             readonly 413: components["responses"]["Failure413_runOpenExperiment"];
-            readonly 415: components["responses"]["Failure415"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             readonly 422: components["responses"]["Failure422_openSession"];
             readonly 429: components["responses"]["Failure429"];
@@ -3467,6 +3482,7 @@ export interface operations {
             readonly 400: components["responses"]["Failure400_getJob"];
             readonly 404: components["responses"]["Failure404_getSession"];
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];
@@ -3500,6 +3516,7 @@ export interface operations {
             readonly 400: components["responses"]["Failure400_getJob"];
             readonly 404: components["responses"]["Failure404_getSession"];
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];
@@ -3550,6 +3567,7 @@ export interface operations {
             };
             readonly 404: components["responses"]["Failure404_getSessionDocument"];
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             readonly 429: components["responses"]["Failure429"];
             readonly 431: components["responses"]["Failure431"];
@@ -3611,7 +3629,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 409: components["responses"]["Failure409"];
             readonly 413: components["responses"]["Failure413_stepSession"];
-            readonly 415: components["responses"]["Failure415"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             readonly 422: components["responses"]["Failure422_openSession"];
             readonly 429: components["responses"]["Failure429"];
@@ -3648,6 +3666,7 @@ export interface operations {
             readonly 400: components["responses"]["Failure400_getJob"];
             readonly 404: components["responses"]["Failure404_getSession"];
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];
@@ -3703,7 +3722,7 @@ export interface operations {
             readonly 408: components["responses"]["Failure408"];
             readonly 409: components["responses"]["Failure409"];
             readonly 413: components["responses"]["Failure413_stepSession"];
-            readonly 415: components["responses"]["Failure415"];
+            readonly 415: components["responses"]["Failure415_runOpenExperiment"];
             readonly 417: components["responses"]["Failure417"];
             readonly 422: components["responses"]["Failure422_openSession"];
             readonly 429: components["responses"]["Failure429"];
@@ -3741,6 +3760,7 @@ export interface operations {
             readonly 304: components["responses"]["Answer304"];
             readonly 400: components["responses"]["Failure400_getServedModel"];
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_getServedModel"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];
@@ -3814,6 +3834,7 @@ export interface operations {
                 };
             };
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_getServedModel"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];
@@ -3849,6 +3870,7 @@ export interface operations {
             readonly 304: components["responses"]["Answer304"];
             readonly 400: components["responses"]["Failure400_getServedModel"];
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_getServedModel"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];
@@ -3923,6 +3945,7 @@ export interface operations {
                 };
             };
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_getServedModel"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];
@@ -4002,6 +4025,7 @@ export interface operations {
                 };
             };
             readonly 408: components["responses"]["Failure408"];
+            readonly 415: components["responses"]["Failure415_getServedModel"];
             readonly 417: components["responses"]["Failure417"];
             readonly 431: components["responses"]["Failure431"];
             readonly 500: components["responses"]["Failure500_getJob"];

@@ -960,6 +960,18 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
+        Failure415: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
         Failure417: {
             headers: {
@@ -1162,18 +1174,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
-            415: {
-                headers: {
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control_runExperiment"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            415: components["responses"]["Failure415"];
             417: components["responses"]["Failure417"];
             /** @description `RATE_LIMITED`: The client sent more runs within a minute than it may; Retry-After says when to try again. */
             429: {
@@ -1265,6 +1266,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["Failure408"];
+            415: components["responses"]["Failure415"];
             417: components["responses"]["Failure417"];
             431: components["responses"]["Failure431"];
             500: components["responses"]["Failure500_getModel"];
@@ -1344,6 +1346,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["Failure408"];
+            415: components["responses"]["Failure415"];
             417: components["responses"]["Failure417"];
             431: components["responses"]["Failure431"];
             500: components["responses"]["Failure500_getModel"];

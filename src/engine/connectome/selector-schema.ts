@@ -28,7 +28,7 @@ export const MAX_LABEL_LENGTH = 100;
 /** The depth of nested lists and objects. */
 export const MAX_SELECTOR_DEPTH = 16;
 
-const LENGTH = `1 to ${MAX_LABEL_LENGTH} characters without control characters`;
+const LENGTH = `1 to ${MAX_LABEL_LENGTH} characters without control characters or lone surrogates`;
 
 /** An unsigned integer of 64 bits. */
 export const ROOT_ID = text(undefined, {

@@ -93,7 +93,7 @@ export function printable(description: string | undefined, maxLength: number, mo
   return text(description, {
     maxLength,
     pattern: `^[^${UNPRINTABLE}]*$`,
-    allowed: `a string of at most ${maxLength} characters without control characters`,
+    allowed: `a string of at most ${maxLength} characters without control characters or lone surrogates`,
     ...more,
   });
 }

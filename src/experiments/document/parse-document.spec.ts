@@ -404,7 +404,7 @@ describe('a document is refused', () => {
     ['with fractions of trials', { trials: 1.5 }, '/trials', /an integer from 1 to 100, got 1\.5/],
     ['with a seed beyond its bound', { seed: 2 ** 32 }, '/seed', /got 4294967296/],
     ['with a name that has a line break', { name: 'a\nb' }, '/name', /got "a\\nb"/],
-    ['with half a character', { name: '\ud800' }, '/name', /without control characters/],
+    ['with half a character', { name: '\ud800' }, '/name', /without control characters or lone surrogates,/],
     [
       'with a sweep of nothing',
       set({ set: 'inputs.j.rate_hz', values: [1] }),

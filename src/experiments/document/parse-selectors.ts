@@ -4,6 +4,7 @@ import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { mapped } from '../../engine/mapped.js';
 import { checked, checkOf } from '../../engine/schema/check.js';
 import { completed } from '../../engine/schema/completed.js';
+import { repeatedMember } from '../../engine/schema/json-text.js';
 import { pointerTo, refused } from '../../engine/schema/json-path.js';
 import { mapOf } from '../../engine/schema/json-schema.js';
 import { SelectorCount } from './selector-count.js';
@@ -27,11 +28,14 @@ export function parseSelectors(texts: Readonly<Record<string, string>>, maxNames
 
 function selectorIn(text: string, name: string): unknown {
   if (/^\s*[{[]/.test(text)) {
+    let selector: unknown;
     try {
-      return JSON.parse(text) as unknown;
+      selector = JSON.parse(text);
     } catch {
       throw refused([name], text, 'names with commas between them, or a selector as JSON');
     }
+    if (repeatedMember(text) === undefined) return selector;
+    throw refused([name], text, 'a selector that has each member once');
   }
   const names = text.split(',').map((each) => each.trim());
   return names.length === 1 ? names[0] : names;

@@ -343,12 +343,17 @@ describe('The table of an answer', () => {
     ]);
   });
 
-  it('is refused if no report fills it', async () => {
+  it('is refused if nothing fills it', async () => {
     const document = reportsOf('cells');
     await expect(answer('arrow', { document, table: 'spikes' })).rejects.toMatchObject({
       code: 'INVALID_PARAMETER',
       path: '/reports',
       message: 'table: spikes needs a report of type spikes; the reports are cells (rate).',
+    });
+    await expect(answer('csv', { document, table: 'controls' })).rejects.toMatchObject({
+      code: 'INVALID_PARAMETER',
+      path: '/controls',
+      message: 'table: controls needs controls; the experiment has none.',
     });
   });
 

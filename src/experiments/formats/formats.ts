@@ -10,6 +10,10 @@ export const FORMATS = {
 
 export type Format = keyof typeof FORMATS;
 
+export function contentTypeOf(format: Format): string {
+  return FORMATS[format].mediaType + FORMATS[format].parameters;
+}
+
 /** The formats that hold one table. */
 export const TABLE_FORMATS = ['csv', 'arrow', 'parquet'] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];

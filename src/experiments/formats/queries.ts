@@ -43,6 +43,8 @@ function truth(description: string): SchemaOf<'true' | 'false'> {
 function shortText(maxLength: number, more: Schema): SchemaOf<string> {
   return text(undefined, {
     ...more,
+    minLength: 1,
+    maxLength,
     allowed: `a text of 1 to ${maxLength} characters, given once`,
     accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= maxLength,
   });
@@ -129,6 +131,7 @@ export const NEURON_QUERY = {
     description:
       `Root ids with commas between them, ${MAX_IDS} at most: finds those of these neurons that have the labels. ` +
       'Ids that the model lacks are members of `suggestions`, with none.',
+    pattern: `^[^,]{1,${MAX_PATTERN_LENGTH}}(,[^,]{1,${MAX_PATTERN_LENGTH}}){0,${MAX_IDS - 1}}$`,
     allowed: `1 to ${MAX_IDS} ids of 1 to ${MAX_PATTERN_LENGTH} characters, with commas between them, given once`,
     accepts: (value) => typeof value === 'string' && isListOfIds(value.split(',')),
   }),

@@ -87,7 +87,7 @@ export interface TableRequest {
 /**
  * The requested table. By default the first table of groups that a report fills; if all reports are tables of events, that of
  * the first report. A table of groups does not read the neurons of the connectome.
- * @throws CodedError INVALID_PARAMETER if no report fills the table, or its columns cannot have the requested names
+ * @throws CodedError INVALID_PARAMETER if nothing fills the table, or its columns cannot have the requested names
  */
 export function tableOf({ connectome, experiment, table, names }: TableRequest): Table {
   const name = table ?? defaultTable(experiment, names);
@@ -104,6 +104,11 @@ export function tableOf({ connectome, experiment, table, names }: TableRequest):
   }
   if (names !== undefined) return namedSpikes(connectome, experiment, name, reports, names);
   const groups = GROUP_TABLES.get(name);
+  if (groups?.isOfControls && !experiment.controls) {
+    throw new CodedError('INVALID_PARAMETER', `table: ${name} needs controls; the experiment has none.`, {
+      path: '/controls',
+    });
+  }
   if (groups !== undefined) return groupTable(groups, experiment, reports);
   return tableOfEvents(connectome, experiment, name, reports);
 }

@@ -47,7 +47,7 @@ export const CONTROLS = object(
       { maxItems: MATCHES.length, uniqueItems: true, examples: [DEFAULT_MATCH] },
     ),
   },
-  { component: 'Controls', examples: [{ shuffle: 'weights', count: 100 }] },
+  { component: 'Controls', publishes: { minProperties: 1 }, examples: [{ shuffle: 'weights', count: 100 }] },
 );
 export type Controls = Static<typeof CONTROLS>;
 

@@ -181,6 +181,8 @@ export interface GroupValues<Own extends object> {
 
 export interface GroupTable {
   readonly name: string;
+  /** True if only an experiment with controls fills it. */
+  readonly isOfControls?: boolean;
   /** Columns between the size of a group and the number of trials. */
   columnsOf(reports: readonly ReportDocument[]): readonly GroupColumn[];
   /** More columns after these if the experiment has controls. */

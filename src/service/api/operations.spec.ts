@@ -46,12 +46,22 @@ it('names no failure that there is not', () => {
   expect(operations.flatMap(({ failures }) => failures).filter((code) => !known.includes(code))).toEqual([]);
 });
 
+it.each(['openapi.json', 'openapi-v2.json'])('describes 415 of every operation in %s', (file) => {
+  const operations = Object.values<object>(pathsIn(file)).flatMap((path) => Object.values(path));
+  expect(operations.filter(({ responses }) => !(415 in responses))).toEqual([]);
+});
+
 it('has the media types, patterns and limits of the code', () => {
   const mediaTypes = Object.values(FORMATS).map(({ mediaType }) => mediaType);
   expect(Object.keys(experiments.responses[200].content).sort()).toEqual(mediaTypes.sort());
   const connections = pathsIn('openapi-v2.json')['/api/v2/connections'].get;
   expect(Object.keys(connections.responses[200].content)).toEqual(
     ['json' as const, ...TABLE_FORMATS].map((format) => FORMATS[format].mediaType),
+  );
+  const { schemas } = JSON.parse(readFileSync('openapi-v2.json', 'utf8')).components;
+  const { content } = pathsIn('openapi-v2.json')['/api/v2/neurons'].get.responses[200];
+  expect(content['text/csv'].schema.description).toContain(
+    `: ${Object.keys(schemas.Neuron.properties).join(', ')}.`,
   );
   const key = experiments.parameters.find(({ name }: { name: string }) => name === 'Idempotency-Key');
   expect(key.schema.pattern).toBe(IDEMPOTENCY_KEY.source);

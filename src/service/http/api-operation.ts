@@ -59,6 +59,7 @@ interface Operation {
 const FAILURES_OF_ANY_REQUEST: readonly PublicErrorCode[] = [
   'MALFORMED_REQUEST',
   'REQUEST_TIMEOUT',
+  'UNSUPPORTED_MEDIA_TYPE',
   'EXPECTATION_FAILED',
   'HEADERS_TOO_LARGE',
   'INTERNAL',

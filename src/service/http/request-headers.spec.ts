@@ -6,6 +6,8 @@ describe('Prefer', () => {
     'wait=5, Respond-Async',
     'x="a,b;\\"", respond-async;wait=5',
     ', ,respond-async',
+    'respond-async=""',
+    'respond-async = "" ; wait=5, x',
   ])('asks for a job: %s', (prefer) => {
     expect(prefersAsync({ headers: { prefer } })).toBe(true);
   });
@@ -16,6 +18,8 @@ describe('Prefer', () => {
     'x="a, respond-async',
     'x="\\", respond-async',
     'x; respond-async',
+    'respond-async="x"',
+    'x="", y=""',
     '"\\',
   ])('does not: %s', (prefer) => {
     expect(prefersAsync({ headers: { prefer } })).toBe(false);

@@ -12,10 +12,12 @@ type WithHeaders = Pick<FastifyRequest, 'headers'>;
 export const IDEMPOTENCY_KEY = /^("[ !#-\x5b\x5d-~]{16,128}"|[!#-\x5b\x5d-~]{16,128})$/;
 
 /**
- * A quoted token may contain commas and semicolons. An unclosed one runs to the end of the header. Searching for the
+ * A quoted value may contain commas and semicolons. An unclosed one runs to the end of the header. Searching for the
  * closing quote from every quote would take quadratic time.
  */
-const PREFERENCE_PARTS = /"(?:[^"\\]|\\.?)*"?|[^",;]+|[,;]/g;
+const PREFERENCE = /(?:"(?:[^"\\]|\\.?)*"?|[^",])+/g;
+/** Parameters may follow after a semicolon. An empty value is equal to none (RFC 7240, section 2). */
+const RESPOND_ASYNC = /^\s*respond-async\s*(?:=\s*""\s*)?(?:;|$)/i;
 
 /** True if the client accepts gzip in any form. */
 export function acceptsGzip({ headers }: WithHeaders): boolean {
@@ -47,14 +49,5 @@ export function idempotencyKeyOf({ headers }: WithHeaders): string | undefined {
  */
 export function prefersAsync({ headers }: WithHeaders): boolean {
   const header = [headers['prefer'] ?? []].flat().join(',');
-  // The first part of a preference is its name; parameters follow after semicolons.
-  let isName = true;
-  for (const part of header.match(PREFERENCE_PARTS) ?? []) {
-    if (part === ',') isName = true;
-    else if (isName && part.trim() !== '') {
-      if (part.trim().toLowerCase() === 'respond-async') return true;
-      isName = false;
-    }
-  }
-  return false;
+  return (header.match(PREFERENCE) ?? []).some((each) => RESPOND_ASYNC.test(each));
 }

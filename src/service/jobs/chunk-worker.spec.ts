@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/daemons.js';
 import { closeDiskJobs, DISK_JOB_LIMITS, openDiskJobs } from '../../../test/support/disk-jobs.js';
@@ -88,6 +89,19 @@ it('reports a chunk as failed if the queue gives it up', async () => {
   await store.create(RECORD);
   await worker.giveUp(chunkOf(0), new CodedError('WORKER_LOST', 'It ended.'));
   expect(outcomes).toEqual(['failed']);
+});
+
+it('logs the numbers of jobs that an earlier process left', async () => {
+  const { worker } = await openWorker();
+  const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  await worker.resume({ adopt: async () => ({ ids: ['a'], others: 1 }) });
+  expect(log).toHaveBeenCalledWith('Goes on with unfinished jobs: 1.');
+  expect(warn).toHaveBeenCalledWith(
+    'Unfinished jobs that wait for the model of the service that began them: 1.',
+  );
+  log.mockRestore();
+  warn.mockRestore();
 });
 
 describeWith(['redis'], 'a job whose chunks Redis has lost', () => {

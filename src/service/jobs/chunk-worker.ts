@@ -116,9 +116,9 @@ export class ChunkWorker implements ChunkWork {
     const { model } = this;
     const { ids, others } = await store.adopt(model);
     await this.queue.add(ids.map((id) => resumingChunk(id, model)));
-    if (ids.length > 0) this.#log.log(`Goes on with ${ids.length} unfinished jobs.`);
+    if (ids.length > 0) this.#log.log(`Goes on with unfinished jobs: ${ids.length}.`);
     if (others > 0) {
-      this.#log.warn(`${others} unfinished jobs wait for the model of the service that began them.`);
+      this.#log.warn(`Unfinished jobs that wait for the model of the service that began them: ${others}.`);
     }
   }
 
@@ -138,7 +138,7 @@ export class ChunkWorker implements ChunkWork {
     const withChunks = await queue.jobs(model);
     const lost = standing.filter((id) => !withChunks.has(id));
     await this.queue.add(lost.map((id) => resumingChunk(id, model)));
-    if (lost.length > 0) this.#log.warn(`Goes on with ${lost.length} jobs whose chunks Redis has lost.`);
+    if (lost.length > 0) this.#log.warn(`Goes on with jobs whose chunks Redis has lost: ${lost.length}.`);
   }
 
   /** Ends the running chunks of a job. */

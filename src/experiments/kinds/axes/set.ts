@@ -32,9 +32,19 @@ const SCHEMA = object(
     'values?': VALUES,
     'from?': number('First value.', { examples: [10] }),
     'to?': number('Last value, included if a step hits it.', { examples: [200] }),
-    'step?': number('Distance of two values, above 0.', { examples: [10] }),
+    'step?': number('Distance of two values, above 0.', {
+      examples: [10],
+      publishes: { exclusiveMinimum: 0 },
+    }),
   },
-  COMPONENT,
+  {
+    ...COMPONENT,
+    publishes: {
+      minProperties: 2,
+      maxProperties: 4,
+      dependentRequired: { from: ['to', 'step'], to: ['from', 'step'], step: ['from', 'to'] },
+    },
+  },
 );
 /** `from`, `to` and `step` have become values. */
 const COMPLETE = object(

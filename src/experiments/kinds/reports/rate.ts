@@ -134,6 +134,7 @@ export const RATES: GroupTable = {
 /** A row for each condition, report, group and control. */
 const CONTROL_TABLE: GroupTable = {
   name: 'controls',
+  isOfControls: true,
   columnsOf: () => [
     { column: { name: 'control', type: 'int32' }, valueOf: ({ at }) => at + 1 },
     {

@@ -6,7 +6,7 @@ import { CodedError, errorBody, type ErrorBody } from '../../../engine/errors.js
 import { withTimeout } from '../../../workers/pool/with-timeout.js';
 import { expectedErrorOf, internalError } from '../../http/error-of.js';
 import type { AnswerHead, AnswerPiece } from '../../../experiments/formats/answer.js';
-import { FORMATS, type Format, TABLE_FORMATS } from '../../../experiments/formats/formats.js';
+import { contentTypeOf, type Format, TABLE_FORMATS } from '../../../experiments/formats/formats.js';
 import { gzip, GZIP_LEVEL } from '../../../workers/pool/gzip.js';
 import { acceptsGzip } from '../../http/request-headers.js';
 
@@ -122,7 +122,6 @@ export function serverTiming(reply: FastifyReply) {
 }
 
 export async function sendAnswer(held: HeldAnswer, format: Format, reply: FastifyReply): Promise<void> {
-  const { mediaType, parameters } = FORMATS[format];
   const gzipped = TEXT_FORMATS.includes(format) && acceptsGzip(reply.request);
   const isTable = (TABLE_FORMATS as readonly Format[]).includes(format);
   if ('stream' in held && isTable && reply.request.raw.httpVersion === '1.0') {
@@ -136,7 +135,7 @@ export async function sendAnswer(held: HeldAnswer, format: Format, reply: Fastif
     );
   }
   reply.headers({
-    'content-type': mediaType + parameters,
+    'content-type': contentTypeOf(format),
     'cache-control': 'no-store',
     vary: 'Accept, Accept-Encoding',
     // Tells nginx not to buffer the lines, which are for immediate reading.

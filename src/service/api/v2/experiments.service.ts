@@ -211,6 +211,7 @@ export class ExperimentsService {
    */
   async beginJob(from: number, report: ExperimentReport, reply: FastifyReply): Promise<JobState> {
     const { request } = reply;
+    const key = idempotencyKeyOf(request);
     // Planning takes up to seconds. Other limits bound accepted jobs; without this charge, refused ones would be
     // free.
     const charge = await this.budget.reserve(
@@ -230,12 +231,11 @@ export class ExperimentsService {
       throw error;
     }
     report.id = planned.id;
-    const key = idempotencyKeyOf(request);
     // Two clients of a site may choose the same key.
     const requestKey = key && `${clientOf(request)} ${key}`;
     const wanted = { model, planned, limits, from, client: siteOf(request), requestKey };
     const job = await this.jobs.begin(wanted).catch(async (error: unknown) => {
-      if (error instanceof CodedError && error.code === 'JOBS_UNAVAILABLE') await charge.release();
+      if (!(error instanceof CodedError && error.code === 'QUEUE_FULL')) await charge.release();
       throw error;
     });
     await charge.release();

@@ -11,3 +11,11 @@ it('estimates the time left by one clock only, that of the store', () => {
   };
   expect(statusOf({ record: HEAD, progress }, '')).toMatchObject({ progress: 25, seconds_left: 6 });
 });
+
+it('keeps the progress of a job that is dismissed after its success', () => {
+  const progress: JobProgress = {
+    ...{ status: 'dismissed', conditionsDone: 4, brainMsDone: 400, highestCostMs: 5, resultBytes: 9 },
+    ...{ startedMs: 1, updatedMs: 2, finishedMs: 2 },
+  };
+  expect(statusOf({ record: HEAD, progress }, '')).toMatchObject({ progress: 100, conditions_done: 4 });
+});

@@ -79,8 +79,8 @@ export function statusOf({ record, progress }: JobState, prefix: string) {
 }
 
 /** Uses simulated time, because conditions may differ in duration. */
-function percent({ brainMs }: JobHead, { status, brainMsDone }: JobProgress): number {
-  if (status === 'successful') return 100;
+function percent({ brainMs, conditions }: JobHead, { conditionsDone, brainMsDone }: JobProgress): number {
+  if (conditionsDone === conditions) return 100;
   return Math.min(99, Math.floor((100 * brainMsDone) / brainMs));
 }
 

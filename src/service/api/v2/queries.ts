@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator';
 import type { FastifyRequest } from 'fastify';
-import { FORMATS, type Format } from '../../../experiments/formats/formats.js';
+import { contentTypeOf, FORMATS, type Format } from '../../../experiments/formats/formats.js';
 import {
   CONNECTION_QUERY,
   EXPERIMENT_QUERY,
@@ -38,16 +38,17 @@ export function answerFormat<F extends Format>(
   }
   const { accept } = headers;
   if (accept === undefined) return possible[0]!;
-  const types = possible.map((format) => FORMATS[format].mediaType);
+  // A client may send back the whole Content-Type of an earlier answer.
+  const types = possible.map(contentTypeOf);
   const negotiator = new Negotiator({ headers });
   // Browsers that open an address want a page, and accept pictures as much, because one may stand there.
   const isVisit = negotiator.mediaTypes([PAGE, ...types])[0] === PAGE && accept.includes(PAGE);
   const [best] = negotiator.mediaTypes(
-    isVisit ? types.filter((type) => type !== FORMATS.svg.mediaType) : types,
+    isVisit ? types.filter((type) => type !== contentTypeOf('svg')) : types,
   );
-  const format = possible.find((each) => FORMATS[each].mediaType === best);
+  const format = possible.find((each) => contentTypeOf(each) === best);
   if (format !== undefined) return format;
-  const [last, ...others] = types.reverse();
+  const [last, ...others] = possible.map((each) => FORMATS[each].mediaType).reverse();
   const list = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
   throw new CodedError('NOT_ACCEPTABLE', `Accept must allow ${list}, got ${describeValue(accept)}.`, {
     path: '',
