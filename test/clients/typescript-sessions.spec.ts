@@ -217,6 +217,24 @@ describe('sessions with the typed client', () => {
     expect(session.tMs).toBe(100);
   });
 
+  it('repeats a step whose answer a gateway has lost, whatever the JSON of the gateway', async () => {
+    const answers = [
+      '{"code":504,"message":"upstream request timeout"}',
+      '{"error":{"code":504,"message":"upstream request timeout"}}',
+    ];
+    const troubled = new NeuralExperimentClient(service.url, {
+      fetch: async (url, init) => {
+        const answer = await fetch(url, init);
+        const lost = String(url).includes('/steps') ? answers.shift() : undefined;
+        return lost === undefined ? answer : new Response(lost, { status: 504 });
+      },
+    });
+    const session = await troubled.openSession(DOCUMENT);
+    opened.push(session);
+    expect(await stepsOf(session)).toEqual(expected);
+    expect(answers).toEqual([]);
+  });
+
   it('forgets a step that the service refuses after no answer', async () => {
     let isLost = true;
     const troubled = new NeuralExperimentClient(service.url, {

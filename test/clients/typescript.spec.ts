@@ -226,6 +226,30 @@ describe('the typed client before other servers', () => {
       message: 'The service answered 502 Bad Gateway',
     });
   });
+
+  it.each([
+    ['{"code":504,"message":"upstream request timeout"}', /^The service answered 504/],
+    ['{"code":"DEADLINE_EXCEEDED","message":"upstream request timeout"}', /^The service answered 504/],
+    ['{"error":{"code":504,"message":"upstream request timeout"}}', /^The service answered 504/],
+    ['{"error":"upstream request timeout","code":504}', /^upstream request timeout$/],
+    ['{"error":"upstream request timeout","code":"GatewayTimeout"}', /^upstream request timeout$/],
+    ['null', /^The service answered 504/],
+  ])('takes %s for an error of a gateway', async (text, message) => {
+    const failure = await answeredBy(
+      (_, response) => response.writeHead(504).end(text),
+      (url) => failureOf(new NeuralExperimentClient(url).model()),
+    );
+    expect(failure).toMatchObject({ status: 504, code: undefined, isOfGateway: true });
+    expect(failure.message).toMatch(message);
+  });
+
+  it('takes a code that it does not know for one of the service', async () => {
+    const failure = await answeredBy(
+      (_, response) => response.writeHead(500).end('{"error":"It is new.","code":"NEW_IN_V3"}'),
+      (url) => failureOf(new NeuralExperimentClient(url).model()),
+    );
+    expect(failure).toMatchObject({ code: 'NEW_IN_V3', isOfGateway: false });
+  });
 });
 
 describe('clients/typescript', () => {
