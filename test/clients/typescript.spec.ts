@@ -250,6 +250,14 @@ describe('the typed client before other servers', () => {
     );
     expect(failure).toMatchObject({ code: 'NEW_IN_V3', isOfGateway: false });
   });
+
+  it('waits for a job without a callback', async () => {
+    const state = await answeredBy(
+      (_, response) => response.end('{"status":"successful"}'),
+      (url) => new NeuralExperimentClient(url).job('job').wait(),
+    );
+    expect(state).toEqual({ status: 'successful' });
+  });
 });
 
 describe('clients/typescript', () => {

@@ -72,7 +72,10 @@ export class ExperimentJob {
    */
   async wait(onProgress?: (state: JobState) => void, options: WaitOptions = {}): Promise<JobState> {
     let last: JobState | undefined;
-    for await (const state of this.states(options)) onProgress?.((last = state));
+    for await (const state of this.states(options)) {
+      last = state;
+      onProgress?.(state);
+    }
     return last!;
   }
 
