@@ -304,4 +304,21 @@ describe('sessions with the typed client', () => {
     await session.end();
     await session.end();
   });
+
+  it('is not opened again after it was ended here', async () => {
+    const session = await open();
+    await stepsOf(session, CHANGES.slice(0, 1));
+    await session.end();
+    asked = [];
+    for (const late of [session.step(20), session.document(), session.branch()]) {
+      await expect(late).rejects.toMatchObject({ name: 'ServiceError', code: 'SESSION_ENDED' });
+    }
+    expect(asked).toEqual([]);
+    const other = await open();
+    await service.delete(`${PATH}/${other.name}`);
+    const underWay = expect(other.step(20)).rejects.toMatchObject({ code: 'SESSION_ENDED' });
+    await other.end();
+    await underWay;
+    expect(asked.filter((each) => each === `POST ${PATH}`)).toHaveLength(1);
+  });
 });

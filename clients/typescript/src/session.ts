@@ -48,6 +48,8 @@ export class Session {
   #changes: SessionChanges = {};
   /** A step whose answer did not arrive. The service computes it all the same. */
   #unanswered: AskedStep | undefined;
+  /** True once this program has ended it. */
+  #isEnded = false;
 
   private constructor(requests: Requests, document: ExperimentDocument) {
     this.#requests = requests;
@@ -123,8 +125,9 @@ export class Session {
     return branch;
   }
 
-  /** Ends it, if the service still has it. */
+  /** Ends it, if the service still has it. Later calls, except `end`, throw a ServiceError with code SESSION_ENDED. */
   async end(options: RequestOptions = {}): Promise<void> {
+    this.#isEnded = true;
     try {
       await this.#requests.json(this.#path, { method: 'DELETE' }, options);
     } catch (error) {
@@ -197,10 +200,13 @@ export class Session {
     needsChanges = false,
   ): Promise<T> {
     return this.#requests.untilAnswered({ waitAtMostS: WAIT_AT_MOST_S, ...options }, async (left) => {
+      if (this.#isEnded) {
+        throw new ServiceError(undefined, 'This program has ended the session.', { code: 'SESSION_ENDED' });
+      }
       try {
         return await ask(left);
       } catch (error) {
-        if (!hasEnded(error)) throw error;
+        if (!hasEnded(error) || this.#isEnded) throw error;
         const [path, tMs] = [this.#path, this.#tMs];
         try {
           await this.#open(left);
