@@ -251,6 +251,22 @@ describe('the typed client before other servers', () => {
     expect(failure).toMatchObject({ code: 'NEW_IN_V3', isOfGateway: false });
   });
 
+  it('sends nothing if its signal is aborted already', async () => {
+    let asked = 0;
+    await answeredBy(
+      (_, response) => {
+        asked++;
+        response.writeHead(202).end('{"jobID":"a job"}');
+      },
+      async (url) => {
+        const signal = AbortSignal.abort(new Error('enough'));
+        const submitted = new NeuralExperimentClient(url).submitExperiment({}, { signal, waitAtMostS: 1 });
+        await expect(submitted).rejects.toThrow('enough');
+      },
+    );
+    expect(asked).toBe(0);
+  });
+
   it('waits for a job without a callback', async () => {
     const state = await answeredBy(
       (_, response) => response.end('{"status":"successful"}'),

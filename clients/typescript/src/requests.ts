@@ -144,6 +144,8 @@ export class Requests {
     { signal, waitAtMostS = 0, onWait }: RequestOptions,
     once: () => Promise<T>,
   ): Promise<T> {
+    // With mustFinish, the request itself would not notice.
+    signal?.throwIfAborted();
     let patienceS = waitAtMostS;
     for (;;) {
       try {
