@@ -274,6 +274,20 @@ describe('the typed client before other servers', () => {
     );
     expect(state).toEqual({ status: 'successful' });
   });
+
+  it('watches a session that is quiet for longer than its own time', async () => {
+    let isFirst = true;
+    const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const text = isFirst ? ':\n\n' : 'event: end\ndata: {}\n\n';
+      isFirst = false;
+      controller.enqueue(new TextEncoder().encode(text));
+    };
+    const headers = { 'content-type': 'text/event-stream' };
+    const quiet = () => Promise.resolve(new Response(new ReadableStream({ pull }), { headers }));
+    const client = new NeuralExperimentClient('http://localhost', { timeoutMs: 10, fetch: quiet });
+    expect(await client.watchSession('quiet').next()).toEqual({ done: true, value: undefined });
+  });
 });
 
 describe('clients/typescript', () => {

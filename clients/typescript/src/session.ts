@@ -30,6 +30,8 @@ const SESSIONS = '/api/v2/sessions';
 const WAIT_AT_MOST_S = 30;
 /** Statuses that speak of the step itself: it is invalid, too expensive, too large or not the next one. */
 const REFUSES_STEP: readonly number[] = [400, 409, 413, 422];
+/** Twice the interval at which the service sends a line to the watchers of a quiet session. */
+const MIN_WATCH_TIMEOUT_MS = 30_000;
 /** Number of steps to repeat at most when a session is opened again, unless its document could not be had. */
 const STEPS_KEPT = 500;
 
@@ -239,8 +241,8 @@ export async function* stepsOf(
 ): AsyncGenerator<StepAnswer, void, void> {
   const response = await requests.begun(`${SESSIONS}/${encodeURIComponent(name)}/events`, {}, options);
   let event = '';
-  // The service sends lines without an event all the time, so a quiet session meets no timeout.
-  for await (const line of linesOf(response, requests.timeoutMs)) {
+  // The lines of the service keep a quiet session from a timeout.
+  for await (const line of linesOf(response, Math.max(requests.timeoutMs, MIN_WATCH_TIMEOUT_MS))) {
     const [, field, text] = /^(event|data): (.*)$/.exec(line) ?? [];
     if (field === 'event') event = text!;
     else if (field === 'data' && event === 'step') yield JSON.parse(text!) as StepAnswer;
