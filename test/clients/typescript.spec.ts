@@ -183,7 +183,8 @@ describe('the typed client before other servers', () => {
       await new NeuralExperimentClient('${url}', { timeoutMs: Infinity }).model();
       console.log(JSON.stringify(seen));`;
     const { stdout } = await answeredBy(
-      (_, response) => response.end('{"id":1,"name":1,"atlas_url":1}'),
+      (_, response) =>
+        response.setHeader('Content-Type', 'image/svg+xml').end('{"id":1,"name":1,"atlas_url":1}'),
       (url) => promisify(execFile)(process.execPath, ['--input-type=module', '-e', script(url)]),
     );
     expect(JSON.parse(stdout)).toEqual([1_200_000, null, 0, 0]);
@@ -194,6 +195,7 @@ describe('the typed client before other servers', () => {
     async (timeoutMs) => {
       const events = await answeredBy(
         (_, response) => {
+          response.setHeader('Content-Type', 'application/x-ndjson');
           setTimeout(() => response.write('{"id":"x"}\n'), 20);
           setTimeout(() => response.end('{"cost":{}}\n'), 40);
         },

@@ -239,7 +239,8 @@ export async function* stepsOf(
   name: string,
   options: RequestOptions,
 ): AsyncGenerator<StepAnswer, void, void> {
-  const response = await requests.begun(`${SESSIONS}/${encodeURIComponent(name)}/events`, {}, options);
+  const path = `${SESSIONS}/${encodeURIComponent(name)}/events`;
+  const response = await requests.begun(path, {}, options, { mediaType: 'text/event-stream' });
   let event = '';
   // The lines of the service keep a quiet session from a timeout.
   for await (const line of linesOf(response, Math.max(requests.timeoutMs, MIN_WATCH_TIMEOUT_MS))) {
