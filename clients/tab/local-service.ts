@@ -58,6 +58,8 @@ export interface LocalRequest {
   /** With the query. */
   readonly path: string;
   readonly body?: string | undefined;
+  /** True if it asks for a job. */
+  readonly isJob?: boolean | undefined;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -179,10 +181,12 @@ export class LocalService {
     return { status: 200, headers: { 'content-type': JSON_TYPE }, body: Uint8Array.from(bytes) };
   }
 
-  async #experiment({ body: document, query: given, signal, turn }: Matched): Promise<LocalAnswer> {
+  async #experiment({ body: document, query: given, isJob, signal, turn }: Matched): Promise<LocalAnswer> {
     const query = checkedFields(EXPERIMENT_QUERY, given, QUERY);
     const { format = 'json' } = query;
     const isDryRun = query.dry_run === 'true';
+    if (isJob && !isDryRun)
+      throw new CodedError('JOBS_UNAVAILABLE', 'A brain in this program computes no jobs.');
     if (isDryRun && format !== 'json') {
       throw new CodedError('INVALID_PARAMETER', `format must be json for this request, got ${format}.`, {
         path: '',

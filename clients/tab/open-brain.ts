@@ -170,7 +170,7 @@ class WorkerCalls {
     else waiting?.resolve(message);
   };
 
-  readonly fetch: typeof fetch = async (input, { method = 'GET', body: given, signal } = {}) => {
+  readonly fetch: typeof fetch = async (input, { method = 'GET', headers, body: given, signal } = {}) => {
     // Text is sent at once, so requests keep their order.
     const body = given == null || typeof given === 'string' ? given : await new Response(given).text();
     signal?.throwIfAborted();
@@ -182,7 +182,8 @@ class WorkerCalls {
     };
     signal?.addEventListener('abort', stop, { once: true });
     const over = (): void => signal?.removeEventListener('abort', stop);
-    const request = { method, path: String(input), ...(body != null && { body }) };
+    const isJob = new Headers(headers).get('Prefer') === 'respond-async';
+    const request = { method, path: String(input), isJob, ...(body != null && { body }) };
     const answer = await this.#call({ kind: 'ask', id, ...request }).catch((error: unknown) => {
       over();
       throw error;

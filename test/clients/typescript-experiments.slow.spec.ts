@@ -8,6 +8,7 @@ import {
   NeuralExperimentClient,
   ServiceError,
 } from '../../clients/typescript/src/client.js';
+import { FORMATS } from '../../src/experiments/formats/formats.js';
 import { Admission } from '../../src/service/limits/admission.js';
 import { answeredBy } from '../support/answered-by.js';
 import { startReadyService, type Service } from '../support/service.js';
@@ -287,9 +288,18 @@ describe('the typed client and broken answers', () => {
   const HEAD = '{"id":"a","experiment":{"name":"ü"}}\n';
   const LINES = [HEAD, '{"index":0}\n', '{"progress":{"trials":9}}\n', '{"index":3}\n', '{"cost":{}}\n'];
 
+  /** Answers as `answeredBy` does, with the media type that the service sends. */
+  function answeredInForm<T>(answer: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
+    return answeredBy((request, response) => {
+      const format = new URL(request.url!, 'http://here').searchParams.get('format') ?? 'json';
+      response.setHeader('Content-Type', FORMATS[format as keyof typeof FORMATS].mediaType);
+      return answer(request, response);
+    }, use);
+  }
+
   it('reads lines however they are cut into pieces', async () => {
     const bytes = Buffer.from(LINES.join(''));
-    const answer = await answeredBy(
+    const answer = await answeredInForm(
       (_, response) => {
         void (async () => {
           for (const byte of bytes) {
@@ -312,7 +322,7 @@ describe('the typed client and broken answers', () => {
     [4, 4],
   ])('names the condition to continue from after %i lines', async (lines, from) => {
     for (const isReset of [true, false]) {
-      const failure = await answeredBy(
+      const failure = await answeredInForm(
         (_, response) => {
           response.write(LINES.slice(0, lines).join('') + '{"ind', () =>
             isReset ? response.socket!.resetAndDestroy() : response.end(),
@@ -329,7 +339,7 @@ describe('the typed client and broken answers', () => {
   const firstPage = `${HEAD}{"index":0}\n${JSON.stringify({ ...TOTALS, partial: true, next_page: '1.0' })}\n`;
 
   it('remembers that the first page of a job was partial', async () => {
-    const answer = await answeredBy(
+    const answer = await answeredInForm(
       ({ url }, response) =>
         response.end(url!.includes('page=') ? `${HEAD}${JSON.stringify(TOTALS)}\n` : firstPage),
       (url) => new NeuralExperimentClient(url).job('job').results().answer(),
@@ -342,7 +352,7 @@ describe('the typed client and broken answers', () => {
       if (!url!.includes('page=')) response.end(firstPage);
       else response.writeHead(429, { 'retry-after': '9' }).end('{"error":"Later.","code":"RATE_LIMITED"}');
     };
-    await answeredBy(answer, async (url) => {
+    await answeredInForm(answer, async (url) => {
       expect(await failureOf(new NeuralExperimentClient(url).runExperiment({}).answer())).toMatchObject({
         name: 'InterruptedError',
         message: expect.stringContaining('refused'),
@@ -369,7 +379,7 @@ describe('the typed client and broken answers', () => {
     };
     const wait = (url: string, waitAtMostS: number) =>
       failureOf(new NeuralExperimentClient(url).job('job').wait(undefined, { everyMs: 10, waitAtMostS }));
-    expect(await answeredBy(answer, (url) => wait(url, 60))).toMatchObject({
+    expect(await answeredInForm(answer, (url) => wait(url, 60))).toMatchObject({
       name: 'ServiceError',
       status: undefined,
       code: 'TOO_EXPENSIVE',
@@ -378,7 +388,7 @@ describe('the typed client and broken answers', () => {
     });
     expect(asked).toBe(4);
     asked = 0;
-    expect(await answeredBy(answer, (url) => wait(url, 0))).toMatchObject({ name: 'TypeError' });
+    expect(await answeredInForm(answer, (url) => wait(url, 0))).toMatchObject({ name: 'TypeError' });
     expect(asked).toBe(1);
   });
 
@@ -389,7 +399,7 @@ describe('the typed client and broken answers', () => {
       if (++asked === 2) response.socket!.resetAndDestroy();
       else response.writeHead(503, { 'retry-after': '1' }).end('{"error":"Later.","code":"MODEL_LOADING"}');
     };
-    const failure = await answeredBy(answer, (url) =>
+    const failure = await answeredInForm(answer, (url) =>
       failureOf(
         new NeuralExperimentClient(url).job('job').wait(undefined, { everyMs: 10, waitAtMostS: 1.9 }),
       ),
@@ -408,7 +418,7 @@ describe('the typed client and broken answers', () => {
     };
     const submit = (url: string, waitAtMostS: number) =>
       new NeuralExperimentClient(url).submitExperiment({}, { waitAtMostS });
-    const [first, second] = await answeredBy(answer, async (url) => [
+    const [first, second] = await answeredInForm(answer, async (url) => [
       await submit(url, 60),
       await submit(url, 60),
     ]);
@@ -418,11 +428,13 @@ describe('the typed client and broken answers', () => {
     expect(keys[0]).toMatch(/^"[\da-f]{32}"$/);
     expect(keys[3]).not.toBe(keys[0]);
     keys.length = 0;
-    expect(await answeredBy(answer, (url) => failureOf(submit(url, 0)))).toMatchObject({ name: 'TypeError' });
+    expect(await answeredInForm(answer, (url) => failureOf(submit(url, 0)))).toMatchObject({
+      name: 'TypeError',
+    });
   });
 
   it('says so if a service computes no jobs', async () => {
-    const failure = await answeredBy(
+    const failure = await answeredInForm(
       (_, response) => response.end('{"id":"a","conditions":[]}'),
       (url) => failureOf(new NeuralExperimentClient(url).submitExperiment({})),
     );
@@ -431,7 +443,7 @@ describe('the typed client and broken answers', () => {
 
   it('throws the failure that an answer ends with', async () => {
     const line = '{"error":"It stops.","code":"DRAINING","path":""}\n';
-    const failure = await answeredBy(
+    const failure = await answeredInForm(
       (_, response) => response.end(LINES[0]! + LINES[1]! + line),
       (url) => failureOf(new NeuralExperimentClient(url).runExperiment({}).answer()),
     );
@@ -440,7 +452,7 @@ describe('the typed client and broken answers', () => {
   });
 
   it('gives up when no line comes in time, but not while nobody asks', async () => {
-    await answeredBy(
+    await answeredInForm(
       (_, response) => {
         response.write(LINES.slice(0, 2).join(''));
       },
@@ -458,7 +470,7 @@ describe('the typed client and broken answers', () => {
         expect(lines.length).toBe(2);
       },
     );
-    await answeredBy(
+    await answeredInForm(
       () => {},
       async (url) => {
         const silent = new NeuralExperimentClient(url, { timeoutMs: 50 });
@@ -470,7 +482,7 @@ describe('the typed client and broken answers', () => {
   });
 
   it('waits until a table or a figure begins, but not in the middle of a figure', async () => {
-    await answeredBy(
+    await answeredInForm(
       ({ url }, response) => {
         setTimeout(() => (url!.includes('from=1') ? response.write('<svg') : response.end('<svg/>')), 200);
       },
@@ -481,6 +493,53 @@ describe('the typed client and broken answers', () => {
         expect(await failureOf(late.experimentFigure({}, { from: 1 }))).toMatchObject({
           name: 'TimeoutError',
         });
+      },
+    );
+  });
+
+  it.each([
+    [200, 'text/html', '<html>'],
+    [200, undefined, '<html>\n'],
+    [200, 'application/json', '[]'],
+    [200, 'application/json', '{"error":"x"}'],
+    [204, undefined, undefined],
+  ])('refuses an answer that is not of the service: %s %s %s', async (status, type, text) => {
+    const answer: RequestListener = (_, response) =>
+      response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(text);
+    await answeredBy(answer, async (url) => {
+      const other = new NeuralExperimentClient(url);
+      for (const asked of [
+        other.runExperiment({}).answer(),
+        other.job('job').results({ waitAtMostS: 60 }).answer(),
+        other.experimentTable({}, { format: 'csv' }),
+        other.job('job').table({ format: 'parquet' }),
+        other.experimentFigure({}),
+        other.watchSession('session').next(),
+        other.job('job').end(),
+        connect(url).session({}),
+      ]) {
+        const failure = await failureOf(asked);
+        expect(failure).toBeInstanceOf(ServiceError);
+        expect(failure).toMatchObject({ status, code: undefined });
+      }
+    });
+  });
+
+  it('refuses answers without the required members in a session of a brain', async () => {
+    let text = '{"session":"a","t_ms":0}';
+    await answeredBy(
+      (_, response) => response.end(text),
+      async (url) => {
+        const session = await connect(url).session({});
+        text = '{"ok":true}';
+        for (const asked of [
+          connect(url).session({}),
+          session.step({ t_ms: 0, duration_ms: 20 }),
+          session.document(),
+          session.branch(),
+        ]) {
+          expect(await failureOf(asked)).toMatchObject({ name: 'ServiceError', code: undefined });
+        }
       },
     );
   });

@@ -217,6 +217,24 @@ describe('sessions with the typed client', () => {
     expect(session.tMs).toBe(100);
   });
 
+  it('repeats a step whose answer a gateway has lost, whatever the JSON of the gateway', async () => {
+    const answers = [
+      '{"code":504,"message":"upstream request timeout"}',
+      '{"error":{"code":504,"message":"upstream request timeout"}}',
+    ];
+    const troubled = new NeuralExperimentClient(service.url, {
+      fetch: async (url, init) => {
+        const answer = await fetch(url, init);
+        const lost = String(url).includes('/steps') ? answers.shift() : undefined;
+        return lost === undefined ? answer : new Response(lost, { status: 504 });
+      },
+    });
+    const session = await troubled.openSession(DOCUMENT);
+    opened.push(session);
+    expect(await stepsOf(session)).toEqual(expected);
+    expect(answers).toEqual([]);
+  });
+
   it('forgets a step that the service refuses after no answer', async () => {
     let isLost = true;
     const troubled = new NeuralExperimentClient(service.url, {
@@ -285,5 +303,22 @@ describe('sessions with the typed client', () => {
     expect(await stepsOf(session, CHANGES.slice(0, 1))).toEqual(expected.slice(0, 1));
     await session.end();
     await session.end();
+  });
+
+  it('is not opened again after it was ended here', async () => {
+    const session = await open();
+    await stepsOf(session, CHANGES.slice(0, 1));
+    await session.end();
+    asked = [];
+    for (const late of [session.step(20), session.document(), session.branch()]) {
+      await expect(late).rejects.toMatchObject({ name: 'ServiceError', code: 'SESSION_ENDED' });
+    }
+    expect(asked).toEqual([]);
+    const other = await open();
+    await service.delete(`${PATH}/${other.name}`);
+    const underWay = expect(other.step(20)).rejects.toMatchObject({ code: 'SESSION_ENDED' });
+    await other.end();
+    await underWay;
+    expect(asked.filter((each) => each === `POST ${PATH}`)).toHaveLength(1);
   });
 });

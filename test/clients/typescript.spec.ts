@@ -183,7 +183,8 @@ describe('the typed client before other servers', () => {
       await new NeuralExperimentClient('${url}', { timeoutMs: Infinity }).model();
       console.log(JSON.stringify(seen));`;
     const { stdout } = await answeredBy(
-      (_, response) => response.end('{"id":1,"name":1,"atlas_url":1}'),
+      (_, response) =>
+        response.setHeader('Content-Type', 'image/svg+xml').end('{"id":1,"name":1,"atlas_url":1}'),
       (url) => promisify(execFile)(process.execPath, ['--input-type=module', '-e', script(url)]),
     );
     expect(JSON.parse(stdout)).toEqual([1_200_000, null, 0, 0]);
@@ -194,6 +195,7 @@ describe('the typed client before other servers', () => {
     async (timeoutMs) => {
       const events = await answeredBy(
         (_, response) => {
+          response.setHeader('Content-Type', 'application/x-ndjson');
           setTimeout(() => response.write('{"id":"x"}\n'), 20);
           setTimeout(() => response.end('{"cost":{}}\n'), 40);
         },
@@ -225,6 +227,68 @@ describe('the typed client before other servers', () => {
       code: undefined,
       message: 'The service answered 502 Bad Gateway',
     });
+  });
+
+  it.each([
+    ['{"code":504,"message":"upstream request timeout"}', /^The service answered 504/],
+    ['{"code":"DEADLINE_EXCEEDED","message":"upstream request timeout"}', /^The service answered 504/],
+    ['{"error":{"code":504,"message":"upstream request timeout"}}', /^The service answered 504/],
+    ['{"error":"upstream request timeout","code":504}', /^upstream request timeout$/],
+    ['{"error":"upstream request timeout","code":"GatewayTimeout"}', /^upstream request timeout$/],
+    ['null', /^The service answered 504/],
+  ])('takes %s for an error of a gateway', async (text, message) => {
+    const failure = await answeredBy(
+      (_, response) => response.writeHead(504).end(text),
+      (url) => failureOf(new NeuralExperimentClient(url).model()),
+    );
+    expect(failure).toMatchObject({ status: 504, code: undefined, isOfGateway: true });
+    expect(failure.message).toMatch(message);
+  });
+
+  it('takes a code that it does not know for one of the service', async () => {
+    const failure = await answeredBy(
+      (_, response) => response.writeHead(500).end('{"error":"It is new.","code":"NEW_IN_V3"}'),
+      (url) => failureOf(new NeuralExperimentClient(url).model()),
+    );
+    expect(failure).toMatchObject({ code: 'NEW_IN_V3', isOfGateway: false });
+  });
+
+  it('sends nothing if its signal is aborted already', async () => {
+    let asked = 0;
+    await answeredBy(
+      (_, response) => {
+        asked++;
+        response.writeHead(202).end('{"jobID":"a job"}');
+      },
+      async (url) => {
+        const signal = AbortSignal.abort(new Error('enough'));
+        const submitted = new NeuralExperimentClient(url).submitExperiment({}, { signal, waitAtMostS: 1 });
+        await expect(submitted).rejects.toThrow('enough');
+      },
+    );
+    expect(asked).toBe(0);
+  });
+
+  it('waits for a job without a callback', async () => {
+    const state = await answeredBy(
+      (_, response) => response.end('{"status":"successful"}'),
+      (url) => new NeuralExperimentClient(url).job('job').wait(),
+    );
+    expect(state).toEqual({ status: 'successful' });
+  });
+
+  it('watches a session that is quiet for longer than its own time', async () => {
+    let isFirst = true;
+    const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const text = isFirst ? ':\n\n' : 'event: end\ndata: {}\n\n';
+      isFirst = false;
+      controller.enqueue(new TextEncoder().encode(text));
+    };
+    const headers = { 'content-type': 'text/event-stream' };
+    const quiet = () => Promise.resolve(new Response(new ReadableStream({ pull }), { headers }));
+    const client = new NeuralExperimentClient('http://localhost', { timeoutMs: 10, fetch: quiet });
+    expect(await client.watchSession('quiet').next()).toEqual({ done: true, value: undefined });
   });
 });
 

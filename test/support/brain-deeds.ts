@@ -195,6 +195,19 @@ export async function abortOfSlowReader(brain: Brain, document: ExperimentDocume
   return 'done';
 }
 
+/** Submits a job. @returns the error, and the cost of a dry run of the job */
+export async function jobOf(brain: Brain, document: ExperimentDocument): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  try {
+    outcomes.push((await brain.client.submitExperiment(document)).id);
+  } catch (error) {
+    const { code, message } = error as Refusal;
+    outcomes.push({ code: code!, message });
+  }
+  const { cost } = await brain.client.dryRun(document, { asJob: true });
+  return [...outcomes, JSON.stringify(cost.brain_seconds)];
+}
+
 /** Asks while all timers of the caller run out at once, as after a sleep of the computer. */
 export async function askedBySleeper(brain: Brain, document: object): Promise<Outcome[]> {
   const { setTimeout: usual } = globalThis;

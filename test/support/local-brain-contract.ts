@@ -1,6 +1,6 @@
 /** The rest of openBrain, wherever it computes: workers, progress, ends, and files that cannot be opened. */
 import { ENDLESS, expectSame, SHORT, SUGAR } from './brain-contract.js';
-import { abortOf, answersOf, askedBySleeper, closingOf, eventsOf, runsOf } from './brain-deeds.js';
+import { abortOf, answersOf, askedBySleeper, closingOf, eventsOf, jobOf, runsOf } from './brain-deeds.js';
 import type { OpenedBrain, OpenOptions, Place } from './brain-places.js';
 
 const LONG_TRIALS = { ...SUGAR, trials: 4, duration_ms: 600_000 };
@@ -71,6 +71,12 @@ export function describeLocal(place: Place, source: () => string | undefined, fa
       const brain = await open();
       const document = { ...SUGAR, trials: 50 };
       expect(await brain.use(askedBySleeper, document)).toEqual(Array(4).fill('answered'));
+    });
+
+    it('refuse a job without computing it', async () => {
+      const brain = await open();
+      const refusal = { code: 'JOBS_UNAVAILABLE', message: 'A brain in this program computes no jobs.' };
+      expect(await brain.use(jobOf, { ...SHORT, trials: 2 })).toEqual([refusal, '0.1']);
     });
 
     it('reject all that is pending if they are closed', async () => {

@@ -24,6 +24,7 @@ import type { SessionChanges, StepAnswer, StepOptions } from './session.js';
 
 /** A session in this program has no `idle_s`, because it does not end by itself. */
 type SessionState = Omit<components['schemas']['Session'], 'idle_s'> & { readonly idle_s?: number };
+const STATE_MEMBERS: readonly (keyof SessionState)[] = ['session', 't_ms'];
 type Step = NonNullable<operations['stepSession']['requestBody']>['content']['application/json'];
 
 /** How much of the file of a brain has arrived. */
@@ -125,7 +126,8 @@ export class Brain {
 
   /** Opens a session: a brain that continues step by step. */
   async session(document: ExperimentDocument, options: RequestOptions = {}): Promise<BrainSession> {
-    const state = await this.#requests.json<SessionState>('/api/v2/sessions', jsonBody(document), options);
+    const request = jsonBody(document);
+    const state = await this.#requests.json('/api/v2/sessions', request, options, STATE_MEMBERS);
     return new BrainSession(this.#requests, state);
   }
 
@@ -149,21 +151,19 @@ export class BrainSession {
   /** @param step begins at `t_ms`, which must be the time that the session has reached */
   step(step: Step, { drive, ...options }: StepOptions = {}): Promise<StepAnswer> {
     const path = withQuery(`${this.#path}/steps`, { drive: drive || undefined });
-    return this.requests.json(path, jsonBody(step), options);
+    return this.requests.json(path, jsonBody(step), options, ['t_ms', 'reports']);
   }
 
   /** The session so far as a document, which replays it. */
   document(options: RequestOptions = {}): Promise<ExperimentDocument> {
-    return this.requests.json(`${this.#path}/document`, {}, options);
+    return this.requests.json(`${this.#path}/document`, {}, options, ['inputs']);
   }
 
   /** A second session that continues from here. */
   async branch(changes: SessionChanges = {}, options: RequestOptions = {}): Promise<BrainSession> {
     const request = jsonBody(changes);
-    return new BrainSession(
-      this.requests,
-      await this.requests.json(`${this.#path}/branches`, request, options),
-    );
+    const state = await this.requests.json(`${this.#path}/branches`, request, options, STATE_MEMBERS);
+    return new BrainSession(this.requests, state);
   }
 
   async end(options: RequestOptions = {}): Promise<void> {

@@ -5,7 +5,7 @@
 import type { components, paths } from './api.js';
 import type { components as ComponentsOfV2, paths as PathsOfV2 } from './api-v2.js';
 import { ExperimentJob, EXPERIMENTS, type JobState } from './experiment-job.js';
-import { ExperimentRun, type ExperimentDocument, type ExperimentOptions } from './experiment-run.js';
+import { ExperimentRun, NDJSON, type ExperimentDocument, type ExperimentOptions } from './experiment-run.js';
 import { figureOf, onlyPage, tablePages, type TableOptions } from './table-pages.js';
 import {
   jsonBody,
@@ -162,11 +162,9 @@ export class NeuralExperimentClient {
     const pathOf = (page?: string) =>
       withQuery(EXPERIMENTS, { format: 'ndjson', ...(page === undefined ? { from } : { page }) });
     const { timeoutMs } = this.#requests;
-    return new ExperimentRun((page) => this.#requests.begun(pathOf(page), jsonBody(document), options), {
-      from,
-      timeoutMs,
-      signal: options.signal,
-    });
+    const open = (page?: string) =>
+      this.#requests.begun(pathOf(page), jsonBody(document), options, { mediaType: NDJSON });
+    return new ExperimentRun(open, { from, timeoutMs, signal: options.signal });
   }
 
   /** Resolves the selectors of an open experiment and estimates its cost. Nothing is simulated or charged. */

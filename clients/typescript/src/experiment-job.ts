@@ -1,5 +1,5 @@
 import type { components } from './api-v2.js';
-import { ExperimentRun, type ExperimentOptions } from './experiment-run.js';
+import { ExperimentRun, NDJSON, type ExperimentOptions } from './experiment-run.js';
 import { growingPauses, pause, withQuery, type RequestOptions, type Requests } from './requests.js';
 import { ServiceError } from './service-error.js';
 import { figureOf, onlyPage, tablePages, type TableOptions } from './table-pages.js';
@@ -72,7 +72,10 @@ export class ExperimentJob {
    */
   async wait(onProgress?: (state: JobState) => void, options: WaitOptions = {}): Promise<JobState> {
     let last: JobState | undefined;
-    for await (const state of this.states(options)) onProgress?.((last = state));
+    for await (const state of this.states(options)) {
+      last = state;
+      onProgress?.(state);
+    }
     return last!;
   }
 
@@ -90,7 +93,9 @@ export class ExperimentJob {
       });
     const { timeoutMs } = this.#requests;
     const open = (page?: string) =>
-      this.#requests.untilAnswered(options, (left) => this.#requests.begun(pathOf(page), {}, left));
+      this.#requests.untilAnswered(options, (left) =>
+        this.#requests.begun(pathOf(page), {}, left, { mediaType: NDJSON }),
+      );
     return new ExperimentRun(open, { from, timeoutMs, signal: options.signal });
   }
 
@@ -111,6 +116,6 @@ export class ExperimentJob {
 
   /** Ends the job and removes its results. */
   end(options: RequestOptions = {}): Promise<JobState> {
-    return this.#requests.json(this.#path, { method: 'DELETE' }, options);
+    return this.#requests.json(this.#path, { method: 'DELETE' }, options, ['status']);
   }
 }

@@ -22,6 +22,9 @@ export type ExperimentTotals = Schemas['ExperimentTotals'];
 /** Each kind of line has one member that the others lack: `id`, `index`, `progress` or `cost`. */
 export type ExperimentLine = ExperimentHead | Condition | ExperimentProgress | ExperimentTotals;
 
+/** Media type of the lines. */
+export const NDJSON = 'application/x-ndjson';
+
 export interface ExperimentOptions extends RequestOptions {
   /** The first condition of the answer, for example to continue after a broken connection. */
   readonly from?: number;

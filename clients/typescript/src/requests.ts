@@ -25,6 +25,14 @@ interface SendOptions extends RequestOptions {
   readonly mustFinish?: boolean;
 }
 
+/** The expected beginning of an answer. */
+interface Beginning {
+  /** Media type that the service sends. Another one is the answer of something else, such as a proxy. */
+  readonly mediaType?: string;
+  /** Time limit, by default `timeoutMs`. */
+  readonly withinMs?: number;
+}
+
 const DEFAULT_TIMEOUT_MS = 60_000;
 const KEY_BYTES = 16;
 /** The first pause before a repeated request; each pause is twice as long as the previous one. */
@@ -74,14 +82,14 @@ export class Requests {
     });
   }
 
-  /** The whole body. The timeout applies to each piece, and `beginsWithinMs` to the time before the first. */
+  /** The whole body. The timeout applies to each piece, and `withinMs` to the time before the first. */
   async bytes(
     path: string,
     init: RequestInit,
     options: RequestOptions,
-    beginsWithinMs = this.timeoutMs,
+    beginning: Beginning = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const response = await this.begun(path, init, options, beginsWithinMs);
+    const response = await this.begun(path, init, options, beginning);
     const pieces = [];
     for await (const piece of piecesOf(response, this.timeoutMs)) {
       pieces.push(piece as Uint8Array<ArrayBuffer>);
@@ -94,9 +102,15 @@ export class Requests {
     path: string,
     init: RequestInit,
     options: RequestOptions,
-    withinMs = this.timeoutMs,
+    { mediaType = '', withinMs = this.timeoutMs }: Beginning = {},
   ): Promise<Response> {
-    const ask = (ends: AbortSignal) => this.#send(path, init, ends, withinMs);
+    const ask = async (ends: AbortSignal) => {
+      const response = await this.#send(path, init, ends, withinMs);
+      const found = response.headers.get('Content-Type') ?? '';
+      if (found.startsWith(mediaType)) return response;
+      await response.body?.cancel();
+      throw notOfService(response.status, path, mediaType, found || 'no Content-Type');
+    };
     return this.#patiently(options, () => this.#inTime(options.signal, ask, withinMs));
   }
 
@@ -144,6 +158,8 @@ export class Requests {
     { signal, waitAtMostS = 0, onWait }: RequestOptions,
     once: () => Promise<T>,
   ): Promise<T> {
+    // With mustFinish, the request itself would not notice.
+    signal?.throwIfAborted();
     let patienceS = waitAtMostS;
     for (;;) {
       try {

@@ -4,6 +4,8 @@ import type { components as ComponentsOfV2 } from './api-v2.js';
 type ErrorBody = ComponentsOfV1['schemas']['ErrorResponse'] | ComponentsOfV2['schemas']['ErrorResponse'];
 
 const MAX_QUOTED = 60;
+/** Form of the service's codes, also of later ones. Codes of gateways are mostly numbers or mixed-case words. */
+const CODE = /^[A-Z][A-Z0-9_]*$/;
 
 /** Code of the error, in one word. */
 export type ErrorCode = ErrorBody['code'];
@@ -89,11 +91,12 @@ export async function errorOf(response: Response): Promise<ServiceError> {
   );
 }
 
-/** Empty if the answer is not from the service; proxies send HTML. */
+/** Without a code if the answer is not from the service; proxies send HTML, or JSON of other forms. */
 function errorBody(text: string): Partial<ComponentsOfV2['schemas']['ErrorResponse']> {
   try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null ? body : {};
+    const body = JSON.parse(text) as Partial<ComponentsOfV2['schemas']['ErrorResponse']> | null;
+    if (typeof body?.error !== 'string') return {};
+    return CODE.test(String(body.code)) ? body : { error: body.error };
   } catch {
     return {};
   }

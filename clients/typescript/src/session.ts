@@ -30,6 +30,8 @@ const SESSIONS = '/api/v2/sessions';
 const WAIT_AT_MOST_S = 30;
 /** Statuses that speak of the step itself: it is invalid, too expensive, too large or not the next one. */
 const REFUSES_STEP: readonly number[] = [400, 409, 413, 422];
+/** Twice the interval at which the service sends a line to the watchers of a quiet session. */
+const MIN_WATCH_TIMEOUT_MS = 30_000;
 /** Number of steps to repeat at most when a session is opened again, unless its document could not be had. */
 const STEPS_KEPT = 500;
 
@@ -48,6 +50,8 @@ export class Session {
   #changes: SessionChanges = {};
   /** A step whose answer did not arrive. The service computes it all the same. */
   #unanswered: AskedStep | undefined;
+  /** True once this program has ended it. */
+  #isEnded = false;
 
   private constructor(requests: Requests, document: ExperimentDocument) {
     this.#requests = requests;
@@ -123,8 +127,9 @@ export class Session {
     return branch;
   }
 
-  /** Ends it, if the service still has it. */
+  /** Ends it, if the service still has it. Later calls, except `end`, throw a ServiceError with code SESSION_ENDED. */
   async end(options: RequestOptions = {}): Promise<void> {
+    this.#isEnded = true;
     try {
       await this.#requests.json(this.#path, { method: 'DELETE' }, options);
     } catch (error) {
@@ -197,10 +202,13 @@ export class Session {
     needsChanges = false,
   ): Promise<T> {
     return this.#requests.untilAnswered({ waitAtMostS: WAIT_AT_MOST_S, ...options }, async (left) => {
+      if (this.#isEnded) {
+        throw new ServiceError(undefined, 'This program has ended the session.', { code: 'SESSION_ENDED' });
+      }
       try {
         return await ask(left);
       } catch (error) {
-        if (!hasEnded(error)) throw error;
+        if (!hasEnded(error) || this.#isEnded) throw error;
         const [path, tMs] = [this.#path, this.#tMs];
         try {
           await this.#open(left);
@@ -231,10 +239,11 @@ export async function* stepsOf(
   name: string,
   options: RequestOptions,
 ): AsyncGenerator<StepAnswer, void, void> {
-  const response = await requests.begun(`${SESSIONS}/${encodeURIComponent(name)}/events`, {}, options);
+  const path = `${SESSIONS}/${encodeURIComponent(name)}/events`;
+  const response = await requests.begun(path, {}, options, { mediaType: 'text/event-stream' });
   let event = '';
-  // The service sends lines without an event all the time, so a quiet session meets no timeout.
-  for await (const line of linesOf(response, requests.timeoutMs)) {
+  // The lines of the service keep a quiet session from a timeout.
+  for await (const line of linesOf(response, Math.max(requests.timeoutMs, MIN_WATCH_TIMEOUT_MS))) {
     const [, field, text] = /^(event|data): (.*)$/.exec(line) ?? [];
     if (field === 'event') event = text!;
     else if (field === 'data' && event === 'step') yield JSON.parse(text!) as StepAnswer;

@@ -4,8 +4,14 @@ import { withQuery, type Requests } from './requests.js';
 
 type ExperimentQuery = NonNullable<paths['/api/v2/experiments']['post']['parameters']['query']>;
 
+const MEDIA_TYPES = {
+  csv: 'text/csv',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
+} as const;
+
 export interface TableOptions extends ExperimentOptions {
-  readonly format: 'csv' | 'arrow' | 'parquet';
+  readonly format: keyof typeof MEDIA_TYPES;
   /** By default `rates`; if all reports are tables of events, the table of the first one. */
   readonly table?: NonNullable<ExperimentQuery['table']>;
   /** Column names of a table of spikes, to suit other programs. */
@@ -37,7 +43,8 @@ export async function figureOf(
   { from, ...options }: ExperimentOptions,
 ): Promise<string> {
   const url = withQuery(path, { format: 'svg', from });
-  return new TextDecoder().decode(await requests.bytes(url, init, options, beginsWithinMs(requests, init)));
+  const beginning = { mediaType: 'image/svg+xml', withinMs: beginsWithinMs(requests, init) };
+  return new TextDecoder().decode(await requests.bytes(url, init, options, beginning));
 }
 
 /** The service holds the start of an answer back until it has computed 1 MiB of it, or everything. A job is computed. */
@@ -52,9 +59,10 @@ export async function* tablePages(
   init: RequestInit,
   { format, table, names, from, truncate, ...options }: TableOptions,
 ): AsyncGenerator<Response, void, void> {
+  const beginning = { mediaType: MEDIA_TYPES[format], withinMs: beginsWithinMs(requests, init) };
   let url = withQuery(path, { format, table, names, from, truncate });
   for (;;) {
-    const response = await requests.begun(url, init, options, beginsWithinMs(requests, init));
+    const response = await requests.begun(url, init, options, beginning);
     const next = nextOf(response);
     yield response;
     if (next === undefined) return;
