@@ -313,8 +313,13 @@ def test_controls_are_shown_beside_what_they_belong_to(lab, document):
     assert bars.texts[1].get_text().endswith(f", p {control['p']:.3g}, q {control['q']:.3g}")
     assert note_of(figure) == "Silent: nothing."
     assert_readable(figure)
-    (lines,) = lab.run(**{**asked, "sweep": SWEEPS["dose"]}).plot(["cells"]).axes
+    spread = "1 sd over trials (of controls: over controls)"
+    assert spread in " ".join(bars.get_xlabel().split())
+    dose = lab.run(**{**asked, "sweep": SWEEPS["dose"]}).plot(["cells"])
+    (lines,) = dose.axes
     assert [line.get_label() for line in lines.lines][1] == "controls"
+    assert spread in " ".join(lines.get_ylabel().split())
+    assert_readable(dose)
 
 
 @pytest.mark.parametrize(
