@@ -328,8 +328,11 @@ class _Drawing:
                 self.notes.append(f"Of “{report}” the {_MAX_LINES} most active of {len(lines)} lines are drawn.")
 
             def draw(place: Any, report: str = report, document: Json = document, shown: Any = shown) -> None:
+                end_ms = document.get("end_ms", self._result.document["duration_ms"])
                 for name, bins in shown:
-                    edges = [document["start_ms"] + at * document["bin_ms"] for at in range(len(bins) + 1)]
+                    starts = [document["start_ms"] + at * document["bin_ms"] for at in range(len(bins))]
+                    # The last bin may be shorter than the others.
+                    edges = [*starts, min(starts[-1] + document["bin_ms"], end_ms)]
                     place.stairs(bins, edges, label=short(name), lw=1.2)
                 self._draw_time(place, report, f"Rate (Hz), bins of {document['bin_ms']:g} ms")
                 place.set_ylim(bottom=0)

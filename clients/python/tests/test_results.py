@@ -298,6 +298,15 @@ def test_a_single_condition_shows_trials_time_spikes_and_potentials(lab, documen
         result.plot(["nothing"])
 
 
+def test_the_last_bin_of_a_histogram_ends_with_its_window(lab, document):
+    require("matplotlib")
+    bins = {"type": "histogram", "node_set": "motor", "bin_ms": 10}
+    for window, edges in [({"end_ms": 25}, [0, 10, 20, 25]), ({"start_ms": 80}, [80, 90, 95])]:
+        result = lab.run(**{**document, "sweep": [], "reports": {"time": {**bins, **window}}, "duration_ms": 95})
+        (outline,) = result.plot().axes[1].patches
+        assert outline.get_data().edges.tolist() == edges
+
+
 @pytest.mark.filterwarnings("ignore:The count of controls")
 def test_controls_are_shown_beside_what_they_belong_to(lab, document):
     require("matplotlib")
