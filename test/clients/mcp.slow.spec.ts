@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fitted } from '../../clients/mcp/fitted.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { type CallResult, MCP_SERVER, McpClient, type McpMessage } from '../support/mcp-client.js';
 import { type ServiceProcess, startProcess, until } from '../support/service-process.js';
@@ -23,6 +24,21 @@ const ENDLESS = {
   duration_ms: 1000,
   trials: 100,
   sweep: [{ set: 'seed', from: 1, to: 400, step: 1 }],
+};
+/** As many sets and reports as a document may have, with names as long as they may be. */
+const names = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(64, '_'));
+const MANY_NAMES = {
+  ...LOOM,
+  node_sets: Object.fromEntries(names(64).map((name) => [name, ['LC4', 'LPLC2', 'LC6', 'LC9']])),
+  reports: Object.fromEntries(
+    names(32).map((name) => [
+      name,
+      { node_set: name, group_by: ['type', 'side', 'super_class', 'class', 'sub_class'] },
+    ]),
+  ),
+  duration_ms: 20,
+  trials: 5,
+  sweep: [{ set: 'seed', from: 1, to: 5, step: 1 }],
 };
 const UNKNOWN = { ...LOOM, inputs: { LC4: { node_set: 'LC4x' } } };
 
@@ -276,10 +292,13 @@ describe.each(PLACES)('with %s', (place) => {
       reports: { all: { node_set: '@all', group_by: ['type'] } },
     };
     const { structuredContent, content } = await client.call('run_experiment', all);
-    expect(JSON.stringify(structuredContent).length).toBeLessThan(60_000);
+    expect(JSON.stringify(structuredContent).length).toBeLessThan(50_100);
     const leftOut = structuredContent['left_out'] as Readonly<Record<string, number>>;
     expect(leftOut['/conditions/*/reports/all']).toBeGreaterThan(1000);
     expect(content[0]!.text).toContain('Left out of the structured content: {');
+    const { structuredContent: named } = await client.call('run_experiment', MANY_NAMES);
+    expect(JSON.stringify(named).length).toBeLessThan(50_100);
+    expect(named['left_out']).toMatchObject({ '/conditions': 4 });
   });
 
   it('reports the progress of an experiment, and stops if it is cancelled', async () => {
@@ -305,6 +324,15 @@ describe.each(PLACES)('with %s', (place) => {
     const isProtocol = (message: McpMessage) =>
       message.jsonrpc === '2.0' && (message.id !== undefined || message.method === 'notifications/progress');
     expect(client.messages.filter((message) => !isProtocol(message))).toEqual([]);
+  });
+});
+
+it('drops the longest members of content that is long without its lists', () => {
+  const experiment = Object.fromEntries(names(64).map((name) => [name, 'x'.repeat(1000)]));
+  const conditions = Array.from({ length: 5 }, () => ({ values: [1, 2] }));
+  expect(fitted({ id: 'x', experiment, conditions })).toEqual({
+    content: { id: 'x', conditions: [{ values: [1] }] },
+    leftOut: { '/experiment': 64, '/conditions': 4, '/conditions/*/values': 1 },
   });
 });
 
