@@ -123,6 +123,16 @@ describe.each(PLACES)('with %s', (place) => {
     const found = await client.call('find_neurons', { type: 'LC4', side: 'left', limit: 3 });
     expect(found.structuredContent).toEqual(await asked('/api/v2/neurons?type=LC4&side=left&limit=3'));
     expect(found.content[0]!.text).toMatch(/^\d+ neurons; left \d+; LC4 \d+\n[^]*… and \d+ more rows\n$/);
+    for (const [from, more] of [
+      [90, '  … and 4 more rows\n'],
+      [100, ''],
+      [200, ''],
+    ] as const) {
+      const { content } = await client.call('find_neurons', { type: 'LC4', from, limit: 10 });
+      expect(/ {2}…[^]*|$/.exec(content[0]!.text!)![0]).toBe(more);
+    }
+    const after = { source: 'LC4', target: 'DN*', from: 100 };
+    expect((await client.call('list_connections', after)).content[0]!.text).not.toContain('more row');
 
     const connections = await client.call('list_connections', { source: 'LC4', target: 'DNp01' });
     expect(connections.structuredContent).toEqual(
@@ -180,6 +190,19 @@ describe.each(PLACES)('with %s', (place) => {
     expect(ended).toMatchObject({ isError: true, structuredContent: { code: 'SESSION_ENDED' } });
     // A later test waits until the service has no session.
     await fetch(`${service.url}/api/v2/sessions/${name}`, { method: 'DELETE' });
+  });
+
+  it('says that the service cut a table of a step', async () => {
+    const { structuredContent } = await client.call('open_session', {
+      inputs: { all: { node_set: '@all', rate_hz: 200 } },
+      reports: { spikes: { node_set: '@all', type: 'spikes' } },
+    });
+    const { session } = structuredContent;
+    const { content } = await client.call('step_session', { session, duration_ms: 20 });
+    expect(content[0]!.text).toMatch(
+      /… and 9960 more rows\n {2}The service cut this table after 10000 rows. Shorter steps have all of them\.\n/,
+    );
+    await client.call('end_session', { session });
   });
 
   it('takes two steps of a session one after the other', async () => {
