@@ -372,6 +372,27 @@ async function isComputing(place: Place, { pid }: McpClient): Promise<boolean> {
   return ticks() - before > 1;
 }
 
+it('forgets a session that the service has lost, and says how to go on', async () => {
+  const client = clients['a service'];
+  for (const [name, more] of [
+    ['step_session', { duration_ms: 20 }],
+    ['end_session', {}],
+  ] as const) {
+    const { structuredContent } = await client.call('open_session', { inputs: LOOM.inputs });
+    const session = structuredContent['session'] as string;
+    await fetch(`${service.url}/api/v2/sessions/${session}`, { method: 'DELETE' });
+    const lost = await client.call(name, { session, ...more });
+    expect(lost.structuredContent).toMatchObject({
+      code: 'SESSION_ENDED',
+      error: expect.stringContaining(
+        'Call open_session with the same document and repeat the steps',
+      ) as string,
+    });
+  }
+  const wrong = await client.call('step_session', { session: 'x', duration_ms: 20 });
+  expect(wrong.structuredContent['error']).toBe('There is no session "x" here; none is open.');
+});
+
 it('gives the same texts, content and pictures in both places', async () => {
   for (const [name, args] of [
     ['describe_model', {}],
