@@ -45,7 +45,7 @@ export class OpenSessions {
     const open = this.#find(name);
     const answer = open.idle.then(() => {
       signal.throwIfAborted();
-      return open.session.step({ t_ms: open.tMs, ...step });
+      return open.session.step({ t_ms: open.tMs, ...step }).catch((error) => this.#forgetLost(name, error));
     });
     open.idle = answer.then(
       ({ t_ms: reached }) => (open.tMs = reached),
@@ -59,7 +59,7 @@ export class OpenSessions {
     await this.#find(name).idle;
     const open = this.#find(name);
     this.#byName.delete(name);
-    await endSoon(open);
+    await endSoon(open).catch((error) => this.#forgetLost(name, error));
     return { session: name, t_ms: open.tMs };
   }
 
@@ -67,6 +67,18 @@ export class OpenSessions {
   async endAll(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.allSettled([...this.#byName.values()].map(endSoon));
+  }
+
+  /** @throws the error, or CodedError with advice if the service has lost the session */
+  #forgetLost(name: string, error: Error & { readonly code?: string }): never {
+    if (error.code !== 'SESSION_ENDED') throw error;
+    this.#byName.delete(name);
+    throw new CodedError(
+      'SESSION_ENDED',
+      `The service has ended session ${describeValue(name)}: no step came for a while, or the service restarted. ` +
+        'Call open_session with the same document and repeat the steps, which gives the same spikes.',
+      { path: '/session' },
+    );
   }
 
   #find(name: string): Open {

@@ -27,21 +27,27 @@ export function modelText(model: Model, sets: readonly Row[]): string {
   ]);
 }
 
-export function neuronsText({ count, types, sides, neurons, suggestions, synonyms }: NeuronSearch): string {
+export function neuronsText(
+  { count, types, sides, neurons, suggestions, synonyms }: NeuronSearch,
+  from?: number,
+): string {
   return linesText([
     [counted(count, 'neuron'), countsText(sides), countsText(types)].filter(Boolean).join('; '),
     ...Object.entries(suggestions).map(
       ([name, near]) => `Nothing is called ${name}; near: ${near.join(', ') || 'nothing'}`,
     ),
     ...Object.entries(synonyms).map(([name, { types: meant }]) => `${name} means ${meant.join(', ')}`),
-    ...table(neurons, count),
+    ...table(neurons, count, from),
   ]);
 }
 
-export function connectionsText({ connections, count, pairs, synapses, wiring }: ConnectionList): string {
+export function connectionsText(
+  { connections, count, pairs, synapses, wiring }: ConnectionList,
+  from?: number,
+): string {
   return linesText([
     `${counted(pairs, 'connection')} with ${counted(synapses, 'synapse')}, ${wiring} wiring`,
-    ...table(connections, count),
+    ...table(connections, count, from),
   ]);
 }
 
@@ -66,15 +72,20 @@ function reportRows(report: StepAnswer['reports'][string]): string[] {
   const rows = (columns[0]?.[1] ?? []).map((_, row) =>
     Object.fromEntries(columns.map(([name, values]) => [name, values[row]])),
   );
-  return table(rows);
+  const cut = `  The service cut this table after ${counted(rows.length, 'row')}. Shorter steps have all of them.`;
+  return [...table(rows), ...('truncated' in report ? [cut] : [])];
 }
 
-/** Columns of the first rows; of a mean with its deviation only the mean. @param all number of rows, listed or not */
-function table(rows: readonly Row[], all = rows.length): string[] {
+/**
+ * Columns of the first rows; of a mean with its deviation only the mean.
+ * @param all number of rows, listed or not
+ * @param from number of rows before these
+ */
+function table(rows: readonly Row[], all = rows.length, from = 0): string[] {
   const shown = rows.slice(0, SHOWN_ROWS);
   const names = [...new Set(shown.flatMap((row) => Object.keys(row)))];
   const cells = shown.map((row) => names.map((name) => cellText(row[name])));
-  const more = all - shown.length;
+  const more = all - from - shown.length;
   return [
     ...(cells.length === 0 ? [] : aligned([names, ...cells]).map((line) => `  ${line}`)),
     ...(more > 0 ? [`  … and ${counted(more, 'more row')}`] : []),

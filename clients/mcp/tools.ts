@@ -82,13 +82,18 @@ function wiringTools(brain: Brain): Tools {
     find_neurons: tool(
       ARGUMENTS.neurons,
       'Finds neurons by labels or root ids, counts them, and suggests names that may have been meant.',
-      (query: NeuronQuery, call) => told(client.neurons({ limit: USUAL_ROWS, ...query }, call), neuronsText),
+      (query: NeuronQuery, call) =>
+        told(client.neurons({ limit: USUAL_ROWS, ...query }, call), (found) =>
+          neuronsText(found, query.from),
+        ),
     ),
     list_connections: tool(
       ARGUMENTS.connections,
       'Lists connections between two sets of neurons, by cell type or by neuron, with synapses and sign.',
       (query: ConnectionQuery, call) =>
-        told(client.connections({ limit: USUAL_ROWS, ...query }, call), connectionsText),
+        told(client.connections({ limit: USUAL_ROWS, ...query }, call), (found) =>
+          connectionsText(found, query.from),
+        ),
     ),
   };
 }

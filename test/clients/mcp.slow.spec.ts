@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fitted } from '../../clients/mcp/fitted.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { type CallResult, MCP_SERVER, McpClient, type McpMessage } from '../support/mcp-client.js';
 import { type ServiceProcess, startProcess, until } from '../support/service-process.js';
@@ -23,6 +24,21 @@ const ENDLESS = {
   duration_ms: 1000,
   trials: 100,
   sweep: [{ set: 'seed', from: 1, to: 400, step: 1 }],
+};
+/** As many sets and reports as a document may have, with names as long as they may be. */
+const names = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(64, '_'));
+const MANY_NAMES = {
+  ...LOOM,
+  node_sets: Object.fromEntries(names(64).map((name) => [name, ['LC4', 'LPLC2', 'LC6', 'LC9']])),
+  reports: Object.fromEntries(
+    names(32).map((name) => [
+      name,
+      { node_set: name, group_by: ['type', 'side', 'super_class', 'class', 'sub_class'] },
+    ]),
+  ),
+  duration_ms: 20,
+  trials: 5,
+  sweep: [{ set: 'seed', from: 1, to: 5, step: 1 }],
 };
 const UNKNOWN = { ...LOOM, inputs: { LC4: { node_set: 'LC4x' } } };
 
@@ -107,6 +123,16 @@ describe.each(PLACES)('with %s', (place) => {
     const found = await client.call('find_neurons', { type: 'LC4', side: 'left', limit: 3 });
     expect(found.structuredContent).toEqual(await asked('/api/v2/neurons?type=LC4&side=left&limit=3'));
     expect(found.content[0]!.text).toMatch(/^\d+ neurons; left \d+; LC4 \d+\n[^]*… and \d+ more rows\n$/);
+    for (const [from, more] of [
+      [90, '  … and 4 more rows\n'],
+      [100, ''],
+      [200, ''],
+    ] as const) {
+      const { content } = await client.call('find_neurons', { type: 'LC4', from, limit: 10 });
+      expect(/ {2}…[^]*|$/.exec(content[0]!.text!)![0]).toBe(more);
+    }
+    const after = { source: 'LC4', target: 'DN*', from: 100 };
+    expect((await client.call('list_connections', after)).content[0]!.text).not.toContain('more row');
 
     const connections = await client.call('list_connections', { source: 'LC4', target: 'DNp01' });
     expect(connections.structuredContent).toEqual(
@@ -164,6 +190,19 @@ describe.each(PLACES)('with %s', (place) => {
     expect(ended).toMatchObject({ isError: true, structuredContent: { code: 'SESSION_ENDED' } });
     // A later test waits until the service has no session.
     await fetch(`${service.url}/api/v2/sessions/${name}`, { method: 'DELETE' });
+  });
+
+  it('says that the service cut a table of a step', async () => {
+    const { structuredContent } = await client.call('open_session', {
+      inputs: { all: { node_set: '@all', rate_hz: 200 } },
+      reports: { spikes: { node_set: '@all', type: 'spikes' } },
+    });
+    const { session } = structuredContent;
+    const { content } = await client.call('step_session', { session, duration_ms: 20 });
+    expect(content[0]!.text).toMatch(
+      /… and 9960 more rows\n {2}The service cut this table after 10000 rows. Shorter steps have all of them\.\n/,
+    );
+    await client.call('end_session', { session });
   });
 
   it('takes two steps of a session one after the other', async () => {
@@ -276,10 +315,13 @@ describe.each(PLACES)('with %s', (place) => {
       reports: { all: { node_set: '@all', group_by: ['type'] } },
     };
     const { structuredContent, content } = await client.call('run_experiment', all);
-    expect(JSON.stringify(structuredContent).length).toBeLessThan(60_000);
+    expect(JSON.stringify(structuredContent).length).toBeLessThan(50_100);
     const leftOut = structuredContent['left_out'] as Readonly<Record<string, number>>;
     expect(leftOut['/conditions/*/reports/all']).toBeGreaterThan(1000);
     expect(content[0]!.text).toContain('Left out of the structured content: {');
+    const { structuredContent: named } = await client.call('run_experiment', MANY_NAMES);
+    expect(JSON.stringify(named).length).toBeLessThan(50_100);
+    expect(named['left_out']).toMatchObject({ '/conditions': 4 });
   });
 
   it('reports the progress of an experiment, and stops if it is cancelled', async () => {
@@ -308,6 +350,15 @@ describe.each(PLACES)('with %s', (place) => {
   });
 });
 
+it('drops the longest members of content that is long without its lists', () => {
+  const experiment = Object.fromEntries(names(64).map((name) => [name, 'x'.repeat(1000)]));
+  const conditions = Array.from({ length: 5 }, () => ({ values: [1, 2] }));
+  expect(fitted({ id: 'x', experiment, conditions })).toEqual({
+    content: { id: 'x', conditions: [{ values: [1] }] },
+    leftOut: { '/experiment': 64, '/conditions': 4, '/conditions/*/values': 1 },
+  });
+});
+
 /** True if the brain of a place computes: a service says so, and of a process the kernel. */
 async function isComputing(place: Place, { pid }: McpClient): Promise<boolean> {
   if (place === 'a service') return (await service.metric('nes_experiments_running')) !== 0;
@@ -320,6 +371,27 @@ async function isComputing(place: Place, { pid }: McpClient): Promise<boolean> {
   await new Promise((next) => setTimeout(next, 1000));
   return ticks() - before > 1;
 }
+
+it('forgets a session that the service has lost, and says how to go on', async () => {
+  const client = clients['a service'];
+  for (const [name, more] of [
+    ['step_session', { duration_ms: 20 }],
+    ['end_session', {}],
+  ] as const) {
+    const { structuredContent } = await client.call('open_session', { inputs: LOOM.inputs });
+    const session = structuredContent['session'] as string;
+    await fetch(`${service.url}/api/v2/sessions/${session}`, { method: 'DELETE' });
+    const lost = await client.call(name, { session, ...more });
+    expect(lost.structuredContent).toMatchObject({
+      code: 'SESSION_ENDED',
+      error: expect.stringContaining(
+        'Call open_session with the same document and repeat the steps',
+      ) as string,
+    });
+  }
+  const wrong = await client.call('step_session', { session: 'x', duration_ms: 20 });
+  expect(wrong.structuredContent['error']).toBe('There is no session "x" here; none is open.');
+});
 
 it('gives the same texts, content and pictures in both places', async () => {
   for (const [name, args] of [

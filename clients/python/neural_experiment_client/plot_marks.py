@@ -16,7 +16,12 @@ TITLE_WIDTH = 85
 Bar = tuple[str, Json, str]
 
 
-def draw_bars(place: Any, bars: list[Bar], label: str) -> None:
+def spread_text(has_controls: bool) -> str:
+    """The spread that whiskers and bands show."""
+    return f"1 sd over trials{' (of controls: over controls)' if has_controls else ''}"
+
+
+def draw_bars(place: Any, bars: list[Bar], label: str, has_controls: bool = False) -> None:
     """Draws bars with their numbers at the right."""
     at = range(len(bars))
     means, sd = ([value[name] for _, value, _ in bars] for name in ("mean", "sd"))
@@ -27,7 +32,7 @@ def draw_bars(place: Any, bars: list[Bar], label: str) -> None:
     place.set_yticks(list(at), [short(name) for name, *_ in bars])
     place.set_ylim(len(bars) - 0.4, -0.6)
     place.set_xlim(left=0)
-    place.set_xlabel(f"{label}; whiskers: 1 sd over trials")
+    place.set_xlabel(f"{label}; whiskers: {spread_text(has_controls)}")
 
 
 def height_of_bars(bars: Sequence[Bar]) -> float:

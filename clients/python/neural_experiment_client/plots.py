@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .documents import Json
 from .plot_labels import groups_label, joined, parameter_label, setting_text, short
-from .plot_marks import TITLE_WIDTH, Bar, add_legend, chance_text, draw_bars, draw_line, height_of_bars, set_title
+from .plot_marks import (
+    TITLE_WIDTH,
+    Bar,
+    add_legend,
+    chance_text,
+    draw_bars,
+    draw_line,
+    height_of_bars,
+    set_title,
+    spread_text,
+)
 
 if TYPE_CHECKING:
     from .results import Result
@@ -197,7 +207,7 @@ class _Drawing:
                 bars.append((f"controls of {name}", {**row.control, "trials": trials}, chance_text(row.control)))
 
         def draw(place: Any) -> None:
-            draw_bars(place, bars, measure.label)
+            draw_bars(place, bars, measure.label, has_controls=len(bars) > len(shown))
             for at, (_, value, _) in enumerate(bars):
                 trials = [each for each in value["trials"] if each is not None]
                 place.plot(trials, [at] * len(trials), "o", mfc="none", mec="0.25", ms=4)
@@ -263,7 +273,7 @@ class _Drawing:
                 if beside:
                     draw_line(place, beside, label=", ".join(filter(None, [name, "controls"])), color=color)
             set_title(place, report)
-            place.set(xlabel=parameter_label(dose), ylabel=f"{measure.label}\n± 1 sd over trials")
+            place.set(xlabel=parameter_label(dose), ylabel=f"{measure.label}\n± {spread_text(has_controls)}")
             place.set_ylim(bottom=0)
             add_legend(place, names if not has_controls else ["controls"])
 
@@ -318,8 +328,11 @@ class _Drawing:
                 self.notes.append(f"Of “{report}” the {_MAX_LINES} most active of {len(lines)} lines are drawn.")
 
             def draw(place: Any, report: str = report, document: Json = document, shown: Any = shown) -> None:
+                end_ms = document.get("end_ms", self._result.document["duration_ms"])
                 for name, bins in shown:
-                    edges = [document["start_ms"] + at * document["bin_ms"] for at in range(len(bins) + 1)]
+                    starts = [document["start_ms"] + at * document["bin_ms"] for at in range(len(bins))]
+                    # The last bin may be shorter than the others.
+                    edges = [*starts, min(starts[-1] + document["bin_ms"], end_ms)]
                     place.stairs(bins, edges, label=short(name), lw=1.2)
                 self._draw_time(place, report, f"Rate (Hz), bins of {document['bin_ms']:g} ms")
                 place.set_ylim(bottom=0)

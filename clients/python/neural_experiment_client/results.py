@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+#: How far equal differences are apart at most, as a share of the largest number: the service sends nine digits.
+_ROUNDING = 2e-8
 ROWS_LEFT_OUT = "Rows beyond the limit of the service are left out, as truncate=True allowed."
 
 
@@ -84,7 +86,7 @@ class Result:
         population sd) and `trials`, their number. Where the experiment has controls also `control_hz_mean` and
         `control_hz_sd` (over the controls), `p` and `q`. Beyond the service's table: `responding_any` (neurons with a
         spike in any trial), `rate_hz_sem` (of the sample sd), `rate_hz_ci95_low` and `rate_hz_ci95_high` (of the mean,
-        by Student's t, and not below 0), and `unchanged`: it was not run, as what it changes does nothing, and has the
+        by Student's t, and not below 0; None if all trials are equal), and `unchanged`: it was not run, as what it changes does nothing, and has the
         values of its baseline, whose number `condition` is.
         """
         controls = _CONTROL_COLUMNS if "controls" in self.document else {}
@@ -185,7 +187,8 @@ class Result:
         Returns:
             A DataFrame with a row for each group of a report of rates or latencies: `report`, `measure` (`rate_hz` or
             `latency_ms`), the labels of the group, `neurons`, `difference_mean`, `difference_sem`,
-            `difference_ci95_low`, `difference_ci95_high` (Student's t), and `trials` that have a value in both.
+            `difference_ci95_low`, `difference_ci95_high` (Student's t; None if all differences are equal), and `trials`
+            that have a value in both.
         """
         by_number = {each["index"]: each for each in self.json["conditions"]}
         for name, number in (("condition", condition), ("other", other)):
@@ -201,12 +204,14 @@ class Result:
             }
             for group in by_number[condition]["reports"][report]:
                 both = subtracted.get(tuple(group.get(label) for label in labels), {measure: None})
-                pairs = zip(_member(group[measure], "trials") or [], _member(both[measure], "trials") or [])
-                differences = [more - less for more, less in pairs if more is not None and less is not None]
+                trials = zip(_member(group[measure], "trials") or [], _member(both[measure], "trials") or [])
+                pairs = [pair for pair in trials if None not in pair]
+                differences = [more - less for more, less in pairs]
+                rounding = _ROUNDING * max(map(max, pairs), default=0)
                 own = {label: group.get(label, "") for label in labels}
                 head = {"report": report, "measure": measure, **own, "neurons": group["neurons"]}
                 mean = math.fsum(differences) / len(differences) if differences else None
-                interval = uncertainty(differences, "difference", is_signed=True)
+                interval = uncertainty(differences, "difference", is_signed=True, rounding=rounding)
                 rows.append({**head, "difference_mean": mean, **interval, "trials": len(differences)})
         names = [f"difference_{name}" for name in ("mean", "sem", "ci95_low", "ci95_high")]
         return frame(rows, ["report", "measure", *labels, "neurons", *names, "trials"])

@@ -11,17 +11,25 @@ from .documents import Json
 _BISECTIONS = 60
 
 
-def uncertainty(values: Sequence[float | None], name: str, *, is_signed: bool = False) -> Json:
+def uncertainty(
+    values: Sequence[float | None], name: str, *, is_signed: bool = False, rounding: float = 0.0
+) -> Json:
     """The standard error of the mean (sample sd) and its 95 % confidence interval by Student's t.
 
-    None if fewer than two trials have a value. The interval supposes normal means. It begins at 0 at the lowest, as
-    rates and latencies do, unless the values are signed.
+    None if fewer than two trials have a value. Equal values allow no interval: they do not tell how much others would
+    differ. The interval supposes normal means. It begins at 0 at the lowest, as rates and latencies do, unless the
+    values are signed.
+
+    Args:
+        rounding: how far equal values may be apart.
     """
     known = [value for value in values if value is not None]
     names = (f"{name}_sem", f"{name}_ci95_low", f"{name}_ci95_high")
     if len(known) < 2:
         return dict.fromkeys(names)
     mean = math.fsum(known) / len(known)
+    if max(known) - min(known) <= rounding:
+        return dict(zip(names, (0.0, None, None)))
     degrees = len(known) - 1
     sem = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / degrees / len(known))
     reach = student_t_95(degrees) * sem

@@ -37,6 +37,8 @@ def test_the_interval_of_a_mean_worked_out_by_hand():
     assert uncertainty([0, 2], "x") == low
     assert uncertainty([0, 2], "x", is_signed=True) == {**low, "x_ci95_low": pytest.approx(-11.706, abs=1e-3)}
     assert uncertainty([4.0], "x") == {"x_sem": None, "x_ci95_low": None, "x_ci95_high": None}
+    # Equal values do not tell how much others would differ.
+    assert uncertainty([4.0, 4.0], "x") == {"x_sem": 0, "x_ci95_low": None, "x_ci95_high": None}
 
 
 def test_rates_have_trials_errors_and_responders(lab, document):
@@ -95,11 +97,35 @@ def test_the_difference_of_two_conditions_is_paired_by_trial():
     assert left.difference_ci95_low == pytest.approx(2 - 2.4841, abs=1e-3)
     assert left.difference_ci95_high == pytest.approx(2 + 2.4841, abs=1e-3)
     assert (right.side, right.difference_mean, right.difference_sem) == ("right", 0, 0)
+    assert math.isnan(right.difference_ci95_low) and math.isnan(right.difference_ci95_high)
     # Only trials with a spike in both: -1 and -2.
     assert (latency.measure, latency.trials, latency.difference_mean) == ("latency_ms", 2, -1.5)
     assert result.difference(0, 1).difference_mean.tolist() == [-2, 0, 1.5]
     with pytest.raises(ValueError, match="other must be the number of a condition: 0 to 1, got 2"):
         result.difference(0, 2)
+
+
+@pytest.mark.parametrize(
+    ("after", "before", "has_interval"),
+    [
+        # Equal differences, apart from the rounding of rates to nine digits.
+        ([66.6666667, 100], [33.3333333, 66.6666667], False),
+        ([333.333333, 1000.33333], [333, 1000], False),
+        ([113.333333, 113.333333], [113.333333, 113.333333], False),
+        # One spike of 100,000 neurons in a second.
+        ([100.00001, 100], [100, 100], True),
+    ],
+)
+def test_equal_differences_have_no_interval(after, before, has_interval):
+    require("pandas")
+    conditions = [
+        {"index": at, "parameters": {}, "reports": {"cells": [{"neurons": 1, "rate_hz": {"trials": trials}}]}}
+        for at, trials in enumerate([before, after])
+    ]
+    document = {"trials": len(after), "reports": {"cells": {"type": "rate", "group_by": []}}}
+    row = Result({"experiment": document, "conditions": conditions}).difference(1, 0).iloc[0]
+    assert math.isnan(row.difference_ci95_low) == math.isnan(row.difference_ci95_high) == (not has_interval)
+    assert (row.difference_sem > 0) == has_interval
 
 
 def test_an_unchanged_condition_of_two_screens_is_left_out_where_its_baseline_is_not_known():
@@ -272,6 +298,15 @@ def test_a_single_condition_shows_trials_time_spikes_and_potentials(lab, documen
         result.plot(["nothing"])
 
 
+def test_the_last_bin_of_a_histogram_ends_with_its_window(lab, document):
+    require("matplotlib")
+    bins = {"type": "histogram", "node_set": "motor", "bin_ms": 10}
+    for window, edges in [({"end_ms": 25}, [0, 10, 20, 25]), ({"start_ms": 80}, [80, 90, 95])]:
+        result = lab.run(**{**document, "sweep": [], "reports": {"time": {**bins, **window}}, "duration_ms": 95})
+        (outline,) = result.plot().axes[1].patches
+        assert outline.get_data().edges.tolist() == edges
+
+
 @pytest.mark.filterwarnings("ignore:The count of controls")
 def test_controls_are_shown_beside_what_they_belong_to(lab, document):
     require("matplotlib")
@@ -287,8 +322,13 @@ def test_controls_are_shown_beside_what_they_belong_to(lab, document):
     assert bars.texts[1].get_text().endswith(f", p {control['p']:.3g}, q {control['q']:.3g}")
     assert note_of(figure) == "Silent: nothing."
     assert_readable(figure)
-    (lines,) = lab.run(**{**asked, "sweep": SWEEPS["dose"]}).plot(["cells"]).axes
+    spread = "1 sd over trials (of controls: over controls)"
+    assert spread in " ".join(bars.get_xlabel().split())
+    dose = lab.run(**{**asked, "sweep": SWEEPS["dose"]}).plot(["cells"])
+    (lines,) = dose.axes
     assert [line.get_label() for line in lines.lines][1] == "controls"
+    assert spread in " ".join(lines.get_ylabel().split())
+    assert_readable(dose)
 
 
 @pytest.mark.parametrize(
