@@ -1862,7 +1862,7 @@ export interface components {
             readonly cost: {
                 /** @description Conditions x trials x duration, in seconds of simulated time. */
                 readonly brain_seconds: number;
-                /** @description Events that stimulated neurons got. */
+                /** @description Events of the inputs, also those that meet a refractory period. */
                 readonly input_events: number;
                 /** @description If reports list spikes: rows at most, with one spike of each neuron in each refractory period, and of a stimulated neuron in each step. As a rule there are far fewer; only a simulation tells their number. */
                 readonly spike_rows_at_most?: number;
@@ -2169,7 +2169,7 @@ export interface components {
         readonly Cost: {
             /** @description Conditions x trials x duration, in seconds of simulated time. */
             readonly brain_seconds: number;
-            /** @description Events that stimulated neurons got. */
+            /** @description Events of the inputs, also those that meet a refractory period. */
             readonly input_events: number;
             /** @description Synaptic events delivered. */
             readonly synaptic_events: number;
@@ -2628,7 +2628,7 @@ export interface components {
             readonly responding_neurons: number;
             /**
              * Format: int64
-             * @description Events that stimulated neurons got.
+             * @description Events of the inputs, also those that meet a refractory period.
              */
             readonly input_events: number;
             /**
