@@ -249,7 +249,7 @@ describe('version 2', () => {
     const dismissed = example(JOB, 'delete', 200, 'dismissed');
     expect(shapeOf(await (await service.delete(location)).json())).toEqual({
       ...shapeOf(dismissed),
-      progress: 99,
+      progress: 100,
       conditions_done: dismissed['conditions'],
     });
     const unknown = example(JOB, 'get', 404, 'NOT_FOUND');

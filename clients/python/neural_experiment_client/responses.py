@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import urllib.error
 import urllib.parse
@@ -14,6 +15,7 @@ from .errors import LabConnectionError, LabError
 
 #: Bad gateway, unavailable, gateway timeout.
 _OF_GATEWAYS = (502, 503, 504)
+_CODE = re.compile("[A-Z][A-Z0-9_]*")
 
 
 def read_line(response: Any) -> bytes:
@@ -86,7 +88,7 @@ def http_error(answer: urllib.error.HTTPError) -> LabError:
         body = json.loads(answer.read())
     except (OSError, HTTPException, ValueError):
         body = None
-    if not isinstance(body, dict) or "error" not in body:
+    if not isinstance(body, dict) or not isinstance(body.get("error"), str):
         body = {"error": _without_service(answer)}
     return error_of(body, status=answer.code, retry_after_s=retry_after_s)
 
@@ -103,11 +105,12 @@ def _without_service(answer: urllib.error.HTTPError) -> str:
 
 
 def error_of(body: Json, *, status: int | None, retry_after_s: float | None) -> LabError:
-    """The error that the service describes."""
+    """The error that the service describes. The code of a gateway, such as 504, is none of the service's."""
+    code = body.get("code")
     return LabError(
         body["error"],
         status=status,
-        code=body.get("code"),
+        code=code if isinstance(code, str) and _CODE.fullmatch(code) else None,
         path=body.get("path"),
         suggestions=body.get("suggestions", ()),
         retry_after_s=retry_after_s,

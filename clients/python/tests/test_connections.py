@@ -29,7 +29,16 @@ def no_pauses(monkeypatch):
     return pauses
 
 
-@pytest.mark.parametrize("fault", [(502, b"<html>Bad gateway</html>"), (503, b"Unavailable"), (504, b"")])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        (502, b"<html>Bad gateway</html>"),
+        (503, b"Unavailable"),
+        (504, b""),
+        (504, b'{"error": "timeout", "code": 504}'),
+        (503, b'{"error": {"code": 503}}'),
+    ],
+)
 def test_a_job_is_waited_for_as_long_as_its_caller_waits(server, fault):
     answers = [fault] * 5 + [(200, RUNNING), fault, (200, DONE), fault, (200, ANSWER)]
     server.answer = lambda _: answers.pop(0)

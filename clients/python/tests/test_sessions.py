@@ -247,7 +247,13 @@ def test_an_interrupted_step_of_a_service_counts_once(lab):
 def test_a_gateway_that_does_not_reach_the_service_is_asked_again(server):
     service = Service(server)
     session = Lab(server.url).session()
-    faults = [(502, b"<html>Bad gateway</html>"), (503, b"Unavailable"), (504, b"")]
+    faults = [
+        (502, b"<html>Bad gateway</html>"),
+        (503, b"Unavailable"),
+        (504, b""),
+        (504, b'{"error": "timeout", "code": 504}'),
+        (503, b'{"error": {"code": 503}}'),
+    ]
 
     def answer(request):
         return faults.pop() if faults else service.answer(request)
