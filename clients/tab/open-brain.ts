@@ -182,7 +182,7 @@ class WorkerCalls {
     };
     signal?.addEventListener('abort', stop, { once: true });
     const over = (): void => signal?.removeEventListener('abort', stop);
-    const isJob = new Headers(headers).get('Prefer') === 'respond-async';
+    const isJob = /\brespond-async\b/i.test(new Headers(headers).get('Prefer') ?? '');
     const request = { method, path: String(input), isJob, ...(body != null && { body }) };
     const answer = await this.#call({ kind: 'ask', id, ...request }).catch((error: unknown) => {
       over();

@@ -321,4 +321,24 @@ describe('sessions with the typed client', () => {
     await underWay;
     expect(asked.filter((each) => each === `POST ${PATH}`)).toHaveLength(1);
   });
+
+  it('leaves no session behind if it is ended while it is opened again', async () => {
+    let opens = 0;
+    const deleted: string[] = [];
+    const ending = new NeuralExperimentClient(service.url, {
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        if (init?.method === 'DELETE') deleted.push(new URL(url as string).pathname);
+        if (init?.method === 'POST' && String(url).endsWith(PATH) && ++opens === 2) await session.end();
+        return response;
+      },
+    });
+    const session = await ending.openSession(DOCUMENT);
+    const first = session.name;
+    await service.delete(`${PATH}/${first}`);
+    await expect(session.step(20)).rejects.toMatchObject({ code: 'SESSION_ENDED' });
+    expect(opens).toBe(2);
+    expect(deleted).toHaveLength(2);
+    expect((await service.get(deleted[1]!)).status).toBe(404);
+  });
 });

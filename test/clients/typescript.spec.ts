@@ -235,6 +235,7 @@ describe('the typed client before other servers', () => {
     ['{"error":{"code":504,"message":"upstream request timeout"}}', /^The service answered 504/],
     ['{"error":"upstream request timeout","code":504}', /^upstream request timeout$/],
     ['{"error":"upstream request timeout","code":"GatewayTimeout"}', /^upstream request timeout$/],
+    ['{"error":"upstream request timeout","code":"GATEWAY_TIMEOUT"}', /^upstream request timeout$/],
     ['null', /^The service answered 504/],
   ])('takes %s for an error of a gateway', async (text, message) => {
     const failure = await answeredBy(

@@ -184,7 +184,7 @@ class Lab:
                 wiring: another wiring of the same neurons: `{"shuffle": "weights", "seed": 1}`, with `minimum_synapses`,
                     `jitter`, `"counts": "resampled"` and `"signs": "sampled"`.
                 controls: `{"shuffle": "weights", "count": 20}`: shuffled brains that each rate is compared with;
-                    `{"signs": "sampled"}`: brains with sampled signs; `{"silence": "matched"}`: other neurons.
+                    `{"signs": "sampled"}`: brains with sampled signs; `{"silence": "matched"}`: matched neurons.
                 connection_overrides: by names of your choice, `{"source": selector, "target": selector, "weight": 0}`
                     multiplies the weight of all connections from one set of neurons to another.
                 reports: what is read, by names of your choice. `node_set`; `type`: `rate` (the default),

@@ -106,7 +106,8 @@ def _without_service(answer: urllib.error.HTTPError) -> str:
 
 def error_of(body: Json, *, status: int | None, retry_after_s: float | None) -> LabError:
     """The error that the service describes. The code of a gateway, such as 504, is none of the service's."""
-    code = body.get("code")
+    # The service has no such status, whatever the code of a gateway.
+    code = None if status in (502, 504) else body.get("code")
     return LabError(
         body["error"],
         status=status,

@@ -49,6 +49,7 @@ class Session:
         self._changes: Json = {}
         #: Steps from here, with their queries, whose answers did not come. At most one of them was computed.
         self._pending: list[tuple[Json, Mapping[str, str | None]]] = []
+        self._is_ended = False
 
     def step(
         self,
@@ -153,7 +154,8 @@ class Session:
         return self._when_known(branched)
 
     def end(self) -> None:
-        """Ends it, if the service still has it."""
+        """Ends it, if the service still has it. Later calls raise a LabError with the code SESSION_ENDED."""
+        self._is_ended = True
         self._end(self._path)
 
     def __enter__(self) -> Session:
@@ -243,6 +245,8 @@ class Session:
         """
 
         def asked() -> Json:
+            if self._is_ended:
+                raise LabError("This program has ended the session.", code="SESSION_ENDED")
             try:
                 return ask()
             except LabError as error:

@@ -244,6 +244,18 @@ def test_an_interrupted_step_of_a_service_counts_once(lab):
         assert (fly.t_ms, spikes) == (200, other.step(100)["spikes"])
 
 
+def test_a_session_that_was_ended_here_is_not_opened_again(server):
+    Service(server)
+    with Lab(server.url).session() as session:
+        session.step(20)
+    asked = len(server.requests)
+    for late in (lambda: session.step(20), lambda: session.document, session.branch):
+        with pytest.raises(LabError) as failure:
+            late()
+        assert failure.value.code == "SESSION_ENDED"
+    assert len(server.requests) == asked
+
+
 def test_a_gateway_that_does_not_reach_the_service_is_asked_again(server):
     service = Service(server)
     session = Lab(server.url).session()

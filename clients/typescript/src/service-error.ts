@@ -4,6 +4,8 @@ import type { components as ComponentsOfV2 } from './api-v2.js';
 type ErrorBody = ComponentsOfV1['schemas']['ErrorResponse'] | ComponentsOfV2['schemas']['ErrorResponse'];
 
 const MAX_QUOTED = 60;
+/** Statuses that the service itself never sends. */
+const GATEWAY_STATUSES: readonly number[] = [502, 504];
 /** Form of the service's codes, also of later ones. Codes of gateways are mostly numbers or mixed-case words. */
 const CODE = /^[A-Z][A-Z0-9_]*$/;
 
@@ -80,7 +82,8 @@ export function quoted(text: string): string {
 
 export async function errorOf(response: Response): Promise<ServiceError> {
   const retryAfter = response.headers.get('Retry-After');
-  const body = errorBody(await response.text());
+  const { code, ...others } = errorBody(await response.text());
+  const body = GATEWAY_STATUSES.includes(response.status) ? others : { ...others, ...(code && { code }) };
   return new ServiceError(
     response.status,
     body.error ?? `The service answered ${response.status} ${response.statusText}`.trim(),

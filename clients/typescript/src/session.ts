@@ -202,9 +202,7 @@ export class Session {
     needsChanges = false,
   ): Promise<T> {
     return this.#requests.untilAnswered({ waitAtMostS: WAIT_AT_MOST_S, ...options }, async (left) => {
-      if (this.#isEnded) {
-        throw new ServiceError(undefined, 'This program has ended the session.', { code: 'SESSION_ENDED' });
-      }
+      if (this.#isEnded) throw endedHere();
       try {
         return await ask(left);
       } catch (error) {
@@ -214,6 +212,10 @@ export class Session {
           await this.#open(left);
           for (const step of this.#steps) this.#tMs = (await this.#send(step, left)).t_ms;
           if (needsChanges && Object.keys(this.#changes).length > 0) await this.#change(left);
+          if (this.#isEnded) {
+            await this.end(left).catch(() => undefined);
+            throw endedHere();
+          }
         } catch (failure) {
           // The next request finds it lost again, and not without its last steps and changes.
           [this.#path, this.#tMs] = [path, tMs];
@@ -261,6 +263,10 @@ function merged(earlier: SessionChanges, later: SessionChanges): SessionChanges 
 /** True if the service itself has answered. */
 function isRefusal(error: unknown): error is ServiceError {
   return error instanceof ServiceError && !error.isOfGateway;
+}
+
+function endedHere(): ServiceError {
+  return new ServiceError(undefined, 'This program has ended the session.', { code: 'SESSION_ENDED' });
 }
 
 function hasEnded(error: unknown): boolean {

@@ -106,7 +106,7 @@ export function scopeOfQ({ sweep = [] }: ExperimentDocument): string {
 
 /**
  * The value of a parameter in a few characters: `100`, `CB0889`, `LC4 left`; `none` in the baseline of a screen;
- * `matched to CB0889` if a control has other neurons in place of the group.
+ * `matched to CB0889` if a control has matched neurons in place of the group.
  */
 export function valueLabel(value: ParameterValue): string {
   if (value === null) return 'none';

@@ -271,7 +271,8 @@ function numbersFigure(screen: Screen): FigureKind {
         sections: [wide([barsPanel(beside, bars, line, label, measure.unit, legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation.',
-          entries.some(({ value }) => sizeOf(value) < most) &&
+          !!baseline?.value &&
+            [baseline, ...shown].some(({ value }) => sizeOf(value) < most) &&
             'Changes are those in the trials that have both numbers.',
           `The ${edited && baseline?.value ? 'largest change' : (measure.lowest ?? 'highest')} comes first.`,
           notDrawn(screen, shown.length, entries.length, without, findings),

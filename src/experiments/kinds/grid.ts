@@ -66,7 +66,7 @@ export class Grid {
 
   /**
    * @param controls number of controls of each condition
-   * @param matchedAxis number of the axis whose groups controls replace by other neurons, or -1
+   * @param matchedAxis number of the axis whose groups controls replace by matched neurons, or -1
    */
   constructor(
     readonly axes: readonly Axis[],

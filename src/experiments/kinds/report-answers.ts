@@ -51,13 +51,13 @@ export const CONTROL = object('The mean rate of a group in the controls of its c
   mean: orNull('Mean of the controls that are complete.', number(undefined, { minimum: 0 })),
   sd: orNull('Their population standard deviation (ddof 0).', number(undefined, { minimum: 0 })),
   values: listOf(
-    'In each control, in the order of their seeds, from 1 on; null if a trial was stopped, or if an earlier control has ' +
-      'the same neurons.',
+    'In each control, in the order of their seeds, from 1 on; null if a trial was stopped, or if the group or an ' +
+      'earlier control has the same neurons.',
     orNull('The rate in Hz.', number(undefined, { minimum: 0 })),
   ),
   incomplete: listOf('Seeds of the controls in which a trial was stopped.', count(undefined, 1)),
   'compared?': count(
-    'Number of controls with different neurons, if some repeat those of others. Only these count.',
+    'Number of controls with different neurons, if some repeat those of others or of the group. Only these count.',
   ),
   p: orNull(
     'The share of controls, and of the condition among them, that are as far from the mean of all of them as the ' +

@@ -10,7 +10,7 @@ import type { AnsweredCondition } from '../document/result.js';
 import type { GroupResult, GroupResults } from '../kinds/result-rows.js';
 import type { ConditionCounts } from './condition-counts.js';
 
-/** @param reports of the plan  @param controls of the condition, in their order; undefined if one has the neurons of an earlier one */
+/** @param reports of the plan  @param controls of the condition, in their order; undefined if one has the neurons of the group or of an earlier one */
 export function answeredCondition(
   counts: ConditionCounts,
   reports: readonly Pick<PlannedReport, 'name' | 'document' | 'groups'>[],

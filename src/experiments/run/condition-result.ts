@@ -32,7 +32,7 @@ export type ConditionResult =
     }
   /** Not run, because the result is the baseline's: the silenced neurons never spike there, or no connection changes. */
   | { readonly kind: 'unchanged'; readonly parameters: ConditionParameters['parameters'] }
-  /** Not run, because fewer groups responded than the axis has coordinates, or an earlier control has the same neurons. */
+  /** Not run, because fewer groups responded than the axis has coordinates, or the group or an earlier control has the same neurons. */
   | { readonly kind: 'absent' };
 
 export type RunConditionResult = ConditionResult & { readonly kind: 'run' };

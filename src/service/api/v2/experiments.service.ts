@@ -212,8 +212,7 @@ export class ExperimentsService {
   async beginJob(from: number, report: ExperimentReport, reply: FastifyReply): Promise<JobState> {
     const { request } = reply;
     const key = idempotencyKeyOf(request);
-    // Planning takes up to seconds. Other limits bound accepted jobs; without this charge, refused ones would be
-    // free.
+    // Planning takes up to seconds. So a client plans as many at once as it can pay for, and pays if it has too many jobs.
     const charge = await this.budget.reserve(
       clientOf(request),
       REFUSED_JOB_MS,

@@ -325,8 +325,7 @@ function respondingText({ responding_neurons: responding }: FoundCondition): str
   return responding === null ? STOPPED : `${responding.mean.toFixed(1)} ± ${responding.sd.toFixed(1)}`;
 }
 
-/** Mean and population standard deviation over the trials. */
-/** @param spread of the trials that have the number */
+/** Mean and population standard deviation, over the trials that have the number. */
 function spreadText(spread: Spread | null, { complete }: FoundCondition): string {
   if (spread === null) return complete ? NONE : STOPPED;
   const { mean, sd, trials = [] } = spread;
