@@ -231,16 +231,18 @@ describeWith(['chromium'], 'the page', () => {
     const { page } = await open();
     await page.locator('#run:enabled').waitFor();
     await page.route('**/api/v1/run*', (route) => route.abort());
-    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await page.locator('#run').press('Enter');
     await expectText(page, '#alert', /No connection/);
-    await page.locator('#alert').getByRole('button', { name: 'Close' }).click();
+    await page.locator('#alert').getByRole('button', { name: 'Close' }).press('Enter');
     expect(await page.locator('#alert').isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'Run experiment' }).click();
+    // The focus is where it was before the notice.
+    await page.locator('#run:focus').press('Enter');
     await expectText(page, '#alert', /No connection/);
     await page.unroute('**/api/v1/run*');
-    await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
+    await page.locator('#alert').getByRole('button', { name: 'Try again' }).press('Enter');
     await page.locator('#recorded').waitFor({ state: 'hidden' });
     expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.locator('#run:focus').waitFor();
     await page.close();
   });
 
@@ -336,9 +338,22 @@ describeWith(['chromium'], 'the page', () => {
     const { page } = await opened(openPage(served.browser, late));
     await expectText(page, '#alert', /currently unavailable.*Try again in \d+ s/s);
     expect(await page.locator('#run').isDisabled()).toBe(true);
+    await page.locator('#alert button').focus();
+    await page.evaluate(() => {
+      const count = () => (document.body.dataset['said'] = 'again');
+      for (const id of ['alert', 'status'])
+        new MutationObserver(count).observe(document.getElementById(id)!, { childList: true });
+    });
+    const answered = () => page.waitForResponse('**/api/v1/model');
+    await answered();
+    await Promise.all([answered(), page.locator('#alert button:focus').press('Enter')]);
+    await expectText(page, '#alert:not(:empty)', /currently unavailable.*Try again in \d+ s/s);
+    // A screen reader reads the same failure once.
+    expect(await page.locator('body').getAttribute('data-said')).toBeNull();
     writeFileSync(file, encodeConnectome(smallConnectome()));
     await page.locator('#run:enabled').waitFor();
     expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.locator('#brain:focus').waitFor();
     await page.close();
     await late.stop();
   });
