@@ -564,7 +564,10 @@ function select(selection: Selection | undefined): void {
   stage?.mark(selection);
   results?.select(selection);
   card?.select(selection);
-  if (selection !== undefined) bringIntoView(byId('stage'));
+  if (selection === undefined) return;
+  bringIntoView(byId('stage'));
+  // A click in the brain leaves the focus there.
+  if (!byId('stage').contains(document.activeElement)) byId('card').focus({ preventScroll: true });
 }
 
 /** Scrolls to an element unless its top is high in the window. */

@@ -215,8 +215,12 @@ describeWith(['chromium'], 'the page', () => {
     const type = page.locator('#types button').first();
     await type.press('Enter');
     expect(await type.getAttribute('aria-pressed')).toBe('true');
-    // The table is written again, and the card is hidden: the next Tab goes on from there.
-    expect(await type.evaluate((button) => button === document.activeElement)).toBe(true);
+    // The focus goes with the reader to the card, which stays when its partners come.
+    await page.locator('#card .card-partners').waitFor();
+    const card = page.locator('#card:focus');
+    expect(await card.getAttribute('aria-label')).toMatch(/: neurons that are pointed out$/);
+    expect((await card.boundingBox())!.y).toBeLessThan(900);
+    // The card is hidden: the next Tab goes on from the brain.
     await page.getByRole('button', { name: 'Close the card' }).press('Enter');
     expect(await page.evaluate(() => document.activeElement!.id)).toBe('brain');
     await page.locator('#next-seed').focus();
