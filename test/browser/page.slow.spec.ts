@@ -553,6 +553,53 @@ describeWith(['chromium'], 'the page', () => {
     await page.close();
   });
 
+  it('shows states and series also if the system forces its colours', async () => {
+    const { page } = await served.open('about:blank');
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.goto(`${served.service.url}${LOOM_HASH}&kept.stimulus=food`);
+    await page.locator('#channels .kept-bar').first().waitFor();
+    const backgrounds = (...parts: [selector: string, pseudo?: string][]) =>
+      page.evaluate(
+        (each) =>
+          each.map(
+            ([selector, pseudo]) =>
+              getComputedStyle(document.querySelector(selector)!, pseudo).backgroundColor,
+          ),
+        parts,
+      );
+    const bars = '#channels tr:not(.silent) .track';
+    const [chosen, mark] = ['.mark:has(input:checked)', '.mark:has(input:not(:checked))'];
+    for (const differing of [
+      await backgrounds([bars], [`${bars} i`], [`${bars} .kept-bar`]),
+      await backgrounds(['body'], ['#key .swatch'], ['#key > :last-child .swatch']),
+      await backgrounds([mark], [mark, '::before']),
+      await backgrounds([chosen], [chosen, '::before']),
+      await backgrounds([mark], [chosen]),
+    ])
+      expect(new Set(differing).size).toBe(differing.length);
+    await page.close();
+  });
+
+  it.each(['/', '/lesson'])(
+    'keeps the order of sizes of text in a browser with larger text: %s',
+    async (path) => {
+      const { page } = await served.open(path, { width: 768 });
+      const sizesPx = () =>
+        page.evaluate(() =>
+          ['body', '.hint'].map((each) =>
+            Number.parseFloat(getComputedStyle(document.querySelector(each)!).fontSize),
+          ),
+        );
+      const usual = await sizesPx();
+      expect(usual[0]).toBe(15);
+      const browser = await page.context().newCDPSession(page);
+      await browser.send('Page.setFontSizes', { fontSizes: { standard: 24 } });
+      expect(await sizesPx()).toEqual(usual.map((px) => 1.5 * px));
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(768);
+      await page.close();
+    },
+  );
+
   it('serves nothing but the built page beside the API', async () => {
     const page = await served.service.get('/');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
