@@ -97,6 +97,7 @@ export class CardPanel {
         children.push(element('p', { class: 'hint' }, sampled));
       }
     } else children.push(element('p', { class: 'hint' }, problem || 'Loading partners …'));
+    this.#panel.ariaLabel = `${labelOfType(type)}: neurons that are pointed out`;
     refill(this.#panel, children);
   }
 

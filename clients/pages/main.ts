@@ -74,19 +74,20 @@ let lastRequest = 0;
 byId('unstarted').remove();
 onLoading((sentence) => notices.loading(sentence));
 byId<HTMLDetailsElement>('colours').open = ROOM_FOR_ALL.matches;
+notices.status('Waiting for the model …');
 await start();
 
 /** Repeats the request until the service has a model. */
 async function start(): Promise<void> {
-  notices.status('Waiting for the model …');
   let model: Model;
   try {
     model = await service.model();
   } catch (error) {
-    notices.failure(asFailure(error), () => void start(), true);
+    notices.failure(asFailure(error), () => void start(), 'kept');
     endArrival();
     return;
   }
+  notices.clear();
   notices.status('');
   stored = new StoredRuns(model);
   present(model, stored);
@@ -281,13 +282,13 @@ async function loadAtlas(model: Model): Promise<void> {
   const bytes = model.neuron_count * ATLAS_BYTES_PER_NEURON;
   const onBytes = (received: number): number => (progress.value = Math.min(1, received / bytes));
   progress.hidden = false;
-  brainNotices.status('The brain arrives …');
   try {
     loaded = await fetchAtlas(model.atlas_url, onBytes).finally(() => (progress.hidden = true));
   } catch (error) {
-    brainNotices.failure(asFailure(error), () => void loadAtlasAgain(model), true);
+    brainNotices.failure(asFailure(error), () => void loadAtlasAgain(model), 'kept');
     return;
   }
+  brainNotices.clear();
   brainNotices.status('');
   atlas = loaded;
   describePositions(loaded, model);
@@ -332,7 +333,7 @@ async function loadAtlasAgain(before: Model): Promise<void> {
     if (model.id !== before.id) location.reload();
     else await loadAtlas(model);
   } catch (error) {
-    brainNotices.failure(asFailure(error), () => void loadAtlasAgain(before), true);
+    brainNotices.failure(asFailure(error), () => void loadAtlasAgain(before), 'kept');
   }
 }
 
@@ -563,7 +564,10 @@ function select(selection: Selection | undefined): void {
   stage?.mark(selection);
   results?.select(selection);
   card?.select(selection);
-  if (selection !== undefined) bringIntoView(byId('stage'));
+  if (selection === undefined) return;
+  bringIntoView(byId('stage'));
+  // A click in the brain leaves the focus there.
+  if (!byId('stage').contains(document.activeElement)) byId('card').focus({ preventScroll: true });
 }
 
 /** Scrolls to an element unless its top is high in the window. */

@@ -1,5 +1,5 @@
 /** Messages of the page during waits and after failures. */
-import { byId, element, pushButton } from './dom.js';
+import { byId, element, pushButton, refill } from './dom.js';
 import type { FailureKind, ServiceFailure } from './service/client.js';
 
 /** Failures for which trying again does not help. */
@@ -20,6 +20,10 @@ export class Notices {
   #fading: ReturnType<typeof setTimeout> | undefined;
   /** Aborted when the visible failure goes. */
   #shown = new AbortController();
+  /** The control that had the focus before the failure. */
+  #before: HTMLElement | null = null;
+  /** The text of a failure that stays while it is tried again, and its next wait. */
+  #kept: { readonly text: string; readonly wait: (seconds: number) => void } | undefined;
   #text = '';
   #brief = '';
   #loading = '';
@@ -77,11 +81,26 @@ export class Notices {
     );
   }
 
+  /** Hides the failure. If the focus was in it, the control that had it before has it again. */
   clear(): void {
-    clearTimeout(this.#timer);
-    this.#shown.abort();
+    this.#end();
+    const focused = document.activeElement;
+    const hadFocus = this.#alert.contains(focused);
+    const preventScroll = focused?.matches(':focus-visible') === false;
     this.#alert.hidden = true;
     this.#alert.replaceChildren();
+    if (!hadFocus) return;
+    const others = ['run', 'brain'].map((id) => document.getElementById(id));
+    [this.#before, ...others].find((each) => {
+      each?.focus({ preventScroll });
+      return each === document.activeElement;
+    });
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#shown.abort();
+    this.#kept = undefined;
   }
 
   /**
@@ -89,46 +108,65 @@ export class Notices {
    * button counts down, and is disabled unless `automatic`. The seconds are hidden from screen readers, which would
    * otherwise read the whole alert again each second. When the browser is online again, the call is repeated if
    * `automatic`; otherwise the message goes.
-   * @param automatic true to try again when the countdown ends
+   * @param automatic true to try again when the countdown ends; `kept` if the message then stays until it is cleared, so
+   *   that screen readers read the same failure once
    * @param onOver called when the countdown ends
    */
-  failure(failure: ServiceFailure, retry: () => void, automatic = false, onOver = (): void => {}): void {
-    this.clear();
+  failure(
+    failure: ServiceFailure,
+    retry: () => void,
+    automatic: boolean | 'kept' = false,
+    onOver = (): void => {},
+  ): void {
+    const title = this.titles[failure.kind] ?? TITLES[failure.kind];
+    const text = `${title} ${failure.message}`;
     this.status('');
+    if (this.#kept?.text === text) return this.#kept.wait(failure.retryAfterS);
+    this.#end();
+    const { activeElement } = document;
+    if (activeElement !== document.body && !this.#alert.contains(activeElement))
+      this.#before = activeElement as HTMLElement;
     this.#shown = new AbortController();
+    const wait = element('span', { 'aria-hidden': 'true' });
+    let isTrying = false;
+    const again = (): void => {
+      if (isTrying) return;
+      clearTimeout(this.#timer);
+      wait.textContent = '';
+      isTrying = automatic === 'kept';
+      if (!isTrying) this.clear();
+      retry();
+    };
     if (failure.kind === 'offline') {
       const whenOnline = (): void => {
-        this.clear();
         onOver();
-        if (automatic) retry();
+        if (automatic) again();
+        else this.clear();
       };
       addEventListener('online', whenOnline, { signal: this.#shown.signal });
     }
-    const children: HTMLElement[] = [
-      element('strong', {}, this.titles[failure.kind] ?? TITLES[failure.kind]),
-      element('p', {}, failure.message),
-    ];
+    const children: HTMLElement[] = [element('strong', {}, title), element('p', {}, failure.message)];
     if (!FINAL.includes(failure.kind)) {
-      const wait = element('span', { 'aria-hidden': 'true' });
-      const again = (): void => {
-        this.clear();
-        retry();
-      };
       const button = pushButton('Try again', again, { class: false });
       button.append(wait);
       children.push(button);
       if (failure.kind === 'limited' || automatic) {
         button.disabled = !automatic;
-        this.#countDown(button, wait, failure.retryAfterS, () => {
-          onOver();
-          if (automatic) again();
-        });
+        const countDown = (seconds: number): void => {
+          isTrying = false;
+          this.#countDown(button, wait, seconds, () => {
+            onOver();
+            if (automatic) again();
+          });
+        };
+        if (automatic === 'kept') this.#kept = { text, wait: countDown };
+        countDown(failure.retryAfterS);
       }
     }
     if (failure.kind === 'offline' && !automatic) {
       children.push(pushButton('Close', () => this.clear()));
     }
-    this.#alert.replaceChildren(...children);
+    refill(this.#alert, children);
     this.#alert.hidden = false;
   }
 

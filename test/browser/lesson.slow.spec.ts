@@ -38,6 +38,9 @@ describeWith(['chromium'], 'the lesson', () => {
     await slide(page, 'sugar', 'Home');
     expect(await highestHz(page, 'sugar')).toBeLessThan(sugarHz);
 
+    const slider = page.getByRole('slider', { name: 'Highest rate of the sugar neurons:', exact: true });
+    expect(await slider.getAttribute('aria-valuetext')).toBe('40 Hz');
+
     await slide(page, 'bitter', 'Home');
     const without = await highestHz(page, 'bitter');
     await slide(page, 'bitter', 'End');

@@ -215,8 +215,12 @@ describeWith(['chromium'], 'the page', () => {
     const type = page.locator('#types button').first();
     await type.press('Enter');
     expect(await type.getAttribute('aria-pressed')).toBe('true');
-    // The table is written again, and the card is hidden: the next Tab goes on from there.
-    expect(await type.evaluate((button) => button === document.activeElement)).toBe(true);
+    // The focus goes with the reader to the card, which stays when its partners come.
+    await page.locator('#card .card-partners').waitFor();
+    const card = page.locator('#card:focus');
+    expect(await card.getAttribute('aria-label')).toMatch(/: neurons that are pointed out$/);
+    expect((await card.boundingBox())!.y).toBeLessThan(900);
+    // The card is hidden: the next Tab goes on from the brain.
     await page.getByRole('button', { name: 'Close the card' }).press('Enter');
     expect(await page.evaluate(() => document.activeElement!.id)).toBe('brain');
     await page.locator('#next-seed').focus();
@@ -231,16 +235,18 @@ describeWith(['chromium'], 'the page', () => {
     const { page } = await open();
     await page.locator('#run:enabled').waitFor();
     await page.route('**/api/v1/run*', (route) => route.abort());
-    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await page.locator('#run').press('Enter');
     await expectText(page, '#alert', /No connection/);
-    await page.locator('#alert').getByRole('button', { name: 'Close' }).click();
+    await page.locator('#alert').getByRole('button', { name: 'Close' }).press('Enter');
     expect(await page.locator('#alert').isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'Run experiment' }).click();
+    // The focus is where it was before the notice.
+    await page.locator('#run:focus').press('Enter');
     await expectText(page, '#alert', /No connection/);
     await page.unroute('**/api/v1/run*');
-    await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
+    await page.locator('#alert').getByRole('button', { name: 'Try again' }).press('Enter');
     await page.locator('#recorded').waitFor({ state: 'hidden' });
     expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.locator('#run:focus').waitFor();
     await page.close();
   });
 
@@ -336,9 +342,22 @@ describeWith(['chromium'], 'the page', () => {
     const { page } = await opened(openPage(served.browser, late));
     await expectText(page, '#alert', /currently unavailable.*Try again in \d+ s/s);
     expect(await page.locator('#run').isDisabled()).toBe(true);
+    await page.locator('#alert button').focus();
+    await page.evaluate(() => {
+      const count = () => (document.body.dataset['said'] = 'again');
+      for (const id of ['alert', 'status'])
+        new MutationObserver(count).observe(document.getElementById(id)!, { childList: true });
+    });
+    const answered = () => page.waitForResponse('**/api/v1/model');
+    await answered();
+    await Promise.all([answered(), page.locator('#alert button:focus').press('Enter')]);
+    await expectText(page, '#alert:not(:empty)', /currently unavailable.*Try again in \d+ s/s);
+    // A screen reader reads the same failure once.
+    expect(await page.locator('body').getAttribute('data-said')).toBeNull();
     writeFileSync(file, encodeConnectome(smallConnectome()));
     await page.locator('#run:enabled').waitFor();
     expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.locator('#brain:focus').waitFor();
     await page.close();
     await late.stop();
   });
@@ -533,6 +552,53 @@ describeWith(['chromium'], 'the page', () => {
     expect(await axeFindings(page)).toEqual([]);
     await page.close();
   });
+
+  it('shows states and series also if the system forces its colours', async () => {
+    const { page } = await served.open('about:blank');
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.goto(`${served.service.url}${LOOM_HASH}&kept.stimulus=food`);
+    await page.locator('#channels .kept-bar').first().waitFor();
+    const backgrounds = (...parts: [selector: string, pseudo?: string][]) =>
+      page.evaluate(
+        (each) =>
+          each.map(
+            ([selector, pseudo]) =>
+              getComputedStyle(document.querySelector(selector)!, pseudo).backgroundColor,
+          ),
+        parts,
+      );
+    const bars = '#channels tr:not(.silent) .track';
+    const [chosen, mark] = ['.mark:has(input:checked)', '.mark:has(input:not(:checked))'];
+    for (const differing of [
+      await backgrounds([bars], [`${bars} i`], [`${bars} .kept-bar`]),
+      await backgrounds(['body'], ['#key .swatch'], ['#key > :last-child .swatch']),
+      await backgrounds([mark], [mark, '::before']),
+      await backgrounds([chosen], [chosen, '::before']),
+      await backgrounds([mark], [chosen]),
+    ])
+      expect(new Set(differing).size).toBe(differing.length);
+    await page.close();
+  });
+
+  it.each(['/', '/lesson'])(
+    'keeps the order of sizes of text in a browser with larger text: %s',
+    async (path) => {
+      const { page } = await served.open(path, { width: 768 });
+      const sizesPx = () =>
+        page.evaluate(() =>
+          ['body', '.hint'].map((each) =>
+            Number.parseFloat(getComputedStyle(document.querySelector(each)!).fontSize),
+          ),
+        );
+      const usual = await sizesPx();
+      expect(usual[0]).toBe(15);
+      const browser = await page.context().newCDPSession(page);
+      await browser.send('Page.setFontSizes', { fontSizes: { standard: 24 } });
+      expect(await sizesPx()).toEqual(usual.map((px) => 1.5 * px));
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(768);
+      await page.close();
+    },
+  );
 
   it('serves nothing but the built page beside the API', async () => {
     const page = await served.service.get('/');

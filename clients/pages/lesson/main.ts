@@ -32,6 +32,8 @@ class LiveFigure {
   constructor(private readonly section: HTMLElement) {
     this.#slider = section.querySelector('input')!;
     this.#output = section.querySelector('output')!;
+    // The slider says its value itself.
+    this.#output.ariaHidden = 'true';
     this.#box = new FigureBox(this.#drawing, section.dataset['figure']!);
     section.append(element('p', {}, this.#link), this.#status, this.#drawing);
     this.#slider.addEventListener('input', () => this.#describe());
@@ -45,8 +47,11 @@ class LiveFigure {
   }
 
   #describe(): void {
-    this.#output.textContent = this.#slider.value;
-    this.#link.href = laboratoryUrl(this.#documentOf(this.#slider.value))!;
+    const { value } = this.#slider;
+    const text = value + (this.#output.dataset['unit'] ?? '');
+    this.#output.textContent = text;
+    this.#slider.setAttribute('aria-valuetext', text);
+    this.#link.href = laboratoryUrl(this.#documentOf(value))!;
   }
 
   /** Computes the figure after those that wait, unless the slider has moved on by then. */
