@@ -37,6 +37,15 @@ it.each<[string, Writing, Json]>([
   expect(writing.textOf(value)).toBeUndefined();
 });
 
+it.each(['0,5 1,5 2,5', '0,5, 1,5', '0,5; 1,5'])('keeps the decimal commas of %s as text', (text) => {
+  expect(NUMBERS.valueOf(text)).toBe(text);
+  expect(NUMBERS.textOf(text)).toBe(text);
+});
+
+it.each(['1,2,3', '1, 2, 3', '1 2 3', ' 1,2,3 '])('reads %s as a list', (text) => {
+  expect(NUMBERS.valueOf(text)).toEqual([1, 2, 3]);
+});
+
 it('leaves out a member for no text, and keeps half a course as text', () => {
   expect(NUMBER.valueOf(' ')).toBeUndefined();
   expect(NUMBER.valueOf('1e2')).toBe(100);

@@ -545,6 +545,117 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('says that numbers have a decimal point', async () => {
+    const { page } = await open(DOSE);
+    for (const [name, typed] of [
+      ['Rate (Hz)', '0,5'],
+      ['Values', '0,5 1,5'],
+    ] as const) {
+      const field = page.getByRole('textbox', { name });
+      const usual = await field.inputValue();
+      await field.fill(typed);
+      await page.keyboard.press('Tab');
+      await expectText(page, '#fault', new RegExp(`got "${typed}".*\\. Numbers have a decimal point\\.`));
+      expect(await field.inputValue()).toBe(typed);
+      await field.fill(usual);
+      await priced(page);
+    }
+    await page.close();
+  });
+
+  it('shows the neurons of the experiment while the browser translates the page', async () => {
+    const { page } = await open({ ...DOSE, trials: 2 });
+    await expectText(page, '.resolved', /^12 neurons/);
+    await page.evaluate(translate);
+    const list = page.locator('[data-path="/inputs/loom/node_set"]');
+    const add = list.locator('.add > input');
+    await add.fill('C_stop');
+    await add.press('Enter');
+    await expectText(page, '.resolved', /2 types/);
+    await list.getByRole('button', { name: 'Remove S_loom' }).click();
+    await page.waitForFunction(
+      () => !/2 types|12 neurons/.test(document.querySelector('.resolved')!.textContent!),
+    );
+    expect(await list.locator('li > span').allInnerTexts()).toEqual(['C_stop']);
+    await page.close();
+  });
+
+  it('has controls for the last of many names, and says how many others there are', async () => {
+    const silence = Array.from({ length: 2000 }, (_, at) => `T${at}`);
+    const { page } = await open({ ...DOSE, silence });
+    const list = page.locator('.neurons[data-path="/silence"]');
+    await expectText(page, '.neurons[data-path="/silence"]', /1\u202f900 more before them, in the document/);
+    expect(await list.locator('li:not(.add)').count()).toBe(100);
+    const add = list.locator('.add > input');
+    // The fault is of a name without a control.
+    await expectText(page, '#fault', /T0/);
+    expect(await add.getAttribute('aria-describedby')).toBe('fault');
+    await add.press('Backspace');
+    await list.getByRole('button', { name: 'Remove T1899' }).click();
+    expect((await documentOn(page)).silence).toEqual(silence.filter((name) => !/^T1[89]99$/.test(name)));
+    await page.close();
+  });
+
+  it.each([
+    [320, 256],
+    [320, 568],
+    [1280, 900],
+  ])('covers no field that has the focus, %d by %d', async (width, height) => {
+    const { page } = await open(DOSE, { width, height });
+    await priced(page);
+    await page.locator('#new').focus();
+    const covered: string[] = [];
+    for (;;) {
+      await page.keyboard.press('Tab');
+      const { isOver, isFree, name } = await page.evaluate(() => {
+        const focused = document.activeElement!;
+        const { left, top, height } = focused.getBoundingClientRect();
+        const seen = document.elementFromPoint(left + 8, top + height / 2);
+        const isFree = focused.contains(seen) || seen?.closest('label')?.contains(focused);
+        return {
+          isOver: focused.closest('#draft-fields, #draft-actions') === null,
+          isFree: isFree === true,
+          name: focused.getAttribute('name') ?? focused.textContent,
+        };
+      });
+      if (isOver) break;
+      if (!isFree) covered.push(name!);
+    }
+    expect(covered).toEqual([]);
+    await page.close();
+  });
+
+  it('prints the whole result in dark ink', async () => {
+    const { page } = await open(DOSE);
+    await run(page);
+    await page.emulateMedia({ media: 'print' });
+    const printed = await page.evaluate(() => {
+      const cut = ['#outcome', '.scroll', '#command'].filter((each) => {
+        const { clientHeight, scrollHeight } = document.querySelector(each)!;
+        return scrollHeight > clientHeight;
+      });
+      const position = getComputedStyle(document.querySelector('#run-bar')!).position;
+      return { cut, position, colour: getComputedStyle(document.body).color };
+    });
+    expect(printed).toEqual({ cut: [], position: 'static', colour: 'rgb(28, 30, 36)' });
+    await page.close();
+  });
+
+  it('speaks the beginning and the end of a run, and not each count', async () => {
+    const { page } = await open(DOSE);
+    await priced(page);
+    await page.evaluate(() => {
+      const spoken: string[] = [];
+      const status = document.querySelector('#progress-text [role=status]')!;
+      new MutationObserver(() => spoken.push(status.textContent!)).observe(status, { childList: true });
+      Object.assign(globalThis, { spoken });
+    });
+    await run(page);
+    const spoken = await page.evaluate(() => (globalThis as unknown as { spoken: string[] }).spoken);
+    expect(spoken).toEqual(['Running:', expect.stringMatching(/^4 conditions of 3 trials/)]);
+    await page.close();
+  });
+
   it('says that an experiment is too expensive before anything is run', async () => {
     const rates = { set: 'inputs.loom.rate_hz', from: 0, to: 100, step: 0.1 };
     const { page } = await open({ ...DOSE, duration_ms: 5000, trials: 100, sweep: [rates] });
@@ -1026,6 +1137,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await slide('excitatory scale').inputValue()).toBe('1');
     expect(await slide('jitter').inputValue()).toBe('0');
     expect(await slide('scale').first().inputValue()).toBe('1');
+    expect(await slide('synapse').getAttribute('aria-valuetext')).toBe('0.275 mV');
     // One step away and back again.
     await slide('synapse').focus();
     await page.keyboard.press('ArrowRight');
@@ -1768,6 +1880,26 @@ interface Events {
 }
 
 /** A rate as people read it. */
+/** Replaces texts as the translation of a browser does: each goes into an element, and the page's node goes away. */
+function translate(): void {
+  const replace = (root: Node): void => {
+    const texts: Text[] = [];
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node: Node | null = root; node !== null; node = walker.nextNode())
+      if (node instanceof Text && node.data.trim() !== '') texts.push(node);
+    for (const text of texts) {
+      if (text.parentElement?.closest('font, textarea, script, style') !== null) continue;
+      const font = document.createElement('font');
+      font.textContent = text.data;
+      text.replaceWith(font);
+    }
+  };
+  replace(document.body);
+  new MutationObserver((changes) => {
+    for (const { addedNodes } of changes) for (const node of addedNodes) if (node.isConnected) replace(node);
+  }).observe(document.body, { subtree: true, childList: true });
+}
+
 function shown(rateHz: number): string {
   if (rateHz === 0) return '0';
   if (rateHz < 0.1) return String(Number(rateHz.toPrecision(1)));

@@ -627,6 +627,7 @@ export class DocumentForm {
       step: 'any',
       value: Number.isNaN(value) ? minimum : value,
       'aria-label': `Slide ${label.replace(/ \(.*/, '').toLowerCase()}`,
+      'aria-valuetext': `${value} ${/\((.*)\)/.exec(label)?.[1] ?? ''}`.trim(),
       onInput: moved('dragged'),
       onChange: moved('settled'),
     });

@@ -3,6 +3,10 @@ import { element, suggested } from '../dom.js';
 import type { Fault } from '../service/client.js';
 import { keysOf } from './json.js';
 
+/** The refused text of a control of numbers that has a comma within a number. */
+const COMMA = /got "[-+\d.,:;eE\s…]*\d,\d[-+\d.,:;eE\s…]*"/;
+const COMMA_SENTENCE = ' Numbers have a decimal point. In a list, a space follows each comma: 0.5, 1.5.';
+
 /** A message, with a button for each suggested name. */
 export function faultElement(
   message: string,
@@ -28,12 +32,16 @@ export class Faults {
     const target = place.path === undefined ? undefined : this.#controlAt(place.path);
     if (target === undefined) return false;
     target.closest('details')?.setAttribute('open', '');
-    const fault = faultElement(inWordsOf(target, message, place.path!), place, onSuggestion);
+    const text = inWordsOf(target, message, place.path!) + (COMMA.test(message) ? COMMA_SENTENCE : '');
+    const fault = faultElement(text, place, onSuggestion);
     fault.id = 'fault';
     const control = target.closest('li, .control');
     if (control === null) target.append(fault);
     else control.after(fault);
-    const field = target.matches('input, select') ? target : target.querySelector('input, select');
+    // A list of names has its fault at the field below them.
+    const field = target.matches('input, select')
+      ? target
+      : (target.querySelector(':scope > ul > .add > input') ?? target.querySelector('input, select'));
     field?.setAttribute('aria-invalid', 'true');
     field?.setAttribute('aria-describedby', 'fault');
     return true;

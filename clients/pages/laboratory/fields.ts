@@ -1,6 +1,10 @@
-/** Controls of the form, and the frames around them, as nodes of Preact. */
+/**
+ * Controls of the form, and the frames around them, as nodes of Preact. A text that changes in place is the key of its
+ * element, because a browser that translates the page replaces the text's node, and Preact would go on with the old one.
+ */
 import { type ComponentChildren, h, type JSX } from 'preact';
 import { nameOnSide, NAMED_SIDES } from '../../../src/engine/connectome/set-selector.js';
+import { grouped } from '../dom.js';
 import { isList, type Json, type Members } from './json.js';
 import { NAMES } from './names.js';
 
@@ -9,6 +13,10 @@ type Selector = string | Members | readonly (string | Members)[];
 
 /** Sides and their labels; empty stands for any. */
 export const SIDE_CHOICES = ['', ...NAMED_SIDES].map((side) => [side, side || 'both sides'] as const);
+/** Longest list of names with controls. Of a longer one, the last names have them. */
+const MAX_NAMES = 100;
+/** Names of neurons and JSON mean something else in another language. */
+const VERBATIM = { translate: false };
 /** Characters of a label that have room over a control of one column. Longer ones get two. */
 const LONG_LABEL = 15;
 const PLAIN_TEXT = { type: 'text', autocomplete: 'off', autocapitalize: 'off', spellcheck: false };
@@ -88,7 +96,7 @@ function labelled(
   look: string,
   more?: ComponentChildren,
 ): Control {
-  const hidden = { class: 'sentence', 'aria-hidden': true };
+  const hidden = { class: 'sentence', 'aria-hidden': true, key: sentence };
   const isLong = label.length > LONG_LABEL;
   return h(
     'div',
@@ -100,7 +108,7 @@ function labelled(
 }
 
 export function button(text: string, onClick: () => void, attributes: object = {}): Control {
-  return h('button', { type: 'button', class: 'quiet', ...attributes, onClick }, text);
+  return h('button', { type: 'button', class: 'quiet', key: text, ...attributes, onClick }, text);
 }
 
 /** Buttons below rows, which add further ones. */
@@ -122,7 +130,7 @@ export function group(
     'fieldset',
     { class: 'group', 'data-path': path || undefined },
     h('legend', null, title),
-    hint !== '' && h('p', { class: 'hint' }, hint),
+    hint !== '' && h('p', { class: 'hint', key: hint }, hint),
     content,
   );
 }
@@ -145,7 +153,8 @@ export function row(
 /** Members of a document without controls, as text. */
 export function note(members: Members): Control {
   const texts = Object.entries(members).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
-  return h('p', { class: 'hint others' }, `In the document: ${texts.join(', ')}`);
+  const text = `In the document: ${texts.join(', ')}`;
+  return h('p', { class: 'hint others', key: text, ...VERBATIM }, text);
 }
 
 /** Draws rates over time as steps, in the width of the control; nothing while they are incomplete. */
@@ -194,7 +203,9 @@ export function neuronList({
   const neurons = isList(whole) ? whole : [whole];
   const replaceAt = (at: number, ...replacement: string[]): void =>
     onChange([...neurons.slice(0, at), ...replacement, ...neurons.slice(at + 1)]);
-  const items = neurons.map((selector, at) => {
+  const hidden = Math.max(0, neurons.length - MAX_NAMES);
+  const items = neurons.slice(hidden).map((selector, index) => {
+    const at = hidden + index;
     const parts = typeof selector === 'string' ? nameOnSide(selector) : undefined;
     const name = parts?.name ?? (typeof selector === 'string' ? selector : JSON.stringify(selector));
     const choose = (side: string) => replaceAt(at, side === '' ? parts!.name : `${parts!.name}:${side}`);
@@ -202,7 +213,7 @@ export function neuronList({
     return h(
       'li',
       { 'data-path': pathOf(at) },
-      h('span', null, name),
+      h('span', { key: name, ...VERBATIM }, name),
       parts && choiceOf(SIDE_CHOICES, parts.side ?? '', choose, side),
       button('✕', () => replaceAt(at), { class: undefined, 'aria-label': `Remove ${name}` }),
     );
@@ -238,6 +249,8 @@ export function neuronList({
     { class: 'neurons', 'data-path': path, key: lastOf(path) },
     caption !== '' && h('span', { class: 'hint' }, caption),
     h('ul', { 'aria-label': `Neurons of ${label}` }, items, h('li', { class: 'add', key: 'add' }, add)),
-    h('p', { class: 'hint resolved' }, found),
+    hidden > 0 &&
+      h('p', { class: 'hint', key: hidden }, `${grouped(hidden)} more before them, in the document.`),
+    h('p', { class: 'hint resolved', key: found }, found),
   );
 }

@@ -171,6 +171,9 @@ function offerCommands(): void {
 }
 
 function listen(): void {
+  const bar = byId('run-bar');
+  const measure = (): void => document.body.style.setProperty('--run-bar', `${bar.offsetHeight}px`);
+  new ResizeObserver(measure).observe(bar);
   byId('draft').addEventListener('submit', (event) => {
     event.preventDefault();
     if (!run.disabled) void start();

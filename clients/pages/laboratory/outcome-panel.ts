@@ -300,12 +300,16 @@ export class OutcomePanel {
       trials && `${grouped(trials.done)} of ${grouped(trials.all)} trials`,
       secondsLeft !== undefined && `about ${grouped(secondsLeft)} s left`,
     ].filter(Boolean);
-    byId('progress-text').textContent = {
-      running: `Running: ${[conditions, ...details].join(', ')} …`,
+    const state = {
+      running: 'Running:',
       stopped: `Stopped after ${conditions}.`,
       broken: `Interrupted after ${conditions}.`,
       done: this.#describeDone(),
     }[this.#state];
+    // Screen readers speak each change of the state, and the numbers of a run change several times a second.
+    const [spoken, counts] = byId('progress-text').children as unknown as [HTMLElement, HTMLElement];
+    if (spoken.textContent !== state) spoken.textContent = state;
+    counts.textContent = this.#state === 'running' ? `${[conditions, ...details].join(', ')} …` : '';
   }
 
   #describeDone(): string {

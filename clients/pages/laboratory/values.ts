@@ -23,15 +23,19 @@ export const NUMBER: Writing = {
   valueOf: (text) => (text.trim() === '' ? undefined : numberOf(text)),
 };
 
-/** `10, 20.5, 31`. */
+/** `10, 20.5, 31`. A text with decimal commas stays one, such as `0,5 1,5`; in `1,2` the comma separates numbers. */
 export const NUMBERS: Writing = {
-  textOf: (value) =>
-    isList(value) && value.every((each) => PLAIN.textOf(each) !== undefined) ? value.join(', ') : undefined,
-  valueOf: (text) =>
-    text
+  textOf(value) {
+    if (!isList(value)) return typeof value === 'string' ? value : undefined;
+    return value.every((each) => PLAIN.textOf(each) !== undefined) ? value.join(', ') : undefined;
+  },
+  valueOf(text) {
+    if (/\d,\d/.test(text) && /[\s;]/.test(text.trim())) return text;
+    return text
       .split(/[,\s]+/)
       .filter(Boolean)
-      .map(numberOf),
+      .map(numberOf);
+  },
 };
 
 /** A number, or a course over time: `0: 10, 100: 80` means 10 from 0 ms on and 80 from 100 ms on. */
