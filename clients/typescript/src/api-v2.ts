@@ -2105,13 +2105,13 @@ export interface components {
             readonly mean: number | null;
             /** @description Their population standard deviation (ddof 0). */
             readonly sd: number | null;
-            /** @description In each control, in the order of their seeds, from 1 on; null if a trial was stopped, or if an earlier control has the same neurons. */
+            /** @description In each control, in the order of their seeds, from 1 on; null if a trial was stopped, or if the group or an earlier control has the same neurons. */
             readonly values: readonly (number | null)[];
             /** @description Seeds of the controls in which a trial was stopped. */
             readonly incomplete: readonly number[];
             /**
              * Format: int64
-             * @description Number of controls with different neurons, if some repeat those of others. Only these count.
+             * @description Number of controls with different neurons, if some repeat those of others or of the group. Only these count.
              */
             readonly compared?: number;
             /** @description The share of controls, and of the condition among them, that are as far from the mean of all of them as the condition, or further. A control in which a trial was stopped counts as further. Null if a trial of the condition itself was stopped. */
