@@ -216,13 +216,13 @@ with lab.session(
     result = lab.run(**document)
     print(json.dumps([spikes, fly.t_ms, document, other["silence"], result.json["conditions"][0]["spikes"]["mean"], len(result.json["conditions"][0]["reports"]["spikes"]["trial"])]))
     branch.end()
-try:
-    fly.step(0)
-except LabError as error:
-    print(error.code)
+    try: fly.step(0)
+    except LabError as error: print(error.code)
+try: fly.step(20)
+except LabError as error: print(error.code)
 `;
     const { stdout } = await python(script);
-    const [printed, code] = stdout.trim().split('\n');
+    const [printed, ...codes] = stdout.trim().split('\n');
     const [spikes, tMs, document, silence, mean, rows] = JSON.parse(printed!);
     expect(spikes.every((count: number) => count > 0)).toBe(true);
     const sum = spikes.reduce((a: number, b: number) => a + b, 0);
@@ -230,7 +230,7 @@ except LabError as error:
     expect(document.inputs.sugar.rate_hz).toBe(100);
     expect(document.silence).toEqual([{ node_set: 'S_sugar', start_ms: 120 }]);
     expect(silence).toEqual([{ node_set: 'S_sugar', start_ms: 120, end_ms: 160 }]);
-    expect(code).toBe('INVALID_PARAMETER');
+    expect(codes).toEqual(['INVALID_PARAMETER', 'SESSION_ENDED']);
   });
 
   it('names the price of an experiment', async () => {
