@@ -23,16 +23,11 @@ export function pairedDifference(
   after: readonly (number | null)[],
   before: readonly (number | null)[],
 ): PairedDifference | undefined {
-  let largest = 0;
-  const differences = after.flatMap((value, trial) => {
-    const other = before[trial] ?? null;
-    if (value === null || other === null) return [];
-    largest = Math.max(largest, Math.abs(value), Math.abs(other));
-    return [value - other];
-  });
-  const pairs = differences.length;
+  const both = valuesOfBoth(after, before);
+  const pairs = both.length;
   if (pairs < 2) return undefined;
-  const { mean, sd } = meanSd(differences);
+  const { mean, sd } = meanSd(both.map(([value, other]) => value - other));
+  const largest = Math.max(...both.flat().map(Math.abs));
   const beyondRounding = (value: number) => (Math.abs(value) <= ROUNDING * largest ? 0 : value);
   return { mean: beyondRounding(mean), standardError: beyondRounding(sd) / Math.sqrt(pairs - 1), pairs };
 }
@@ -43,12 +38,20 @@ export function pairedDifference(
  * @returns undefined if no trial has both
  */
 export function changeOfMean(after: TrialMean, before: TrialMean): number | undefined {
-  const differences = after.trials.flatMap((value, trial) => {
-    const other = before.trials[trial] ?? null;
-    return value === null || other === null ? [] : [value - other];
+  const both = valuesOfBoth(after.trials, before.trials);
+  if (both.length === after.trials.length) return after.mean - before.mean;
+  return both.length === 0 ? undefined : meanSd(both.map(([value, other]) => value - other)).mean;
+}
+
+/** The numbers of the trials that have both. */
+function valuesOfBoth(
+  after: readonly (number | null)[],
+  before: readonly (number | null)[],
+): readonly (readonly [number, number])[] {
+  return after.flatMap((value, trial) => {
+    const other = before[trial] ?? null;
+    return value === null || other === null ? [] : [[value, other] as const];
   });
-  if (differences.length === after.trials.length) return after.mean - before.mean;
-  return differences.length === 0 ? undefined : meanSd(differences).mean;
 }
 
 /**

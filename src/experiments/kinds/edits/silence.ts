@@ -16,6 +16,7 @@ const TIMED = object(
   { component: 'TimedSilence' },
 );
 
+/** Silences of one document, and of a session at any time. */
 export const MAX_SILENCES = 64;
 
 const SCHEMA = listOf(
