@@ -39,13 +39,13 @@ export async function openFeather(path: string): Promise<ColumnarFile> {
   });
   try {
     const reader = await readerOf(handle, (what) => tableFault(basename(path), null, what));
-    const typeOf = (column: string) =>
-      entryType(reader.schema.fields.find(({ name }) => name === column)!.type);
     return {
-      columns: reader.schema.fields.map(({ name }) => name),
+      columns: reader.schema.fields.map(({ name, type }) => ({
+        name,
+        exactBelow: FLOATS_EXACT_BELOW[String(entryType(type))],
+        otherType: otherType(entryType(type)),
+      })),
       rowCount: 0,
-      exactBelow: (column) => FLOATS_EXACT_BELOW[String(typeOf(column))],
-      otherType: (column) => otherType(typeOf(column)),
       parts: (names) => partsOf(reader, names),
       close: () => handle.close(),
     };

@@ -1,11 +1,10 @@
 /** Reads columns of a Parquet file, part of a row group at a time. Objects for rows would take too much memory. */
 import { basename } from 'node:path';
 import {
-  type AsyncBuffer,
   asyncBufferFromFile,
-  type FileMetaData,
   parquetMetadataAsync,
-  parquetRead,
+  parquetScan,
+  type ParquetScan,
   parquetSchema,
   type SchemaElement,
   type SchemaTree,
@@ -14,6 +13,7 @@ import { compressors } from 'hyparquet-compressors';
 import {
   type ColumnarFile,
   type ColumnarPart,
+  type ColumnValues,
   exact,
   EXACT_IN_FLOAT32,
   readingFault,
@@ -30,35 +30,29 @@ const READABLE =
 /** Parsers that replace those of hyparquet. JSON stays text. */
 const PARSERS = { jsonFromBytes: (bytes?: Uint8Array) => bytes && Buffer.from(bytes).toString() };
 
-interface ParquetFile {
-  readonly file: AsyncBuffer;
-  readonly metadata: FileMetaData;
-}
-
 /** @throws CodedError TABLE_INVALID */
 export async function openParquet(path: string): Promise<ColumnarFile> {
-  const table = await opened(path);
-  const { children } = parquetSchema(table.metadata);
-  const treeOf = (column: string) => children.find(({ element }) => element.name === column)!;
-  const isWhole = (column: string) => isWholeDecimal(treeOf(column).element);
+  const scan = await opened(path);
+  const { children } = parquetSchema(scan.metadata);
+  const wholeDecimals = new Set(
+    children.filter(({ element }) => isWholeDecimal(element)).map(({ element }) => element.name),
+  );
   return {
-    columns: children.map(({ element }) => element.name),
-    exactBelow: (column) => {
-      const { type, logical_type } = treeOf(column).element;
-      if (logical_type?.type === 'FLOAT16') return 2 ** 11;
-      return type === 'FLOAT' ? EXACT_IN_FLOAT32 : undefined;
-    },
-    otherType: (column) => (isWhole(column) ? undefined : otherType(treeOf(column))),
-    rowCount: table.metadata.row_groups.reduce((sum, { num_rows }) => sum + Number(num_rows), 0),
-    parts: (names) =>
-      partsOf(
-        table,
-        names,
-        names.map((name) => (isWhole(name) ? wholeNumber : exact)),
-      ),
+    columns: children.map((column) => ({
+      name: column.element.name,
+      exactBelow: exactBelow(column.element),
+      otherType: wholeDecimals.has(column.element.name) ? undefined : otherType(column),
+    })),
+    rowCount: Number(scan.metadata.num_rows),
+    parts: (names) => partsOf(scan, names, wholeDecimals),
     // hyparquet opens the file for each read, so there is nothing to close.
     close: async () => {},
   };
+}
+
+function exactBelow({ type, logical_type }: SchemaElement): number | undefined {
+  if (logical_type?.type === 'FLOAT16') return 2 ** 11;
+  return type === 'FLOAT' ? EXACT_IN_FLOAT32 : undefined;
 }
 
 function otherType({ element, children }: SchemaTree): string | undefined {
@@ -85,7 +79,7 @@ function wholeNumber(value: unknown): unknown {
   return exact(BigInt.asIntN(8 * value.length, BigInt(`0x0${Buffer.from(value).toString('hex')}`)));
 }
 
-async function opened(path: string): Promise<ParquetFile> {
+async function opened(path: string): Promise<ParquetScan> {
   try {
     const file = await asyncBufferFromFile(path);
     const metadata = await parquetMetadataAsync(file);
@@ -94,7 +88,8 @@ async function opened(path: string): Promise<ParquetFile> {
       element.logical_type = { type: 'DECIMAL', scale: 0, precision: element.precision ?? 0 };
       delete element.converted_type;
     }
-    return { file, metadata };
+    // Bytes without a type stay bytes, so that TableRow can refuse those that are not UTF-8.
+    return await parquetScan({ file, metadata, compressors, parsers: PARSERS, utf8: false });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== undefined) throw readingFault(path, error as NodeJS.ErrnoException);
@@ -103,53 +98,23 @@ async function opened(path: string): Promise<ParquetFile> {
   }
 }
 
-/** @param convert converts the values, for each column */
 async function* partsOf(
-  table: ParquetFile,
+  scan: ParquetScan,
   names: readonly string[],
-  convert: readonly ((value: unknown) => unknown)[],
+  wholeDecimals: ReadonlySet<string>,
 ): AsyncGenerator<ColumnarPart> {
-  let start = 0;
-  for (const { num_rows } of table.metadata.row_groups) {
-    const endOfGroup = start + Number(num_rows);
-    while (start < endOfGroup) {
-      const end = Math.min(start + ROWS_AT_A_TIME, endOfGroup);
-      const columns: (readonly unknown[])[] = [];
-      for (const name of names) columns.push(await valuesOf(table, name, start, end));
-      yield {
-        rowCount: end - start,
-        values: columns.map((values, at) => (row) => convert[at]!(values[row])),
-      };
-      start = end;
+  for (const group of scan.ranges) {
+    for (let rowStart = group.rowStart; rowStart < group.rowEnd; rowStart += ROWS_AT_A_TIME) {
+      const rowEnd = Math.min(rowStart + ROWS_AT_A_TIME, group.rowEnd);
+      const rowCount = rowEnd - rowStart;
+      const values: ColumnValues[] = [];
+      for (const column of names) {
+        const data = await scan.readColumn({ column, rowStart, rowEnd });
+        if (data.length !== rowCount) throw new Error(`${column} has ${data.length} of ${rowCount} rows`);
+        const converted = wholeDecimals.has(column) ? wholeNumber : exact;
+        values.push((row) => converted(data[row]));
+      }
+      yield { rowCount, values };
     }
   }
-}
-
-async function valuesOf(
-  table: ParquetFile,
-  column: string,
-  rowStart: number,
-  rowEnd: number,
-): Promise<readonly unknown[]> {
-  const values: unknown[] = [];
-  let count = 0;
-  await parquetRead({
-    ...table,
-    columns: [column],
-    compressors,
-    parsers: PARSERS,
-    // Bytes without a type stay bytes, so that TableRow can refuse those that are not UTF-8.
-    utf8: false,
-    rowStart,
-    rowEnd,
-    // A chunk is whole pages, so it may begin before `rowStart` and end after `rowEnd`.
-    onChunk: ({ columnData, rowStart: first }) => {
-      const from = Math.max(rowStart, first);
-      const to = Math.min(rowEnd, first + columnData.length);
-      for (let row = from; row < to; row++) values[row - rowStart] = columnData[row - first];
-      count += Math.max(0, to - from);
-    },
-  });
-  if (count === rowEnd - rowStart) return values;
-  throw new Error(`${column} has ${count} of ${rowEnd - rowStart} rows`);
 }

@@ -39,14 +39,15 @@ async function readColumns(
   const file = basename(path);
   const table = await open(path);
   try {
-    const names = chosenColumns(file, null, columns, table.columns);
-    for (const name of names) {
-      const type = table.otherType(name);
-      if (type === undefined) continue;
-      const what = `expected ${name} to be text or numbers, found the type ${type}: save it as text`;
+    const found = table.columns.map(({ name }) => name);
+    const names = chosenColumns(file, null, columns, found);
+    const chosen = names.map((name) => table.columns[found.indexOf(name)]!);
+    for (const { name, otherType } of chosen) {
+      if (otherType === undefined) continue;
+      const what = `expected ${name} to be text or numbers, found the type ${otherType}: save it as text`;
       throw tableFault(file, null, what);
     }
-    const exactBelow = names.map((name) => table.exactBelow(name));
+    const exactBelow = chosen.map((column) => column.exactBelow);
     const row = new TableRow(file, 'row', names, exactBelow);
     progress.begin(`Reading ${file}`, table.rowCount, 'items');
     const parts = table.parts(names);

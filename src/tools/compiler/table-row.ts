@@ -43,13 +43,15 @@ export type ColumnChoice = readonly string[] | ((found: readonly string[]) => re
 
 /** An open file of a columnar format. Its values have types, so numbers need no conversion to text. */
 export interface ColumnarFile {
-  readonly columns: readonly string[];
+  readonly columns: readonly {
+    readonly name: string;
+    /** Whole numbers below this are exact in a column of floats; undefined for other columns and 64-bit floats. */
+    readonly exactBelow: number | undefined;
+    /** Name of the type if the values are neither text, numbers, truth values nor lists of them. */
+    readonly otherType: string | undefined;
+  }[];
   /** 0 if it is not known in advance. */
   readonly rowCount: number;
-  /** Whole numbers below this are exact in a column of floats; undefined for other columns and 64-bit floats. */
-  exactBelow(column: string): number | undefined;
-  /** Name of a column's type if its values are neither text, numbers, truth values nor lists of them. */
-  otherType(column: string): string | undefined;
   /** The values of some columns, in consecutive parts. @throws Error if the file is damaged */
   parts(columns: readonly string[]): AsyncIterator<ColumnarPart>;
   close(): Promise<void>;
