@@ -7,7 +7,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { runCommand } from '../dist/tools/cli/command.js';
-import { LocalExperiment } from '../dist/tools/cli/experiment/local-experiment.js';
+import { localExperiment } from '../dist/tools/cli/experiment/local-experiment.js';
 import { readConnectomeFile } from '../dist/workers/pool/connectome-file.js';
 import { openConnectome } from '../dist/engine/connectome/format.js';
 import { KernelEngine } from '../dist/engine/simulation/cpu/kernel-engine.js';
@@ -92,7 +92,7 @@ async function experiment(model, controls, workers) {
   const begin = performance.now();
   const before = process.cpuUsage();
   const found = [];
-  const source = new LocalExperiment(model, document, 0, workers);
+  const source = localExperiment(model, document, 0, workers);
   for await (const event of source.events({ onProgress: () => undefined })) {
     if (event.kind === 'condition') found.push(...event.condition.reports.mn9);
   }

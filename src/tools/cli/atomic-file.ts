@@ -63,16 +63,12 @@ export function checkWritable(path: string): void {
 
 /** True if both paths lead to one existing file, also through links. */
 export function isSameFile(a: string, b: string): boolean {
-  const identityOf = (path: string) => {
-    try {
-      const { dev, ino } = statSync(path, { bigint: true });
-      return `${dev} ${ino}`;
-    } catch {
-      return undefined;
-    }
-  };
-  const identity = identityOf(a);
-  return identity !== undefined && identity === identityOf(b) && statSync(a).isFile();
+  try {
+    const [one, other] = [statSync(a, { bigint: true }), statSync(b, { bigint: true })];
+    return one.isFile() && one.dev === other.dev && one.ino === other.ino;
+  } catch {
+    return false;
+  }
 }
 
 /**

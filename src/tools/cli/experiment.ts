@@ -9,7 +9,7 @@ import { describeValue } from '../../engine/errors.js';
 import { figureOfFile } from '../../experiments/figures/experiment-figures.js';
 import { findingsOf } from '../../experiments/figures/findings.js';
 import { reportHtml } from '../../experiments/figures/report-html.js';
-import { defineCommand, demand, type OptionValues, type Terminal } from './command.js';
+import { defineCommand, demand, type Terminal } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
 import { type AtomicFile, checkWritable, isSameFile, writeAtomically } from './atomic-file.js';
@@ -19,13 +19,11 @@ import { computedAnswer, type FileOrder, Interrupted } from './experiment/comput
 import { documentOf, documentText } from './experiment/document.js';
 import { readDriverLines } from './experiment/driver-lines-file.js';
 import { dryRunTable } from './experiment/dry-run-table.js';
-import { LocalExperiment } from './experiment/local-experiment.js';
-import { extensionOf, OPTIONS } from './experiment/options.js';
+import { localExperiment } from './experiment/local-experiment.js';
+import { type ExperimentOptions, extensionOf, OPTIONS } from './experiment/options.js';
 import { RemoteExperiment } from './experiment/remote-experiment.js';
 import { plotter } from './experiment/plot-file.js';
 import type { ExperimentSource } from './experiment/source.js';
-
-type ExperimentOptions = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   name: 'experiment',
@@ -182,7 +180,7 @@ async function sourceOf(
 ): Promise<ExperimentSource> {
   if (url === undefined) {
     const model = await readConnectome(connectome ?? (await servedFile(environment)));
-    return new LocalExperiment(model, document, from, workers ?? availableParallelism());
+    return localExperiment(model, document, from, workers ?? availableParallelism());
   }
   demand(
     connectome === undefined && workers === undefined,

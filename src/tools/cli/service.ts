@@ -2,18 +2,13 @@
 import { InterruptedError, NeuralExperimentClient, ServiceError, type RequestOptions } from '#client';
 import { decodeAtlas } from '../../engine/connectome/atlas-binary.js';
 import { CodedError, ERRORS, type ErrorCode } from '../../engine/errors.js';
-import type { LabelledNeurons } from '../../experiments/formats/tables.js';
 import type { ProgressLine } from './progress.js';
 
 /** Longest wait. Rate limits last one minute, and a restarting service may need several. */
 const WAIT_AT_MOST_S = 300;
 
 /** Neurons of a service's model, by index and by id. */
-export interface ServiceNeurons extends LabelledNeurons {
-  readonly model: string;
-  /** @throws CodedError SERVICE_UNREACHABLE if the service has changed its model */
-  indexOf(id: string): number;
-}
+export type ServiceNeurons = Awaited<ReturnType<Service['neurons']>>;
 
 export class Service {
   readonly client: NeuralExperimentClient;
@@ -27,11 +22,6 @@ export class Service {
       waitAtMostS: WAIT_AT_MOST_S,
       onWait: (seconds, { message }) => progress.note(`Waiting ${seconds} s for the service: ${message}`),
     };
-  }
-
-  /** @param path below the address of the service */
-  at(path: string): string {
-    return `${this.client.address}/${path}`;
   }
 
   /** @throws CodedError with the service's code, or SERVICE_UNREACHABLE */
@@ -68,7 +58,7 @@ export class Service {
   }
 
   /** Labels of all neurons, and the id of their model. */
-  async neurons(): Promise<ServiceNeurons> {
+  async neurons() {
     const { client, patience } = this;
     const { id: model, atlas_url: url, ...labels } = await this.asked(client.model(patience));
     const bytes = await this.asked(client.bytes(url, patience));
@@ -83,8 +73,9 @@ export class Service {
         metadata: { types, wiring: labels.wiring, dataset: labels.dataset, release: labels.release },
         typeIndices,
         sides,
-        neuronId: (neuron) => ids[neuron]!,
-        indexOf: (id) => indices.get(id) ?? this.refuseModel(id),
+        neuronId: (neuron: number) => ids[neuron]!,
+        /** @throws CodedError SERVICE_UNREACHABLE if the service has changed its model */
+        indexOf: (id: string) => indices.get(id) ?? this.refuseModel(id),
       };
     } catch (error) {
       throw new CodedError('SERVICE_UNREACHABLE', `The atlas of the service: ${(error as Error).message}`);

@@ -3,7 +3,7 @@ import { CodedError } from '../../../engine/errors.js';
 import { counted } from '../../../experiments/figures/figure.js';
 import type { FoundCondition } from '../../../experiments/figures/figure-kind.js';
 import { CONDITIONS_WITH_TABLES, foundCondition } from '../../../experiments/figures/findings.js';
-import { answerWriter, type AnswerWriter } from '../../../experiments/formats/answer-writer.js';
+import { answerWriter } from '../../../experiments/formats/answer-writer.js';
 import type { TableFormat } from '../../../experiments/formats/formats.js';
 import type { TableRequest } from '../../../experiments/formats/tables.js';
 import type {
@@ -29,19 +29,7 @@ export interface CollectedAnswer {
   readonly totals: ExperimentTotals;
 }
 
-interface ComputedAnswer extends CollectedAnswer {
-  /** The whole answer if the caller asked for it; otherwise empty. */
-  readonly events: readonly ExperimentEvent[];
-  /** Written, but not renamed yet. */
-  readonly files: readonly AtomicFile[];
-  readonly trials: number;
-  readonly seconds: number;
-}
-
-interface OpenFile {
-  readonly file: AtomicFile;
-  readonly writer: AnswerWriter;
-}
+type OpenFile = Awaited<ReturnType<typeof openFile>>;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** The exit code of refusals; that of failures, after which the same may succeed, is another. */
@@ -70,7 +58,8 @@ export class Interrupted extends Error {
  * Computes a whole experiment. The first signal ends the experiment; a second one ends the process at once. Unfinished
  * files are removed if the experiment is refused. After a signal or a failure, complete conditions stay in files with
  * `.partial` in their names.
- * @param keepsEvents true to store the whole answer in memory
+ * @param keepsEvents true to store the whole answer in memory, as `events`
+ * @returns the answer, with files that are written, but not renamed yet
  * @throws CodedError if the experiment fails or has no such table, or if a file cannot be written
  * @throws Interrupted after a signal
  */
@@ -79,7 +68,7 @@ export async function computedAnswer(
   orders: readonly FileOrder[],
   keepsEvents: boolean,
   progress: ProgressLine,
-): Promise<ComputedAnswer> {
+) {
   let head: ExperimentHead | undefined;
   let totals: ExperimentTotals | undefined;
   const conditions: FoundCondition[] = [];
@@ -139,7 +128,7 @@ async function openFile(
   { path, format, ...choice }: FileOrder,
   source: ExperimentSource,
   { experiment }: ExperimentHead,
-): Promise<OpenFile> {
+) {
   const writer = await answerWriter(format, { ...choice, connectome: await source.neurons(), experiment });
   return { file: new AtomicFile(path), writer };
 }

@@ -4,7 +4,7 @@ import { GROUP_LABELS } from '../../../experiments/kinds/fields.js';
 import { GREY, USUAL_WIDTH_MM } from '../../../experiments/figures/figure-file.js';
 import { COLUMN_NAMES, TABLE_FORMATS } from '../../../experiments/formats/formats.js';
 import { TABLES } from '../../../experiments/kinds/report-kinds.js';
-import { address, choice, flag, integer, passing, text } from '../command.js';
+import { address, choice, flag, integer, type OptionValues, passing, text } from '../command.js';
 
 const MAX_WORKERS = 256;
 
@@ -79,3 +79,5 @@ export const OPTIONS = {
   url: address('Let a service compute, as a job if it is large.'),
   workers: integer('Threads, by default one for each core.', [1, MAX_WORKERS]),
 };
+
+export type ExperimentOptions = OptionValues<typeof OPTIONS>;

@@ -10,20 +10,12 @@ import { pngWith } from '../../../experiments/figures/provenance.js';
 import { pngOf, usualFonts } from '../../../workers/figures/png.js';
 import { attempt } from '../atomic-file.js';
 import { UsageError } from '../command.js';
-import { extensionOf } from './options.js';
+import { type ExperimentOptions, extensionOf } from './options.js';
 
 const MAX_PIXELS = 100_000_000;
 
-interface PlotOptions {
-  /** In mm. */
-  readonly 'plot-width'?: number | undefined;
-  /** Size of the text in points. */
-  readonly 'font-size'?: number | undefined;
-  /** For SVG the name of a font family; for PNG and PDF the path of a font file. */
-  readonly font?: string | undefined;
-  readonly colours?: string | undefined;
-  readonly dpi?: number | undefined;
-}
+/** The font is the name of a family for SVG, and the path of a file for PNG and PDF. */
+type PlotOptions = Partial<Pick<ExperimentOptions, 'plot-width' | 'font-size' | 'font' | 'colours' | 'dpi'>>;
 
 /** @param onNote receives a sentence if the plot is not what it should be */
 type Plotter = (figure: Figure, onNote: (sentence: string) => void) => Promise<string | Uint8Array>;

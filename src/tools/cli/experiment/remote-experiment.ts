@@ -79,10 +79,10 @@ export class RemoteExperiment implements ExperimentSource {
   async *#eventsOfJob(options: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {
     const { service, document, from } = this;
     const asked = { ...service.patience, signal: options.signal };
-    const job = await service.asked(service.client.submitExperiment(document, { ...asked, from }));
-    this.onNote(
-      `The experiment is too large for one request; the service computes it as ${service.at(`api/v2/experiments/${job.id}`)}`,
-    );
+    const { client } = service;
+    const job = await service.asked(client.submitExperiment(document, { ...asked, from }));
+    const address = `${client.address}/api/v2/experiments/${job.id}`;
+    this.onNote(`The experiment is too large for one request; the service computes it as ${address}`);
     let isFollowed = false;
     try {
       options.signal.throwIfAborted();
