@@ -7,7 +7,7 @@ import { DEFAULT_DATASET, readDataset } from '../compiler/dataset.js';
 import { MAX_SYNAPSES_PER_CONNECTION } from '../../engine/connectome/connectome.js';
 import { readTables } from '../compiler/tables.js';
 import { drawSvg } from '../../experiments/figures/draw.js';
-import { checkMarkers, outcomeTable, publishedTable, tablesOf, withTable } from '../studies/document.js';
+import { checkMarkers, outcomeTable, publishedTable, tablesOf, withSomeTables } from '../studies/document.js';
 import { plotsOf } from '../studies/plots.js';
 import { publishedStudies, report } from '../studies/report.js';
 import { defineCommand, demand, flag, integer, text as textOption } from './command.js';
@@ -37,16 +37,8 @@ export const command = defineCommand({
     json: flag('Print all numbers as JSON instead.'),
   },
   async run(options, _, { print, progress }) {
-    const {
-      tables,
-      dataset,
-      statistics,
-      document,
-      images,
-      published,
-      json,
-      'minimum-synapses': minimum,
-    } = options;
+    const { tables, dataset, statistics, document, images, published, json } = options;
+    const minimum = options['minimum-synapses'];
     const isOther = dataset !== DEFAULT_DATASET;
     demand(
       published || (!isOther && minimum === undefined),
@@ -104,6 +96,5 @@ function readDocument(path: string): string {
 
 async function fill(document: string | undefined, text: string, tables: Readonly<Record<string, string>>) {
   if (document === undefined) return;
-  const filled = Object.entries(tables).reduce((filled, each) => withTable(filled, ...each), text);
-  await writeAtomically(document, filled);
+  await writeAtomically(document, withSomeTables(text, tables));
 }

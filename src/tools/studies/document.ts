@@ -3,6 +3,7 @@
  * around them is written by hand.
  */
 import { CodedError } from '../../engine/errors.js';
+import { own } from '../../engine/own.js';
 import type { MeanSd } from '../../experiments/kinds/mean-sd.js';
 import { CHANNEL_IDS } from '../../experiments/presets/populations.js';
 import type { OutcomeResult } from './outcomes.js';
@@ -163,13 +164,15 @@ export function withTables(text: string, tables: Readonly<Record<string, string>
   if (missing.size > 0) {
     throw new CodedError('USAGE', `The document has no place for ${[...missing].join(', ')}.`);
   }
-  return Object.entries(tables).reduce((filled, [name, table]) => withTable(filled, name, table), text);
+  return withSomeTables(text, tables);
 }
 
-/** Writes one table between its markers; other tables stay. */
-export function withTable(text: string, name: string, written: string): string {
-  const placed = `<!-- begin ${name} -->\n\n${written}\n<!-- end ${name} -->`;
-  return text.replace(MARKED, (marked, found: string) => (found === name ? placed : marked));
+/** Writes tables between their markers; other tables stay. */
+export function withSomeTables(text: string, tables: Readonly<Record<string, string>>): string {
+  return text.replace(MARKED, (marked, name: string) => {
+    const written = own(tables, name);
+    return written === undefined ? marked : `<!-- begin ${name} -->\n\n${written}\n<!-- end ${name} -->`;
+  });
 }
 
 /** Published results and ours, side by side. Those of the paper say what decides them, others have a source. */

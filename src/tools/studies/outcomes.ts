@@ -30,17 +30,7 @@ interface Question {
 }
 
 /** The neurons of one question in one brain. */
-export interface OutcomeResult {
-  readonly asks: string;
-  /** Neurons for which flies and prediction agree. */
-  readonly agree: readonly string[];
-  readonly onlyFound: readonly string[];
-  readonly onlyPredicted: readonly string[];
-  /** Number of neurons for which the paper's model is right. */
-  readonly publishedRight: number;
-  /** Names that the model lacks. */
-  readonly missing: readonly string[];
-}
+export type OutcomeResult = ReturnType<typeof outcomes>[number];
 
 /** Below one spike in 10 s, a neuron is silent. The paper's table counts 1 spike in 30 trials as none, 11 as a response. */
 const LEAST_HZ = 0.1;
@@ -166,7 +156,7 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /** Predicts each outcome from 30 trials of 1 s. Neurons that the brain lacks are listed as missing. */
-export function outcomes(subject: Subject): OutcomeResult[] {
+export function outcomes(subject: Subject) {
   const trials = new RepeatedTrials(subject);
   /** Spikes of each neuron in all trials of a protocol. */
   const known = new Map<string, Float64Array>();
@@ -193,10 +183,13 @@ export function outcomes(subject: Subject): OutcomeResult[] {
     const agrees = (name: string) => yes.includes(name) === predicted.includes(name);
     return {
       asks,
+      /** Neurons for which flies and prediction agree. */
       agree: tested.filter(agrees),
       onlyFound: tested.filter((name) => !agrees(name) && yes.includes(name)),
       onlyPredicted: tested.filter((name) => !agrees(name) && !yes.includes(name)),
+      /** Number of neurons for which the paper's model is right. */
       publishedRight: tested.filter((name) => !publishedWrong.includes(name)).length,
+      /** Names that the model lacks. */
       missing: [...yes, ...no].filter((name) => !isTested(name)),
     };
   });

@@ -96,19 +96,10 @@ const PUBLISHED: readonly PublishedNumber[] = [
   antennal(...ALL_JONS, 'aDN2', 17.1),
 ];
 
-export interface PublishedResult extends Pick<PublishedNumber, 'source' | 'decides'> {
-  readonly name: string;
-  readonly reads: string;
-  readonly published: number | string | undefined;
-  /** Over 30 trials of 1 s. A count over all trials together has no standard deviation. */
-  readonly ours: number | MeanSd;
-}
+export type PublishedResult = ReturnType<typeof publishedResults>[number];
 
 /** @param subject measured wiring; the default numbers need predicted signs, as published */
-export function publishedResults(
-  subject: Subject,
-  numbers: readonly PublishedNumber[] = PUBLISHED,
-): PublishedResult[] {
+export function publishedResults(subject: Subject, numbers: readonly PublishedNumber[] = PUBLISHED) {
   const trials = new RepeatedTrials(subject);
   const countsOf = new Map<string, Float64Array[]>();
   const isThere = ({ rates_hz: rates, reads, silenced }: PublishedNumber) =>
@@ -123,7 +114,8 @@ export function publishedResults(
     const counts = getOrInsert(countsOf, JSON.stringify(protocol), () =>
       Array.from({ length: TRIALS }, (_, trial) => trials.count(protocol, trial)),
     );
-    const ours =
+    /** Over 30 trials of 1 s. A count over all trials together has no standard deviation. */
+    const ours: number | MeanSd =
       label === RESPONDING_IN_ANY.label
         ? counts[0]!.filter((_, neuron) => counts.some((ofTrial) => ofTrial[neuron]! > 0)).length
         : meanSd(

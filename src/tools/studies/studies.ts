@@ -17,32 +17,24 @@ import { neuronsByIdOf, NOMINAL_RATE_HZ, type Run, type Subject } from './subjec
 /** Intensities from 0 to the largest allowed one. */
 const DOSES = [0, 0.125, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 
-function ratesOf(runs: readonly Run[]): Readonly<Record<ChannelId, MeanSd>> {
+export function ratesOf(runs: readonly Run[]): Readonly<Record<ChannelId, MeanSd>> {
   const rates = CHANNEL_IDS.map((id) => [id, meanSd(runs.map((run) => run.rates[id]))]);
   return Object.fromEntries(rates) as Record<ChannelId, MeanSd>;
 }
 
-function respondingIn(runs: readonly Run[]): MeanSd {
+export function respondingIn(runs: readonly Run[]): MeanSd {
   return meanSd(runs.map(({ responding }) => responding));
 }
 
-export interface StimulusResponse {
-  readonly stimulus: StimulusId;
-  readonly stimulated: number;
-  readonly responding: MeanSd;
-  /** Active channels, the strongest first. */
-  readonly channels: readonly { readonly id: ChannelId; readonly rateHz: MeanSd }[];
-}
+export type StimulusResponse = ReturnType<typeof stimulusResponses>[number];
 
 /** Counts the neurons that each stimulus recruits and the channels it drives, over all seeds and subjects. */
-export function stimulusResponses(
-  subjects: readonly [Subject, ...Subject[]],
-  seeds: readonly number[],
-): StimulusResponse[] {
+export function stimulusResponses(subjects: readonly [Subject, ...Subject[]], seeds: readonly number[]) {
   const [{ connectome }] = subjects;
   return STIMULUS_IDS.map((stimulus) => {
     const runs = subjects.flatMap((subject) => seeds.map((seed) => subject.stimulate(stimulus, seed)));
     const rates = ratesOf(runs);
+    /** Active channels, the strongest first. */
     const channels = CHANNEL_IDS.map((id) => ({ id, rateHz: rates[id] }))
       .filter(({ rateHz }) => rateHz.mean > 0)
       .sort((a, b) => b.rateHz.mean - a.rateHz.mean);
@@ -158,16 +150,10 @@ export function discrimination(subject: Subject, seeds: readonly number[]) {
   return { right, runs: STIMULUS_IDS.length * seeds.length, mistaken };
 }
 
-export interface StimulusDrives {
-  readonly stimulus: StimulusId;
-  /** Every drive of the service, in the order of an answer. */
-  readonly drives: readonly { readonly id: string; readonly value: MeanSd }[];
-  /** For each stimulus in the order of STIMULUS_IDS, the number of this stimulus's runs that were taken for it. */
-  readonly assignedTo: readonly number[];
-}
+export type StimulusDrives = ReturnType<typeof stimulusDrives>[number];
 
 /** Computes the drives of each stimulus, and the number of runs whose stimulus a client could identify from them. */
-export function stimulusDrives(subject: Subject, seeds: readonly number[]): StimulusDrives[] {
+export function stimulusDrives(subject: Subject, seeds: readonly number[]) {
   const runs = STIMULUS_IDS.map((stimulus) =>
     seeds.map((seed) => {
       const drives = readDrives(subject.stimulate(stimulus, seed).rates);
@@ -177,7 +163,9 @@ export function stimulusDrives(subject: Subject, seeds: readonly number[]): Stim
   const assigned = assignedToNearestMean(runs);
   return STIMULUS_IDS.map((stimulus, own) => ({
     stimulus,
+    /** Every drive of the service, in the order of an answer. */
     drives: DRIVES.map(({ id }, k) => ({ id, value: meanSd(runs[own]!.map((vector) => vector[k]!)) })),
+    /** For each stimulus in the order of STIMULUS_IDS, the number of this stimulus's runs that were taken for it. */
     assignedTo: assigned[own]!,
   }));
 }

@@ -3,9 +3,8 @@
  * on brains with other seeds; docs/wiring.md has the measurements.
  */
 import { own } from '../../engine/own.js';
-import { meanSd } from '../../experiments/kinds/mean-sd.js';
-import type { ChannelRates } from '../../experiments/presets/drives.js';
-import { CHANNEL_IDS, type ChannelId } from '../../experiments/presets/populations.js';
+import type { ChannelId } from '../../experiments/presets/populations.js';
+import { ratesOf, respondingIn } from './studies.js';
 import { neuronsByIdOf, NOMINAL_RATE_HZ, type Subject } from './subject.js';
 
 /** Populations for which the statistics were not tuned, by name; docs/wiring.md explains the tuning. */
@@ -26,15 +25,10 @@ export const UNTUNED_POPULATIONS: Readonly<Record<string, readonly string[]>> = 
   EPG: ['EPG'],
 };
 
-export interface Response {
-  readonly stimulation: string;
-  /** Neurons with at least one spike in 100 ms at intensity 1. */
-  readonly responding: number;
-  readonly rates: ChannelRates;
-}
+export type Response = ReturnType<typeof meanResponses>[number];
 
-/** @returns means over the seeds, for each stimulus of the service and each untuned population */
-export function meanResponses(subject: Subject, seeds: readonly number[]): Response[] {
+/** @returns the responses at intensity 1, for each stimulus of the service and each untuned population */
+export function meanResponses(subject: Subject, seeds: readonly number[]) {
   const { connectome } = subject;
   const stimulations = [
     ...connectome.metadata.stimuli.map(
@@ -46,12 +40,7 @@ export function meanResponses(subject: Subject, seeds: readonly number[]): Respo
   ];
   return stimulations.map(([stimulation, neurons, rateHz]) => {
     const runs = seeds.map((seed) => subject.excite(neurons, rateHz, 1, seed));
-    const rates = CHANNEL_IDS.map((id) => [id, meanSd(runs.map((run) => run.rates[id])).mean]);
-    return {
-      stimulation,
-      responding: meanSd(runs.map(({ responding }) => responding)).mean,
-      rates: Object.fromEntries(rates) as ChannelRates,
-    };
+    return { stimulation, responding: respondingIn(runs), rates: ratesOf(runs) };
   });
 }
 
@@ -96,16 +85,16 @@ export interface Deviation {
 
 /** Every response of a synthetic brain beside that of the tables. */
 export function deviations(measured: readonly Response[], synthetic: readonly Response[]): Deviation[] {
-  const responding = measured.map(({ stimulation: name, responding: expected }, i): Deviation => {
-    const found = synthetic[i]!.responding;
+  const responding = measured.map(({ stimulation: name, responding: { mean: expected } }, i): Deviation => {
+    const found = synthetic[i]!.responding.mean;
     const difference = 100 * (found / expected - 1);
     const tolerance = own(RESPONDING_TOLERANCE_PERCENT, name) ?? Infinity;
     return { name, measured: expected, synthetic: found, difference, unit: '%', tolerance };
   });
   const rates = RATE_TOLERANCES_HZ.map(([stimulation, channel, tolerance]): Deviation => {
     const at = measured.findIndex((each) => each.stimulation === stimulation);
-    const expected = measured[at]!.rates[channel];
-    const found = synthetic[at]!.rates[channel];
+    const expected = measured[at]!.rates[channel].mean;
+    const found = synthetic[at]!.rates[channel].mean;
     const name = `${stimulation} ${channel}`;
     const difference = found - expected;
     return { name, measured: expected, synthetic: found, difference, unit: 'Hz', tolerance };
