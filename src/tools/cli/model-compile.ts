@@ -120,7 +120,8 @@ export const command = defineCommand({
     checkOutput(out);
     const asked = options.populations === undefined ? undefined : readPopulations(options.populations);
     const { brain: read, signRule, notes = [] } = await readBrain(options, progress);
-    const brain = withGain(read, options['synapse-mv']);
+    const { 'synapse-mv': synapseMv = SYNAPSE_MV } = options;
+    const brain = synapseMv === SYNAPSE_MV ? read : { ...read, origin: { ...read.origin, synapseMv } };
     const warnings = [...(brain.warnings ?? []), ...withoutEffect(brain.neurons.signs[signRule])];
     const populations = asked ?? defaultPopulations(brain);
     progress.begin('Laying out the connectome', 0, 'items');
@@ -302,10 +303,6 @@ function signRuleFor({ neurons }: Brain, rules: readonly SignRule[], asked: Sign
     `--signs ${rule} cannot be used here: the tables allow ${possible.join(', ')}`,
   );
   return rule;
-}
-
-function withGain(brain: Brain, synapseMv: number = SYNAPSE_MV): Brain {
-  return synapseMv === SYNAPSE_MV ? brain : { ...brain, origin: { ...brain.origin, synapseMv } };
 }
 
 /** @returns the identity that the options give the network; undefined for an unchanged data set */

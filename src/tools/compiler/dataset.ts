@@ -111,7 +111,8 @@ export interface Dataset extends Omit<NetworkIdentity, 'wiring'> {
 export const DEFAULT_DATASET = 'flywire-783';
 const FOLDER = dataPath('datasets/');
 
-function dataPath(path: string): string {
+/** The path of a file that is part of the program. */
+export function dataPath(path: string): string {
   return fileURLToPath(new URL(`../../../data/${path}`, import.meta.url));
 }
 

@@ -5,7 +5,6 @@ import { MAX_NEURONS } from '../../engine/connectome/connectome.js';
 import { MAX_LABEL_LENGTH } from '../../engine/connectome/selector-schema.js';
 import type { CodedError } from '../../engine/errors.js';
 import { UNPRINTABLE } from '../../engine/schema/json-schema.js';
-import type { NeuronColumns } from './brain.js';
 import {
   type Dataset,
   LABEL_COLUMNS,
@@ -17,7 +16,7 @@ import { NeuronIds } from './neuron-ids.js';
 import { positionsOf } from './positions.js';
 import type { Progress } from './progress.js';
 import { readTable } from './read-table.js';
-import type { TransmitterSource } from './signs.js';
+import type { TransmitterProbabilities, TransmitterSource } from './signs.js';
 import { firstAt, TableColumns, TableReader, unreadColumns } from './table-reader.js';
 import { DECIMAL, tableFault, type TableRow } from './table-row.js';
 
@@ -88,11 +87,7 @@ export async function readNeurons(
 }
 
 /** A row of the table that lists the neurons. */
-interface ListedNeuron {
-  readonly id: string;
-  readonly location: string;
-  readonly said: Facts;
-}
+type ListedNeuron = Readonly<{ id: string; location: string; said: Facts }>;
 
 /** Sorts neurons by id, in location. @returns the ids */
 function sortedById(file: string, listed: ListedNeuron[]): string[] {
@@ -233,10 +228,7 @@ export class NeuronLabels {
   readonly transmitterSources: TransmitterSource[];
   /** Labels for which at least one table has a column. */
   readonly given = new Set<LabelColumn>();
-  readonly probabilities: {
-    readonly transmitters: readonly string[];
-    readonly ofNeurons: (readonly number[])[];
-  };
+  readonly probabilities: TransmitterProbabilities & { readonly ofNeurons: (readonly number[])[] };
   readonly #measured = new Map<number, readonly number[]>();
   readonly #estimated = new Map<number, readonly number[]>();
 
@@ -268,7 +260,7 @@ export class NeuronLabels {
     if (positionNm !== undefined && !positions.has(neuron)) positions.set(neuron, positionNm);
   }
 
-  positions(): Pick<NeuronColumns, 'positionsNm' | 'positionEstimated'> {
+  positions() {
     return positionsOf(this.columns, this.#measured, this.#estimated);
   }
 }

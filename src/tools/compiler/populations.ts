@@ -2,7 +2,6 @@
  * Selects the neurons of stimuli and channels, as defined in data/populations.json or a file of the same form. A selector
  * without neurons is an error. Otherwise a population could shrink unnoticed with the next version of the tables.
  */
-import { fileURLToPath } from 'node:url';
 import { readChecked } from '../../engine/platform.node.js';
 import { isFlyWire } from '../../engine/connectome/model-id.js';
 import { NodeSetResolver, type SelectableNeurons } from '../../engine/connectome/node-set-resolver.js';
@@ -18,6 +17,7 @@ import { wildcard } from '../../engine/connectome/wildcard.js';
 import { CodedError, describeValue } from '../../engine/errors.js';
 import { getOrInsert } from '../../engine/get-or-insert.js';
 import type { Brain, NeuronColumns } from './brain.js';
+import { dataPath } from './dataset.js';
 
 type Definition<P> = Omit<P, 'neuronCount'> & {
   /** Replaces `selectors` in networks other than FlyWire, whose classes have other names. */
@@ -32,15 +32,13 @@ export interface PopulationDefinitions {
   readonly channels: readonly Definition<ChannelPopulation>[];
 }
 
-const POPULATIONS_FILE = fileURLToPath(new URL('../../../data/populations.json', import.meta.url));
-const POPULATIONS_SCHEMA = fileURLToPath(new URL('../../../data/populations.schema.json', import.meta.url));
-
 /**
  * Reads the definitions of stimuli and channels, in the order of the file.
  * @throws CodedError POPULATIONS_INVALID
  */
-export function readPopulations(path: string = POPULATIONS_FILE): PopulationDefinitions {
-  const definitions = readChecked<PopulationDefinitions>(path, 'POPULATIONS_INVALID', POPULATIONS_SCHEMA);
+export function readPopulations(path: string = dataPath('populations.json')): PopulationDefinitions {
+  const schema = dataPath('populations.schema.json');
+  const definitions = readChecked<PopulationDefinitions>(path, 'POPULATIONS_INVALID', schema);
   const repeated = repeatedPopulation(definitions);
   if (repeated !== undefined) throw invalid(`expected ${repeated} once, found it twice`);
   return definitions;

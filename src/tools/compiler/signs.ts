@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
-import { CERTAIN } from '../../engine/connectome/connectome.js';
-import type { TableSignRule } from '../../engine/connectome/connectome.js';
+import { CERTAIN, type TableSignRule } from '../../engine/connectome/connectome.js';
 import { readChecked } from '../../engine/platform.node.js';
+import { dataPath } from './dataset.js';
 
 /** Labels that a step may test, one element a neuron. */
 export type SignedLabels = Readonly<
@@ -21,8 +20,6 @@ type SignRules = Readonly<
     { readonly description: string; readonly steps: readonly SignStep[]; readonly otherwise?: TableSignRule }
   >
 >;
-
-const SIGNS_FILE = fileURLToPath(new URL('../../../data/signs.json', import.meta.url));
 
 /** Source of a neuron's transmitter: a name in the table, else the largest mean probability, else none. */
 export type TransmitterSource = 'named' | 'mean' | 'none';
@@ -99,7 +96,7 @@ export function signProbabilities(
 }
 
 function stepsOf(rule: TableSignRule): readonly SignStep[] {
-  const rules = readChecked<SignRules>(SIGNS_FILE, 'INTERNAL');
+  const rules = readChecked<SignRules>(dataPath('signs.json'), 'INTERNAL');
   const { steps, otherwise } = rules[rule];
   return [...steps, ...(otherwise === undefined ? [] : rules[otherwise].steps)];
 }

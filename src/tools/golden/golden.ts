@@ -5,6 +5,7 @@
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { positionOf } from '../../engine/connectome/sorted-array.js';
 import { CodedError, describeValue } from '../../engine/errors.js';
+import { own } from '../../engine/own.js';
 import type { InputEvents } from '../../engine/stimulus/input-events.js';
 import {
   MAX_WHOLE_TRIAL_STEPS,
@@ -53,21 +54,10 @@ type GoldenNetwork = Pick<Connectome, 'neuronCount' | 'neuronId' | 'rowStart' | 
 /** Reads the two files of a run. */
 export type GoldenReader = (csv: string, name: string, membraneCsv?: string) => GoldenRun;
 
-const EVENTS = [
-  'stimulated',
-  'silenced',
-  'kick',
-  'spike',
-  'constant',
-  'weight',
-  'silence_from',
-  'silence_to',
-];
-
 /**
  * A file has a header and these lines:
  *
- * - `stimulated,,ID`: a neuron with an input
+ * - `stimulated,,ID`: a neuron with an input; before its input events
  * - `silenced,,ID`: a neuron whose spikes are not delivered
  * - `silence_from,STEP,ID` and `silence_to,STEP,ID`: the same, from the first step up to but excluding the second
  * - `constant,VALUE,NAME`
@@ -81,35 +71,53 @@ const EVENTS = [
 export function goldenReader(network: GoldenNetwork): GoldenReader {
   const { neuronOf, connectionOf } = lookupIn(network);
   return (csv, name, membraneCsv) => {
-    const rows = rowsIn(csv, name, HEADER);
-    readEach(rows, name, (event) => {
-      if (!EVENTS.includes(event)) throw expected(EVENTS.join(', '), event);
+    const [stimulated, silenced] = [new Set<number>(), new Set<number>()];
+    const kicks: number[] = [];
+    const spikeKeys: number[] = [];
+    const silencedFrom: [neuron: number, startStep: number][] = [];
+    const silencedTo = new Map<number, number>();
+    const constants: Partial<Record<keyof NetworkConstants, number>> = {};
+    const factors = new Map<number, number>();
+    const readers: Readonly<Record<string, (value: string, subject: string) => unknown>> = {
+      stimulated: (_, id) => stimulated.add(neuronOf(id)),
+      silenced: (_, id) => silenced.add(neuronOf(id)),
+      kick: (step, id) => {
+        const neuron = neuronOf(id);
+        if (stimulated.has(neuron)) return kicks.push(keyOf(stepFrom(step), neuron));
+        throw new Error('expected a kick of a neuron that a line "stimulated" names, found one of another');
+      },
+      spike: (step, id) => spikeKeys.push(keyOf(stepFrom(step), neuronOf(id))),
+      constant: (value, constant) => {
+        const known = own(CONSTANTS, constant);
+        if (known === undefined) throw expected(Object.keys(CONSTANTS).join(', '), constant);
+        const [member, perUnit] = known;
+        const scaled = numberFrom(value) * perUnit;
+        constants[member] = perUnit === 1 ? scaled : Math.round(scaled);
+      },
+      weight: (factor, pair) => factors.set(connectionOf(pair), numberFrom(factor)),
+      silence_from: (step, id) => silencedFrom.push([neuronOf(id), stepFrom(step)]),
+      silence_to: (step, id) => silencedTo.set(neuronOf(id), stepFrom(step, MAX_WHOLE_TRIAL_STEPS)),
+    };
+    readEach(csv, name, HEADER, (event, value, subject) => {
+      const read = own(readers, event);
+      if (read === undefined) throw expected(Object.keys(readers).join(', '), event);
+      read(value, subject);
     });
-    const all: ReadAll = (wanted, read) =>
-      readEach(
-        rows.filter(({ cells: [event] }) => event === wanted),
-        name,
-        (_, value, subject) => read(value, subject),
-      );
-    const events = inputEventsIn(all, neuronOf);
-    const spikes = toRaster(all('spike', (step, id) => keyOf(stepFrom(step), neuronOf(id))));
-    if (spikes.steps.length === 0) {
+    const events = toRaster(kicks);
+    const spikes = toRaster(spikeKeys);
+    if (spikeKeys.length === 0) {
       throw new CodedError('GOLDEN_INVALID', `${name}: expected spikes to compare with, found none`);
     }
     const traces = membraneCsv === undefined ? [] : tracesIn(membraneCsv, `${name}, membranes`, neuronOf);
-    const last = Math.max(
-      events.steps.at(-1) ?? 0,
-      spikes.steps.at(-1)!,
-      ...traces.map(({ steps }) => steps.at(-1)!),
-    );
+    const ends = [events, spikes, ...traces].map(({ steps }) => steps.at(-1) ?? 0);
     return {
-      events,
-      silenced: Uint32Array.from(new Set(all('silenced', (_, id) => neuronOf(id)))).sort(),
-      silencedWindows: silencedWindowsIn(all, name, neuronOf),
-      constants: constantsIn(all),
-      connectionFactors: factorsIn(all, connectionOf),
+      events: { stimulated: ascending(stimulated), ...events },
+      silenced: ascending(silenced),
+      silencedWindows: windowsBetween(silencedFrom, silencedTo, name),
+      constants,
+      connectionFactors: inOrder(factors),
       spikes,
-      durationSteps: last + 1,
+      durationSteps: Math.max(...ends) + 1,
       recordings: traces.map(({ neuron, steps }) => ({
         neurons: Uint32Array.of(neuron),
         everySteps: steps[0]!,
@@ -120,9 +128,6 @@ export function goldenReader(network: GoldenNetwork): GoldenReader {
     };
   };
 }
-
-/** Reads all lines of an event. */
-type ReadAll = <T>(event: string, read: (value: string, subject: string) => T) => T[];
 
 /** Returns functions that find a neuron by its id, and a connection by its pair of ids. */
 function lookupIn(network: GoldenNetwork) {
@@ -143,43 +148,23 @@ function lookupIn(network: GoldenNetwork) {
   return { neuronOf, connectionOf };
 }
 
-function inputEventsIn(all: ReadAll, neuronOf: (id: string) => number): InputEvents {
-  const stimulated = new Set(all('stimulated', (_, id) => neuronOf(id)));
-  const events = toRaster(
-    all('kick', (step, id) => {
-      const neuron = neuronOf(id);
-      if (stimulated.has(neuron)) return keyOf(stepFrom(step), neuron);
-      throw new Error('expected a kick of a neuron that a line "stimulated" names, found one of another');
-    }),
-  );
-  return { stimulated: Uint32Array.from(stimulated).sort(), ...events };
+function ascending(numbers: Iterable<number>): Uint32Array {
+  return Uint32Array.from(numbers).sort();
 }
 
-function constantsIn(all: ReadAll): Partial<NetworkConstants> {
-  const constants = all('constant', (value, constant) => {
-    const known = CONSTANTS[constant];
-    if (known === undefined) throw expected(Object.keys(CONSTANTS).join(', '), constant);
-    const [own, perUnit] = known;
-    const scaled = numberFrom(value) * perUnit;
-    return [own, perUnit === 1 ? scaled : Math.round(scaled)] as const;
-  });
-  return Object.fromEntries(constants);
-}
-
-function factorsIn(all: ReadAll, connectionOf: (pair: string) => number): ConnectionFactors {
-  const factors = new Map(all('weight', (factor, pair) => [connectionOf(pair), numberFrom(factor)] as const));
-  const connections = Uint32Array.from(factors.keys()).sort();
+function inOrder(factorOf: ReadonlyMap<number, number>): ConnectionFactors {
+  const connections = ascending(factorOf.keys());
   return {
     connections,
-    factors: Float64Array.from(connections, (connection) => factors.get(connection)!),
+    factors: Float64Array.from(connections, (connection) => factorOf.get(connection)!),
   };
 }
 
-function silencedWindowsIn(all: ReadAll, name: string, neuronOf: (id: string) => number): SilencedWindow[] {
-  const from = all('silence_from', (step, id) => [neuronOf(id), stepFrom(step)] as const);
-  const to = new Map(
-    all('silence_to', (step, id) => [neuronOf(id), stepFrom(step, MAX_WHOLE_TRIAL_STEPS)] as const),
-  );
+function windowsBetween(
+  from: readonly (readonly [neuron: number, startStep: number])[],
+  to: ReadonlyMap<number, number>,
+  name: string,
+): SilencedWindow[] {
   if (to.size !== from.length || from.some(([neuron]) => !to.has(neuron))) {
     throw new CodedError('GOLDEN_INVALID', `${name}: expected a line silence_to for each silence_from`);
   }
@@ -199,7 +184,7 @@ interface Trace {
 
 function tracesIn(csv: string, name: string, neuronOf: (id: string) => number): Trace[] {
   const traces = new Map<number, Trace>();
-  readEach(rowsIn(csv, name, MEMBRANE_HEADER), name, (step, id, mv) => {
+  readEach(csv, name, MEMBRANE_HEADER, (step, id, mv) => {
     const neuron = neuronOf(id);
     const trace = traces.get(neuron) ?? { neuron, steps: [], mv: [] };
     traces.set(neuron, trace);
@@ -211,28 +196,27 @@ function tracesIn(csv: string, name: string, neuronOf: (id: string) => number): 
   return [...traces.values()];
 }
 
-type Row = ReturnType<typeof rowsIn>[number];
-
-/** The lines below the header, except empty ones. Lines count from 1. */
-function rowsIn(csv: string, name: string, header: string) {
+/**
+ * Reads the lines below the header, except empty ones. Lines count from 1.
+ * @throws CodedError GOLDEN_INVALID with the line that `read` refuses
+ */
+function readEach(
+  csv: string,
+  name: string,
+  header: string,
+  read: (first: string, second: string, third: string) => void,
+): void {
   const [first, ...lines] = csv.split(/\r?\n/);
   if (first !== header) {
     throw invalidLine(name, 1, `expected the columns ${header}, found ${describeValue(first)}`);
   }
-  return lines.flatMap((text, at) => (text === '' ? [] : { cells: text.split(','), line: at + 2 }));
-}
-
-/** @throws CodedError GOLDEN_INVALID with the line that `read` refuses */
-function readEach<T>(
-  rows: readonly Row[],
-  name: string,
-  read: (first: string, second: string, third: string) => T,
-): T[] {
-  return rows.map(({ cells: [first = '', second = '', third = ''], line }) => {
+  lines.forEach((line, at) => {
+    if (line === '') return;
+    const [first = '', second = '', third = ''] = line.split(',');
     try {
-      return read(first, second, third);
+      read(first, second, third);
     } catch (error) {
-      throw invalidLine(name, line, (error as Error).message);
+      throw invalidLine(name, at + 2, (error as Error).message);
     }
   });
 }

@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { constants, gzipSync } from 'node:zlib';
 import type { SourceFile } from '../../engine/connectome/connectome.js';
 import { CodedError, describeValue } from '../../engine/errors.js';
 import { MIN_SYNAPSES } from '../compiler/brain.js';
 import { readChecked } from '../../engine/platform.node.js';
 import { csvField, readCsv } from '../compiler/csv.js';
+import { dataPath } from '../compiler/dataset.js';
 import { type Progress, silent } from '../compiler/progress.js';
 import { sourceOf } from '../compiler/read-table.js';
 import {
@@ -25,7 +25,6 @@ import {
 } from './statistics.js';
 
 const MANIFEST_FILE = 'statistics.json';
-const MANIFEST_SCHEMA_FILE = fileURLToPath(new URL('../../../data/statistics.schema.json', import.meta.url));
 const GROUPS_FILE = 'groups.csv.gz';
 const PAIRS_FILE = 'pairs.csv.gz';
 
@@ -102,11 +101,8 @@ export async function readStatistics(dir: string, progress: Progress = silent): 
       throw invalid(`expected a file at ${join(dir, file)}, found none; npm run model:statistics makes it`);
     }
   }
-  const manifest = readChecked<Manifest>(
-    join(dir, MANIFEST_FILE),
-    'STATISTICS_INVALID',
-    MANIFEST_SCHEMA_FILE,
-  );
+  const schema = dataPath('statistics.schema.json');
+  const manifest = readChecked<Manifest>(join(dir, MANIFEST_FILE), 'STATISTICS_INVALID', schema);
   if (manifest.minimumSynapses !== MIN_SYNAPSES) {
     throw invalid(
       `${MANIFEST_FILE}: expected statistics of pairs with ${MIN_SYNAPSES} synapses or more, ` +
