@@ -39,10 +39,9 @@
  */
 import { MARGIN, STEPS_BETWEEN_REVIEWS, computeFactors, computePartFactors, shrinkState } from './factors';
 import {
-  BackgroundEvent,
   Entry,
+  Events,
   Factors,
-  InputEvent,
   Neuron,
   OverrideRow,
   Row,
@@ -50,7 +49,11 @@ import {
   Spike,
   StepSpikes,
   Visit,
+  backgroundNeurons,
+  backgroundSteps,
   candidates,
+  eventNeurons,
+  eventSteps,
   neuronCount,
   recordedNeurons,
   reserveSpikes,
@@ -193,10 +196,10 @@ function beginSteps(step: u32, events: u32, backgroundEvents: u32): void {
   stepCount = step;
   eventCount = events;
   nextEvent = 0;
-  InputEvent.endAfter(events);
+  Events.endAfter(eventSteps, events);
   backgroundCount = backgroundEvents;
   nextBackground = 0;
-  BackgroundEvent.endAfter(backgroundEvents);
+  Events.endAfter(backgroundSteps, backgroundEvents);
 }
 
 /**
@@ -458,6 +461,25 @@ function highOf(a: v128, b: v128): v128 {
 }
 
 class Delivery {
+  /**
+   * Delivers to both targets of a pair, and lists those with enough u after the candidates.
+   * @returns the end of the candidates
+   */
+  @inline
+  static toBoth<P>(pair: P, uhOfSynapse: v128, leastUh: v128, candidate: Entry): Entry {
+    const synapses = pair.signedSynapses;
+    const first = pair.firstTarget;
+    const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
+    first.uh = uhOfFirst;
+    const second = pair.secondTarget;
+    const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
+    second.uh = uhOfSecond;
+    candidate.neuron = first;
+    const next = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
+    next.neuron = second;
+    return next.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
+  }
+
   /** Delivers excitatory spikes. Every target with enough u becomes a candidate. */
   @inline
   static excite(firstSpike: u32, endSpike: u32, factors: Factors, isVaried: bool): void {
@@ -476,17 +498,7 @@ class Delivery {
       row = Row.of(spike.neuron);
       row.begin.fetch();
       for (let pair = begin; pair != end; pair = pair.next) {
-        const synapses = pair.signedSynapses;
-        const first = pair.firstTarget;
-        const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
-        first.uh = uhOfFirst;
-        const second = pair.secondTarget;
-        const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
-        second.uh = uhOfSecond;
-        candidate.neuron = first;
-        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
-        candidate.neuron = second;
-        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
+        candidate = Delivery.toBoth(pair, uhOfSynapse, leastUh, candidate);
       }
       if (limit.isBefore(candidate)) {
         isListIncomplete = true;
@@ -533,17 +545,7 @@ class Delivery {
       const row = OverrideRow.of(spike.neuron);
       const end = row.end;
       for (let pair = row.begin; pair != end; pair = pair.next) {
-        const synapses = pair.signedSynapses;
-        const first = pair.firstTarget;
-        const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
-        first.uh = uhOfFirst;
-        const second = pair.secondTarget;
-        const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
-        second.uh = uhOfSecond;
-        candidate.neuron = first;
-        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
-        candidate.neuron = second;
-        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
+        candidate = Delivery.toBoth(pair, uhOfSynapse, leastUh, candidate);
       }
       if (limit.isBefore(candidate)) {
         isListIncomplete = true;
@@ -563,8 +565,8 @@ class Delivery {
     let candidate = Entry.at(candidates, candidateCount);
     let previous = sentinel;
     let q = nextEvent;
-    for (; InputEvent.stepOf(q) == step; q++) {
-      const neuron = InputEvent.neuronOf(q);
+    for (; Events.stepOf(eventSteps, q) == step; q++) {
+      const neuron = Events.neuronOf(eventNeurons, q);
       candidate.neuron = neuron;
       // Events of one neuron are adjacent, so each neuron becomes a candidate at most once.
       candidate = candidate.plus(<u32>(neuron != previous));
@@ -581,8 +583,8 @@ class Delivery {
     const uOfEvent = backgroundMv / f64x2.extract_lane(factors.mvOfUh, 0);
     let candidate = Entry.at(candidates, candidateCount);
     let q = nextBackground;
-    for (; BackgroundEvent.stepOf(q) == step; q++) {
-      const neuron = BackgroundEvent.neuronOf(q);
+    for (; Events.stepOf(backgroundSteps, q) == step; q++) {
+      const neuron = Events.neuronOf(backgroundNeurons, q);
       candidate.neuron = neuron;
       candidate = candidate.plus(1);
       neuron.u += uOfEvent;

@@ -5,11 +5,11 @@
  * The classes are views of this memory: a reference is an address, and a field is a load or store at a constant offset.
  * Nothing is allocated. Rows, lists and connections refer to neurons by address, so inner loops compute no addresses.
  */
+import { reach } from '../../stimulus/kernel/common';
 
 /** log2 of the bytes of a cache line. Sections are aligned to it. */
 export const LINE_SHIFT: usize = 6;
 export const CACHE_LINE_BYTES: usize = 1 << LINE_SHIFT;
-const PAGE_BYTES: usize = 65536;
 
 /** The raster is sorted by neuron in two digits of this many bits. */
 export const DIGIT_BITS: u32 = 9;
@@ -120,7 +120,7 @@ export function layOutOverrides(pairs: u32): void {
   layoutEnd = endOfNetwork;
   overridden = section(<usize>pairs * offsetof<OverriddenPair>());
   endOfOverrides = layoutEnd;
-  reserve(layoutEnd);
+  reach(layoutEnd);
 }
 
 /** Lays out one trial or segment. The spikes come last, because their number is not yet known. */
@@ -140,14 +140,7 @@ export function layOutTrial(
   samples = section(<usize>sampleCount * offsetof<Sample>());
   stepSpikes = section((<usize>stepCount + 1) * offsetof<StepSpikes>());
   spikes = layoutEnd;
-  reserve(spikes);
-}
-
-/** Grows memory so that it ends at this address or later; traps if that is impossible. */
-function reserve(end: usize): void {
-  const pages = <i32>((end + PAGE_BYTES - 1) / PAGE_BYTES);
-  const missing = pages - memory.size();
-  if (missing > 0 && memory.grow(missing) < 0) unreachable();
+  reach(spikes);
 }
 
 /** u and h after a spike. Minus infinity stays the same if input is added, so the input is lost. */
@@ -447,7 +440,7 @@ export class Spike {
 
 /** Reserves memory for a total number of spikes. */
 export function reserveSpikes(count: u32): void {
-  reserve(spikes + <usize>count * offsetof<Spike>());
+  reach(spikes + <usize>count * offsetof<Spike>());
 }
 
 /** Lays out the raster, and the list that sorting needs, after the spikes. Call it when their number is known. */
@@ -457,7 +450,7 @@ export function layOutRaster(endSpike: u32, spikeCount: u32): void {
   sortedSpikes = section(<usize>spikeCount * offsetof<Spike>());
   rasterSteps = section(<usize>spikeCount * sizeof<u16>());
   rasterNeurons = section(<usize>spikeCount * sizeof<u32>());
-  reserve(layoutEnd);
+  reach(layoutEnd);
 }
 
 /** A neuron in a list of neurons, such as candidates. */
@@ -486,41 +479,22 @@ export class Entry {
   }
 }
 
-/** Input event q of the trial. */
-@unmanaged
-export class InputEvent {
+/** Events of a trial: input events, or background events. */
+export class Events {
   /** Writes a step after the last event that no trial reaches, so loops need no other end. */
-  static endAfter(eventCount: u32): void {
-    store<u16>(eventSteps + ((<usize>eventCount) << 1), u16.MAX_VALUE);
+  @inline
+  static endAfter(steps: usize, eventCount: u32): void {
+    store<u16>(steps + ((<usize>eventCount) << 1), u16.MAX_VALUE);
   }
 
   @inline
-  static stepOf(q: u32): u32 {
-    return load<u16>(eventSteps + ((<usize>q) << 1));
+  static stepOf(steps: usize, q: u32): u32 {
+    return load<u16>(steps + ((<usize>q) << 1));
   }
 
   @inline
-  static neuronOf(q: u32): Neuron {
-    return Neuron.at(load<u32>(eventNeurons + ((<usize>q) << 2)));
-  }
-}
-
-/** Background event q of the trial. */
-@unmanaged
-export class BackgroundEvent {
-  /** Like InputEvent.endAfter. */
-  static endAfter(eventCount: u32): void {
-    store<u16>(backgroundSteps + ((<usize>eventCount) << 1), u16.MAX_VALUE);
-  }
-
-  @inline
-  static stepOf(q: u32): u32 {
-    return load<u16>(backgroundSteps + ((<usize>q) << 1));
-  }
-
-  @inline
-  static neuronOf(q: u32): Neuron {
-    return Neuron.at(load<u32>(backgroundNeurons + ((<usize>q) << 2)));
+  static neuronOf(neurons: usize, q: u32): Neuron {
+    return Neuron.at(load<u32>(neurons + ((<usize>q) << 2)));
   }
 }
 
