@@ -45,7 +45,6 @@ import {
   Neuron,
   OverrideRow,
   Row,
-  Sample,
   Spike,
   StepSpikes,
   Visit,
@@ -57,6 +56,7 @@ import {
   neuronCount,
   recordedNeurons,
   reserveSpikes,
+  samples,
   sentinel,
   spikingNeurons,
   waitingNeurons,
@@ -227,13 +227,13 @@ export function sample(firstNeuron: u32, neurons: u32, firstSample: u32): void {
   const factors = Factors.of(stepCount - 1);
   let recorded = Entry.at(recordedNeurons, firstNeuron);
   const end = recorded.plus(neurons);
-  let sample = Sample.at(firstSample);
+  let sample = samples + <usize>firstSample * sizeof<f64>();
   for (; recorded.plus(1).isBefore(end); recorded = recorded.plus(2)) {
-    sample.ofBoth = Membrane.mvOf(recorded.neuron, recorded.plus(1).neuron, factors);
-    sample = sample.plus(2);
+    v128.store(sample, Membrane.mvOf(recorded.neuron, recorded.plus(1).neuron, factors));
+    sample += 2 * sizeof<f64>();
   }
   if (recorded.isBefore(end))
-    sample.mv = f64x2.extract_lane(Membrane.mvOf(recorded.neuron, recorded.neuron, factors), 0);
+    store<f64>(sample, f64x2.extract_lane(Membrane.mvOf(recorded.neuron, recorded.neuron, factors), 0));
 }
 
 /**
@@ -324,18 +324,8 @@ class Steps {
         Delivery.excite(arriving.begin, arriving.firstInhibitory, factors, isVaried);
         Delivery.inhibit(arriving.firstInhibitory, arriving.end, factors, isVaried);
         if (isVaried && areOverridden) {
-          Delivery.deliverOverridden(
-            arriving.begin,
-            arriving.firstInhibitory,
-            f64x2.mul(factors.uhOfSynapse, excitatoryScale),
-            factors,
-          );
-          Delivery.deliverOverridden(
-            arriving.firstInhibitory,
-            arriving.end,
-            f64x2.mul(factors.uhOfSynapse, inhibitoryScale),
-            factors,
-          );
+          Delivery.deliverOverridden(arriving.begin, arriving.firstInhibitory, factors, excitatoryScale);
+          Delivery.deliverOverridden(arriving.firstInhibitory, arriving.end, factors, inhibitoryScale);
         }
         delivered += arriving.connectionCount;
       }
@@ -536,7 +526,8 @@ class Delivery {
    * u becomes a candidate. The words of these connections in the ordinary rows have no synapses.
    */
   @inline
-  static deliverOverridden(firstSpike: u32, endSpike: u32, uhOfSynapse: v128, factors: Factors): void {
+  static deliverOverridden(firstSpike: u32, endSpike: u32, factors: Factors, scale: v128): void {
+    const uhOfSynapse = f64x2.mul(factors.uhOfSynapse, scale);
     const leastUh = f64x2.replace_lane(f64x2.splat(Infinity), 0, factors.leastU);
     const limit = Entry.at(candidates, neuronCount);
     let candidate = Entry.at(candidates, candidateCount);
@@ -616,7 +607,7 @@ class Spiking {
       const row = Row.of(neuron);
       const isExcitatory: u32 = row.isExcitatory;
       excitatory.record(neuron, step);
-      inhibitory.previous.record(neuron, step);
+      inhibitory.plus(-1).record(neuron, step);
       excitatory = excitatory.plus(isExcitatory);
       inhibitory = inhibitory.plus(isExcitatory - 1);
       neuron.reset(row.isStimulated);

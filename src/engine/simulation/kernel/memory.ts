@@ -59,6 +59,7 @@ let sortedSpikes: usize;
 /** Read by the host. */
 export let rasterSteps: usize;
 export let rasterNeurons: usize;
+/** Doubles, in mV. */
 export let samples: usize;
 
 export let neuronCount: u32;
@@ -137,7 +138,7 @@ export function layOutTrial(
   backgroundSteps = section((<usize>backgroundCount + 1) * sizeof<u16>());
   backgroundNeurons = section(<usize>backgroundCount * sizeof<u32>());
   recordedNeurons = section(<usize>recordedCount * offsetof<Entry>());
-  samples = section(<usize>sampleCount * offsetof<Sample>());
+  samples = section(<usize>sampleCount * sizeof<f64>());
   stepSpikes = section((<usize>stepCount + 1) * offsetof<StepSpikes>());
   spikes = layoutEnd;
   reach(spikes);
@@ -418,11 +419,6 @@ export class Spike {
   }
 
   @inline
-  get previous(): Spike {
-    return this.plus(-1);
-  }
-
-  @inline
   get neuron(): Neuron {
     return changetype<Neuron>(<usize>this.word);
   }
@@ -495,28 +491,6 @@ export class Events {
   @inline
   static neuronOf(neurons: usize, q: u32): Neuron {
     return Neuron.at(load<u32>(neurons + ((<usize>q) << 2)));
-  }
-}
-
-/** A sample of a membrane, in mV. */
-@unmanaged
-export class Sample {
-  mv: f64;
-
-  @inline
-  static at(index: u32): Sample {
-    return changetype<Sample>(samples + <usize>index * offsetof<Sample>());
-  }
-
-  @inline
-  plus(count: u32): Sample {
-    return changetype<Sample>(changetype<usize>(this) + <usize>count * offsetof<Sample>());
-  }
-
-  /** This sample and the next one. */
-  @inline
-  set ofBoth(mv: v128) {
-    v128.store(changetype<usize>(this), mv);
   }
 }
 
