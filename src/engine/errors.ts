@@ -201,11 +201,8 @@ export function messageWithCause(error: unknown): string {
 }
 
 /** The body of every error response, with `path` and `suggestions` if they are known. */
-export interface ErrorBody extends FaultPosition {
-  readonly error: string;
-  readonly code: ErrorCode;
-}
+export type ErrorBody = ReturnType<typeof errorBody>;
 
-export function errorBody(error: CodedError): ErrorBody {
+export function errorBody(error: CodedError) {
   return { error: error.message, code: error.code, ...faultPositionOf(error) };
 }

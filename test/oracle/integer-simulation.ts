@@ -27,8 +27,8 @@ export const ROUNDING = 0x800800800800n;
 const ARRIVAL_SHIFT = 36n;
 
 /** One step of decay, exactly as the kernels compute it. */
-export function decayed(x: bigint, { step }: WindowDecay): bigint {
-  return x + ((ROUNDING - x * step.lossUnits) >> 48n);
+export function decayed(x: bigint, { stepLoss }: WindowDecay): bigint {
+  return x + ((ROUNDING - x * stepLoss) >> 48n);
 }
 
 /**
@@ -38,10 +38,10 @@ export function decayed(x: bigint, { step }: WindowDecay): bigint {
 export function afterWindow(
   x: bigint,
   synapses: readonly number[],
-  { window, arrivalUnits }: WindowDecay,
+  { windowLoss, arrivalUnits }: WindowDecay,
 ): bigint {
   const arrived = arrivalUnits.reduce((sum, units, step) => sum + units * BigInt(synapses[step]!), 0n);
-  return x + ((ROUNDING - x * window.lossUnits + (arrived << ARRIVAL_SHIFT)) >> 48n);
+  return x + ((ROUNDING - x * windowLoss + (arrived << ARRIVAL_SHIFT)) >> 48n);
 }
 
 export function fromLimbs([x0, x1, x2, x3]: Limbs): bigint {

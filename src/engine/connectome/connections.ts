@@ -1,4 +1,5 @@
 /** Finds connections between two sets of neurons, one by one or summed by cell type. */
+import { mapped } from '../mapped.js';
 import type { InParts } from '../parts.js';
 import type { Connectome } from './connectome.js';
 
@@ -52,7 +53,7 @@ export function* connectionsBetween(
   for (let k = 0; k < targets.length; k++) isTarget[targets[k]!] = 1;
 
   const page = new ConnectionPage(neuronCount, from, limit);
-  const { pairs, synapses, excitatory, inhibitory } = page;
+  const { pairs, synapses, excitatoryPairs, inhibitoryPairs } = page.sums;
   let sourceGroup = 0;
   let sincePause = 0;
   for (let k = 0; k < sources.length; k++) {
@@ -62,7 +63,7 @@ export function* connectionsBetween(
     if (group !== sourceGroup) page.finish(sourceGroup);
     sourceGroup = group;
     // Pairs are counted by the sign of their source.
-    const sums = signs[pre]! > 0 ? excitatory : signs[pre]! < 0 ? inhibitory : undefined;
+    const sums = signs[pre]! > 0 ? excitatoryPairs : signs[pre]! < 0 ? inhibitoryPairs : undefined;
     const end = rowStart[pre + 1]!;
     for (let at = rowStart[pre]!; at < end; at++) {
       const post = posts[at]!;
@@ -87,10 +88,7 @@ class ConnectionPage {
   readonly rows: ConnectionRow[] = [];
   readonly total = { count: 0, pairs: 0, synapses: 0 };
   /** Sums by the group of the target. */
-  readonly pairs: Uint32Array;
-  readonly synapses: Uint32Array;
-  readonly excitatory: Uint32Array;
-  readonly inhibitory: Uint32Array;
+  readonly sums: Readonly<Record<'pairs' | 'synapses' | 'excitatoryPairs' | 'inhibitoryPairs', Uint32Array>>;
   /** Groups of targets whose sums are not 0. */
   reached: number[] = [];
 
@@ -99,32 +97,24 @@ class ConnectionPage {
     private readonly from: number,
     private readonly limit: number,
   ) {
-    this.pairs = new Uint32Array(neuronCount);
-    this.synapses = new Uint32Array(neuronCount);
-    this.excitatory = new Uint32Array(neuronCount);
-    this.inhibitory = new Uint32Array(neuronCount);
+    const empty = () => new Uint32Array(neuronCount);
+    this.sums = { pairs: empty(), synapses: empty(), excitatoryPairs: empty(), inhibitoryPairs: empty() };
   }
 
   /** Adds the rows of a group of sources, and sets its sums back to 0. */
   finish(source: number): void {
-    const { rows, total, pairs, synapses, excitatory, inhibitory, reached, from, limit } = this;
+    const { rows, total, sums, reached, from, limit } = this;
+    const { pairs, synapses, excitatoryPairs, inhibitoryPairs } = sums;
     const isOnPage = total.count < from + limit && total.count + reached.length > from;
     if (isOnPage) reached.sort((a, b) => a - b);
     for (const target of reached) {
       if (isOnPage && total.count >= from && rows.length < limit) {
-        rows.push({
-          source,
-          target,
-          pairs: pairs[target]!,
-          synapses: synapses[target]!,
-          excitatoryPairs: excitatory[target]!,
-          inhibitoryPairs: inhibitory[target]!,
-        });
+        rows.push({ source, target, ...mapped(sums, (sum) => sum[target]!) });
       }
       total.count++;
       total.pairs += pairs[target]!;
       total.synapses += synapses[target]!;
-      pairs[target] = synapses[target] = excitatory[target] = inhibitory[target] = 0;
+      pairs[target] = synapses[target] = excitatoryPairs[target] = inhibitoryPairs[target] = 0;
     }
     this.reached = [];
   }

@@ -54,16 +54,17 @@ export interface SelectorAt {
   readonly path: string;
 }
 
-interface MissingName {
+/** A name or an id, and its path in the document. */
+interface NameAt {
   readonly name: string;
   readonly path: string;
+}
+
+interface MissingName extends NameAt {
   /** The reason, unless the name is misspelt. */
   readonly reason?: string | undefined;
   readonly near: () => readonly string[];
 }
-
-/** A value of a label and its path in the document. */
-type LabelAt = Readonly<Record<'pattern' | 'path', string>>;
 
 /** The result of resolving a selector, without its neurons. */
 interface Notes {
@@ -171,11 +172,11 @@ export class NodeSetResolver {
   }
 
   *#list(selectors: readonly SetSelector[], path: string): InParts<ResolvedSet> {
-    const types: LabelAt[] = [];
+    const types: NameAt[] = [];
     const parts: ResolvedSet[] = [];
     for (const [i, selector] of selectors.entries()) {
       const here = `${path}/${i}`;
-      if (this.#isType(selector)) types.push({ pattern: selector, path: here });
+      if (this.#isType(selector)) types.push({ name: selector, path: here });
       else parts.push(yield* this.#resolve(selector, here));
     }
     // Types come first and together, because a list may have thousands of them.
@@ -216,33 +217,29 @@ export class NodeSetResolver {
     }
     if (name.startsWith(PUBLISHED_PREFIX)) return this.#publishedSet(name, path);
     if (this.#isRootId(name)) return this.#ids(name, path);
-    return yield* this.#anyOf('type', [{ pattern: name, path }], (each) => this.#near(each));
+    return yield* this.#anyOf('type', [{ name, path }], (each) => this.#near(each));
   }
 
   /** Finds the neurons that have any of several values of a label. */
-  *#anyOf(label: Label, wanted: readonly LabelAt[], near: (name: string) => string[]): InParts<ResolvedSet> {
-    const missingLabel = ({ pattern: name, path }: LabelAt): MissingName => {
-      const synonym = label === 'type' ? synonymOf(name, this.#neurons) : undefined;
-      if (synonym === undefined) return { name, path, near: () => near(name) };
+  *#anyOf(label: Label, wanted: readonly NameAt[], near: (name: string) => string[]): InParts<ResolvedSet> {
+    const missingLabel = (at: NameAt): MissingName => {
+      const synonym = label === 'type' ? synonymOf(at.name, this.#neurons) : undefined;
+      if (synonym === undefined) return { ...at, near: () => near(at.name) };
       const { types, sources } = synonym;
-      return {
-        name,
-        path,
-        reason: `called ${types.join(', ')} here: ${sources.join('; ')}`,
-        near: () => types,
-      };
+      const reason = `called ${types.join(', ')} here: ${sources.join('; ')}`;
+      return { ...at, reason, near: () => types };
     };
     const [only, ...others] = wanted;
     if (only !== undefined && others.length === 0) {
-      const neurons = this.#matching(label, only.pattern);
+      const neurons = this.#matching(label, only.name);
       return { ...NO_NOTES, neurons, unknown: neurons.isEmpty ? [missingLabel(only)] : [] };
     }
     // Unites values and not neurons, because there are far fewer values.
     const values = new Set<string>();
     const unknown: MissingName[] = [];
     for (const each of wanted) {
-      if (each.pattern.includes('*')) yield;
-      const matching = this.#neurons.matchingLabels(label, each.pattern);
+      if (each.name.includes('*')) yield;
+      const matching = this.#neurons.matchingLabels(label, each.name);
       if (matching.length === 0) unknown.push(missingLabel(each));
       for (const value of matching) values.add(value);
     }
@@ -268,7 +265,8 @@ export class NodeSetResolver {
     if (set === undefined) return lacks();
     if (set.root_ids.length === 0) return lacks('release 783 has other ids for all neurons of this set');
     const sources = [this.published.sourceOf(set)];
-    if (this.hasCellsOf(set)) return { ...this.#withIds(set.root_ids, () => path), sources };
+    if (this.hasCellsOf(set))
+      return { ...this.#withIds(set.root_ids.map((id) => ({ name: id, path }))), sources };
     const types = this.typesFor(set).filter((type) => this.#neurons.matchingLabels('type', type).length > 0);
     if (types.length === 0) {
       const brain =
@@ -294,12 +292,8 @@ export class NodeSetResolver {
     for (const label of LABELS) {
       const wanted = selector[label];
       if (wanted === undefined) continue;
-      const values =
-        typeof wanted === 'string'
-          ? [{ pattern: wanted, path: `${path}/${label}` }]
-          : wanted.map((pattern, i) => ({ pattern, path: `${path}/${label}/${i}` }));
       const nearest = (name: string) => nearestNames(name, this.#neurons.labels(label));
-      const found = yield* this.#anyOf(label, values, nearest);
+      const found = yield* this.#anyOf(label, itemsAt(wanted, `${path}/${label}`), nearest);
       // A side without neurons is empty and not unknown.
       parts.push(label === 'side' ? { ...found, unknown: [] } : found);
     }
@@ -339,16 +333,15 @@ export class NodeSetResolver {
       const allowed = 'types, classes or published sets: the cells of a synthetic brain have no root ids';
       throw refused(pathOf(path), rootIds, allowed);
     }
-    if (typeof rootIds === 'string') return this.#withIds([rootIds], () => path);
-    return this.#withIds(rootIds, (i) => `${path}/${i}`);
+    return this.#withIds(itemsAt(rootIds, path));
   }
 
-  #withIds(ids: readonly string[], pathOf: (i: number) => string): ResolvedSet {
+  #withIds(ids: readonly NameAt[]): ResolvedSet {
     const neurons: number[] = [];
     const unknown: MissingName[] = [];
-    for (const [i, name] of ids.entries()) {
+    for (const { name, path } of ids) {
       const neuron = this.#neurons.withId(name);
-      if (neuron === undefined) unknown.push({ name, path: pathOf(i), near: () => [] });
+      if (neuron === undefined) unknown.push({ name, path, near: () => [] });
       else neurons.push(neuron);
     }
     return { ...this.#setOf(Uint32Array.from(new Set(neurons)).sort()), unknown };
@@ -374,6 +367,12 @@ export class NodeSetResolver {
       ...published.map((each) => `${PUBLISHED_PREFIX}${each}`),
     ]);
   }
+}
+
+/** @returns a name, or each of several, with its path */
+function itemsAt(names: string | readonly string[], path: string): NameAt[] {
+  if (typeof names === 'string') return [{ name: names, path }];
+  return names.map((name, i) => ({ name, path: `${path}/${i}` }));
 }
 
 function notesOf(found: readonly Notes[]): Notes {

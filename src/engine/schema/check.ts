@@ -11,7 +11,7 @@ import { getOrInsert } from '../get-or-insert.js';
 import { allowedBy } from './allowed-values.js';
 import { multipleMeant } from './completed.js';
 import { type Meant, meantForm, sortedMembers } from './forms.js';
-import { invalid, type JsonPath, nameOf } from './json-path.js';
+import { invalid, type JsonPath, keysIn, nameOf } from './json-path.js';
 import { type Definitions, refusalOf, type Schema } from './json-schema.js';
 import { nearestNames } from './nearest-names.js';
 
@@ -39,10 +39,7 @@ const ajv = new Ajv2020({
   meta: false,
   validateSchema: false,
 });
-ajv.addKeyword('allowed');
-ajv.addKeyword('component');
-ajv.addKeyword('publishes');
-ajv.addKeyword('refused');
+ajv.addVocabulary(['allowed', 'component', 'publishes', 'refused']);
 // Ajv's own uniqueItems compares objects pair by pair, which is slow.
 ajv.removeKeyword('uniqueItems');
 // Ajv's own multipleOf is exact, or accepts any small number as 0. Here 3 * 0.1 is a multiple of 0.1, and 1e-9 is not.
@@ -215,15 +212,11 @@ class Faults {
 /** @returns the path in a value for a JSON Pointer of Ajv */
 function keysOf(pointer: string, value: unknown): JsonPath {
   let at = value;
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((token) => {
-      const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-      const isIndex = Array.isArray(at);
-      at = (at as Schema)[key];
-      return isIndex ? Number(key) : key;
-    });
+  return keysIn(pointer).map((key) => {
+    const isIndex = Array.isArray(at);
+    at = (at as Schema)[key];
+    return isIndex ? Number(key) : key;
+  });
 }
 
 /** Ajv's function for uniqueItems: finds two equal items. Objects are equal if their members are, in any order. */

@@ -8,13 +8,15 @@ export function pointerTo(path: JsonPath): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+/** @returns the names and indices of a JSON Pointer, as text */
+export function keysIn(pointer: string): string[] {
+  const tokens = pointer.split('/').slice(1);
+  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
 /** @returns the path of a JSON Pointer; a key that is a number counts as an index */
 export function pathOf(pointer: string): JsonPath {
-  const keys = pointer.split('/').slice(1);
-  return keys.map((token) => {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    return /^\d+$/.test(key) ? Number(key) : key;
-  });
+  return keysIn(pointer).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 }
 
 /**

@@ -73,14 +73,9 @@ class ReferenceTrial {
   constructor(
     private readonly wiring: Wiring,
     private readonly events: InputEvents,
-    {
-      constants,
-      silenced,
-      silencedWindows = [],
-      overrides = [],
-      connectionFactors: given,
-    }: SimulationOptions,
+    options: SimulationOptions,
   ) {
+    const { constants, silenced, silencedWindows = [], overrides = [], connectionFactors: given } = options;
     const { neuronCount } = wiring;
     this.v = new Float64Array(neuronCount);
     this.g = new Float64Array(neuronCount);

@@ -10,7 +10,6 @@ import {
   CURSOR_WORDS,
   cursorBytes,
   givenSteps,
-  layeredTrain,
   splitInputs,
   stimulatedBy,
   trainsWithCursors,
@@ -28,7 +27,15 @@ import {
   type Train,
 } from './protocol.js';
 import { courseOf, coursesOf, type RateCourse } from './rate-table.js';
-import { epochsIn, firstBlockOf, idWordsOf, type IdWords, type LayeredTrain, shareOf } from './trains.js';
+import {
+  epochsIn,
+  firstBlockOf,
+  idWordsOf,
+  type IdWords,
+  type LayeredTrain,
+  layeredTrain,
+  shareOf,
+} from './trains.js';
 
 /** The exports of kernel/kernel.ts, which documents the parameters. */
 interface Kernel {
@@ -53,12 +60,6 @@ const TABLE_HEAD_BYTES = 16;
 
 /** Passed if the kernel reads the words of ids itself. */
 const NO_ID = (): IdWords => [0, 0];
-
-/** The layers of a course, written in the kernel's memory. */
-interface WrittenTrain {
-  readonly layers: number;
-  readonly layerCount: number;
-}
 
 type NeuronId = (neuron: number) => string;
 
@@ -234,12 +235,12 @@ class Drawing {
     };
   }
 
-  /** Writes the layers that can have events in a segment, epoch by epoch. */
+  /** Writes the layers that can have events in a segment, epoch by epoch. @returns their address and number */
   #writeTrain(
     { layers, startStep, endStep }: LayeredTrain,
     { steps: changes, ratesHz: rates }: RateCourse,
     segment: Segment,
-  ): WrittenTrain {
+  ) {
     const start = Math.max(startStep, segment.startStep);
     const end = Math.min(endStep, segment.endStep);
     const [first, last] = [firstNotBelow(changes, start + 1) - 1, firstNotBelow(changes, end)];

@@ -3,18 +3,15 @@ import { intervalOf, WORD_RANGE } from './intervals.js';
 import { philox4x32 } from './philox.js';
 import { courseOf, type RateCourse } from './rate-table.js';
 import {
-  backgroundTrain,
   type Epoch,
   epochsIn,
   firstBlockOf,
   idWordsOf,
   type Layer,
-  type LayeredTrain,
+  layeredTrain,
   POISSON_LAYERS,
-  poissonTrain,
   shareOf,
   type Stream,
-  v1Train,
 } from './trains.js';
 
 /**
@@ -154,17 +151,6 @@ function stepsOf(
     }
   }
   return steps;
-}
-
-export function layeredTrain(train: Exclude<Train, GivenTrain>): LayeredTrain {
-  switch (train.kind) {
-    case 'v1':
-      return v1Train(train);
-    case 'poisson':
-      return poissonTrain(train);
-    case 'background':
-      return backgroundTrain(train);
-  }
 }
 
 export function givenSteps({ steps }: GivenTrain, index: number): Uint32Array {

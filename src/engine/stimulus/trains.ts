@@ -49,9 +49,10 @@ import {
   MAX_WHOLE_TRIAL_STEPS,
   STEPS_PER_MS,
   type BackgroundTrain,
+  type GivenTrain,
   type PoissonTrain,
   type RateTable,
-  type V1Train,
+  type Train,
 } from './protocol.js';
 
 const STEP_MS = 1 / STEPS_PER_MS;
@@ -125,18 +126,6 @@ export function firstBlockOf(layer: Layer, { number }: Epoch): number {
   return layer.firstBlock + number * 2 ** EPOCH_SHIFT;
 }
 
-/** The only layer has the rate of the highest intensity; so a higher intensity only adds events. */
-export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'>): LayeredTrain {
-  const intervals = intervalTable(chanceInStep(nominalRateHz * MAX_INTENSITY));
-  return {
-    layers: [{ intervals, fromHz: 0, toHz: MAX_INTENSITY, firstBlock: 0 }],
-    rateHz: intensity,
-    startStep: 0,
-    endStep: MAX_WHOLE_TRIAL_STEPS,
-    streamOf: (index) => ({ counter: [0, 0, PHILOX_STREAM.stimulus], key: [seed, index] }),
-  };
-}
-
 /**
  * The rates at which the layers end: the union of the first n layers has the n-th rate. Several layers keep the cost
  * proportional to the rate, because a train draws only the layers that begin below its rate.
@@ -169,24 +158,42 @@ function layersUpTo(ratesHz: readonly number[], guideBits?: number): readonly La
   );
 }
 
-export function poissonTrain({ name, seed, trial, ...train }: Omit<PoissonTrain, 'kind'>): LayeredTrain {
-  const word = nameWord(name);
-  return {
-    ...train,
-    layers: layersUpTo(POISSON_RATES_HZ),
-    streamOf: (_, idWords) => {
-      const [low, high] = idWords();
-      return { counter: [low, high, word], key: [seed, trial] };
-    },
-  };
+export function layeredTrain(train: Exclude<Train, GivenTrain>): LayeredTrain {
+  switch (train.kind) {
+    case 'v1': {
+      // The only layer has the rate of the highest intensity; so a higher intensity only adds events.
+      const intervals = intervalTable(chanceInStep(train.nominalRateHz * MAX_INTENSITY));
+      return {
+        layers: [{ intervals, fromHz: 0, toHz: MAX_INTENSITY, firstBlock: 0 }],
+        rateHz: train.intensity,
+        startStep: 0,
+        endStep: MAX_WHOLE_TRIAL_STEPS,
+        streamOf: (index) => ({ counter: [0, 0, PHILOX_STREAM.stimulus], key: [train.seed, index] }),
+      };
+    }
+    case 'poisson':
+      return seededTrain(train, layersUpTo(POISSON_RATES_HZ), nameWord(train.name));
+    case 'background':
+      return seededTrain(
+        train,
+        layersUpTo(BACKGROUND_RATES_HZ, BACKGROUND_GUIDE_BITS),
+        PHILOX_STREAM.background,
+      );
+  }
 }
 
-export function backgroundTrain({ seed, trial, ...train }: Omit<BackgroundTrain, 'kind'>): LayeredTrain {
-  return {
-    ...train,
-    layers: layersUpTo(BACKGROUND_RATES_HZ, BACKGROUND_GUIDE_BITS),
-    streamOf: (_, idWords) => ({ counter: [...idWords(), PHILOX_STREAM.background], key: [seed, trial] }),
+/** @param word distinguishes the random numbers of inputs */
+function seededTrain(
+  { rateHz, startStep, endStep, seed, trial }: PoissonTrain | BackgroundTrain,
+  layers: readonly Layer[],
+  word: number,
+): LayeredTrain {
+  const key = [seed, trial] as const;
+  const streamOf: LayeredTrain['streamOf'] = (_, idWords) => {
+    const [low, high] = idWords();
+    return { counter: [low, high, word], key };
   };
+  return { layers, rateHz, startStep, endStep, streamOf };
 }
 
 function chanceInStep(rateHz: number): number {

@@ -2,8 +2,14 @@
 import { NO_NEURONS } from '../../connectome/neuron-set.js';
 import { MAX_NEURONS, MAX_SYNAPSES_PER_CONNECTION, type Wiring } from '../../connectome/connectome.js';
 import { instantiated, viewOf } from '../../instantiated.js';
+import { mapped } from '../../mapped.js';
 import type { InputEvents } from '../../stimulus/input-events.js';
-import { MAX_SEGMENT_STEPS, MAX_WHOLE_TRIAL_STEPS, type NetworkConstants } from '../../stimulus/protocol.js';
+import {
+  MAX_SEGMENT_STEPS,
+  MAX_WHOLE_TRIAL_STEPS,
+  type NetworkConstants,
+  type SilencedWindow,
+} from '../../stimulus/protocol.js';
 import {
   MEMBRANE_DECAY,
   NETWORK,
@@ -33,7 +39,6 @@ import {
 } from './kernel-exports.js';
 import { OverriddenConnections } from './overridden-connections.js';
 import { Recorder } from './recorder.js';
-import { type Muting, mutingsOf } from './mutings.js';
 import { historyStepsOf } from './state-bytes.js';
 import { historyOf, type LoadedTrial, TrialState, writeHistory } from './trial-state.js';
 
@@ -62,7 +67,7 @@ export class KernelEngine implements SimulationEngine {
   #bytesAtRest!: number;
   #constants: NetworkConstants | undefined;
   /** The number of words that the kernel has room for. */
-  #room!: Words;
+  #room!: ReturnType<typeof countWords>;
   /** The trial in segments whose state is in the kernel; undefined if there is none. */
   #loaded: LoadedTrial | undefined;
 
@@ -187,7 +192,6 @@ export class KernelEngine implements SimulationEngine {
       inhibitoryScale !== 1 ||
       background.steps.length > 0 ||
       this.#overridden.delivers;
-    const mutings = mutingsOf(silencedWindows, silenced, this.wiring.neuronCount);
     const marks = this.#rows();
     for (const i of stimulated) marks[ROW_WORDS * i + ROW_MARKS]! |= STIMULATED;
     this.#countSpikes(silenced, false);
@@ -197,11 +201,11 @@ export class KernelEngine implements SimulationEngine {
       writeHistory(kernel, loaded!.history, firstStep);
       kernel.beginSegment(firstStep, durationSteps, steps.length, background.steps.length);
     }
-    const changes = this.#changesOf(mutings, delaySteps);
+    const changes = this.#changesOf(silencedWindows, silenced, delaySteps);
     const isWithinBudget = this.#run(options, firstStep ?? 0, isVaried, changes, recorder);
     const rows = this.#rows();
     for (const i of stimulated) rows[ROW_WORDS * i + ROW_MARKS]! &= ~STIMULATED;
-    for (const each of [silenced, ...mutings.map((muting) => muting.neurons)]) {
+    for (const each of [silenced, ...silencedWindows.map(({ neurons }) => neurons)]) {
       this.#countSpikes(each, true);
       this.#deliver(each, true);
     }
@@ -279,19 +283,28 @@ export class KernelEngine implements SimulationEngine {
   }
 
   /** Silencing has two halves: a spike is counted when it is fired, and delivered after the delay. */
-  #changesOf(mutings: readonly Muting[], delaySteps: number): RowChange[] {
-    return mutings
-      .flatMap(({ neurons, startStep, endStep }): RowChange[] => [
-        { step: startStep, apply: () => this.#countSpikes(neurons, false) },
-        { step: endStep, apply: () => this.#countSpikes(neurons, true) },
-        { step: startStep + delaySteps, apply: () => this.#deliver(neurons, false) },
-        { step: endStep + delaySteps, apply: () => this.#deliver(neurons, true) },
-      ])
-      .sort((a, b) => a.step - b.step);
+  #changesOf(windows: readonly SilencedWindow[], silenced: Uint32Array, delaySteps: number): RowChange[] {
+    const given = windows.filter(({ startStep, endStep }) => startStep < endStep);
+    const changesOfHalf = (delay: number, setActive: (neurons: Uint32Array, isActive: boolean) => void) => {
+      /** The number of windows that each neuron is in. It is never 0 for neurons that are always silenced. */
+      const windowsOf = new Uint32Array(this.wiring.neuronCount);
+      for (const neuron of silenced) windowsOf[neuron] = 1;
+      const entersFirst = (neuron: number) => windowsOf[neuron]!++ === 0;
+      const leavesLast = (neuron: number) => --windowsOf[neuron]! === 0;
+      return given.flatMap(({ neurons, startStep, endStep }): RowChange[] => [
+        { step: startStep + delay, apply: () => setActive(neurons.filter(entersFirst), false) },
+        { step: endStep + delay, apply: () => setActive(neurons.filter(leavesLast), true) },
+      ]);
+    };
+    if (given.length === 0) return [];
+    return [
+      ...changesOfHalf(0, (neurons, areCounted) => this.#countSpikes(neurons, areCounted)),
+      ...changesOfHalf(delaySteps, (neurons, areDelivered) => this.#deliver(neurons, areDelivered)),
+    ].sort((a, b) => a.step - b.step);
   }
 
   /** Determines whether the connections of neurons are counted when the neurons spike. */
-  #countSpikes(neurons: Muting['neurons'], areCounted: boolean): void {
+  #countSpikes(neurons: Uint32Array, areCounted: boolean): void {
     const rows = this.#rows();
     for (const i of neurons) {
       const count = areCounted ? connectionsOf(this.wiring, i) - this.#overridden.cutsOf(i) : 0;
@@ -300,7 +313,7 @@ export class KernelEngine implements SimulationEngine {
   }
 
   /** Determines whether arriving spikes of neurons are delivered. */
-  #deliver(neurons: Muting['neurons'], areDelivered: boolean): void {
+  #deliver(neurons: Uint32Array, areDelivered: boolean): void {
     const rows = this.#rows();
     // A row ends where the next one begins. If its end is its beginning, it is empty.
     for (const i of neurons) rows[ROW_WORDS * i + ROW_END] = rows[ROW_WORDS * (areDelivered ? i + 1 : i)]!;
@@ -349,29 +362,18 @@ export class KernelEngine implements SimulationEngine {
     try {
       const kernel = instantiated<Kernel>(this.module, 'the kernel');
       this.#made = { kernel, overridden: new OverriddenConnections(kernel, this.wiring) };
-      this.#layOut();
+      this.#constants = undefined;
+      this.#setConstants(DEFAULT_CONSTANTS);
+      const { neuronCount } = this.wiring;
+      this.#room = mapped(countWords(this.wiring), (count) => Math.ceil(this.share * count));
+      const { ofAll, ofLongestRow } = this.#room;
+      kernel.layOutNetwork(neuronCount, ofAll, ofLongestRow, MAX_WHOLE_TRIAL_STEPS, MAX_SEGMENT_STEPS);
       this.#writeWiring();
       this.#bytesAtRest = kernel.memory.buffer.byteLength;
     } catch (error) {
       this.#made = undefined;
       throw error;
     }
-  }
-
-  #layOut(): void {
-    const words = countWords(this.wiring);
-    const room = (count: number) => Math.ceil(this.share * count);
-    this.#room = { ofAll: room(words.ofAll), ofLongestRow: room(words.ofLongestRow) };
-    this.#constants = undefined;
-    this.#setConstants(DEFAULT_CONSTANTS);
-    const { ofAll, ofLongestRow } = this.#room;
-    this.#kernel.layOutNetwork(
-      this.wiring.neuronCount,
-      ofAll,
-      ofLongestRow,
-      MAX_WHOLE_TRIAL_STEPS,
-      MAX_SEGMENT_STEPS,
-    );
   }
 
   /** @returns whether the wiring fits. If not, the words beyond the room are not written */
@@ -414,14 +416,11 @@ function connectionsOf({ rowStart, signs }: Wiring, neuron: number): number {
   return signs[neuron] === 0 ? 0 : rowStart[neuron + 1]! - rowStart[neuron]!;
 }
 
-/** Numbers of words that the connections of a wiring need; each row has an even number of words. */
-interface Words {
-  readonly ofAll: number;
-  readonly ofLongestRow: number;
-}
-
-/** @throws RangeError if a connection has more synapses than a connectome may have */
-function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): Words {
+/**
+ * @returns the numbers of words that the connections of a wiring need; each row has an even number of words
+ * @throws RangeError if a connection has more synapses than a connectome may have
+ */
+function countWords({ neuronCount, rowStart, synapseCounts }: Wiring) {
   let count = 0;
   let longest = 0;
   for (let i = 0; i < neuronCount; i++) {

@@ -1,16 +1,5 @@
 import { CodedError } from '../../errors.js';
 
-export interface GpuAdapter {
-  /** Maker, model and driver, for people. */
-  readonly name: string;
-  /** A software adapter computes on the CPU. It is correct but slow, for tests. */
-  readonly isSoftware: boolean;
-  /** The size of the largest array that a kernel can bind. */
-  readonly largestArrayBytes: number;
-  /** The size of the largest readback. */
-  readonly largestBufferBytes: number;
-}
-
 /**
  * Finds the adapter for the kernels and sets this thread's `navigator`, in which gpu.js looks for it. The binding is
  * loaded only here, because loading it opens the Vulkan loader. package.json overrides the binding that gpu.js pins,
@@ -18,7 +7,7 @@ export interface GpuAdapter {
  * @throws CodedError GPU_UNAVAILABLE if there is no adapter, if there is only a software one and none is allowed, or if
  *   the binding does not run on this machine
  */
-export async function requestGpuAdapter({ allowSoftware = true } = {}): Promise<GpuAdapter> {
+export async function requestGpuAdapter({ allowSoftware = true } = {}) {
   let gpu: GPU;
   try {
     const { create } = await import('webgpu');
@@ -36,9 +25,13 @@ export async function requestGpuAdapter({ allowSoftware = true } = {}): Promise<
   Object.defineProperty(globalThis, 'navigator', { value: { gpu }, configurable: true, writable: true });
   const { vendor, architecture, device, description } = adapter.info;
   return {
+    /** Maker, model and driver, for people. */
     name: [vendor, architecture, device, description].filter(Boolean).join(', '),
+    /** A software adapter computes on the CPU. It is correct but slow, for tests. */
     isSoftware: adapter.info.isFallbackAdapter,
+    /** The size of the largest array that a kernel can bind. */
     largestArrayBytes: Math.min(adapter.limits.maxStorageBufferBindingSize, adapter.limits.maxBufferSize),
+    /** The size of the largest readback. */
     largestBufferBytes: adapter.limits.maxBufferSize,
   };
 }

@@ -466,8 +466,8 @@ export const nextStatuses = `function nextStatuses(statuses, states, arrivals) {
           if (refractory > 0.5) {
             refractory = refractory - 1;
           } else {
-            u = decayedLimbs(u, ${MEMBRANE.step.lossLimbs.join(', ')}, ${NO_LIMBS});
-            h = decayedLimbs(h, ${SYNAPSE.step.lossLimbs.join(', ')}, ${NO_LIMBS});
+            u = decayedLimbs(u, ${toLimbs(MEMBRANE.stepLoss).join(', ')}, ${NO_LIMBS});
+            h = decayedLimbs(h, ${toLimbs(SYNAPSE.stepLoss).join(', ')}, ${NO_LIMBS});
             const above = aboveThreshold(u, h, ${toLimbs(THRESHOLD_UNITS).join(', ')});
             if (Math.abs(above) < ${MARGIN_UNITS}) {
               flag = 1;

@@ -50,7 +50,7 @@ export const THRESHOLD_UNITS =
   (microvolts(THRESHOLD_ABOVE_REST_MV) * SYNAPSES_PER_MEMBRANE_SYNAPSE * UNITS_PER_SYNAPSE) /
   microvolts(SYNAPSE_MV);
 
-const DECAY_BITS = 48n;
+const LOSS_BITS = 48n;
 
 /** The precision of the decays while they are computed, far finer than the 2^-48 of the result. */
 const SERIES_BITS = 300n;
@@ -79,36 +79,11 @@ export const WINDOW_STEPS = DELAY_STEPS;
 /** The precision of the decays of arriving input: coarse enough to need only the four highest columns. */
 const ARRIVAL_BITS = 44n;
 
-/** The decay over one step, or over several. */
-export interface Decay {
-  /** round((1 - decay) * 2^48) */
-  readonly lossUnits: bigint;
-  /** The same as limbs, each from -2048 to 2047. */
-  readonly lossLimbs: Limbs;
-  /** 1 - decay, to the precision of a double. */
-  readonly loss: number;
-  /** |lossUnits / 2^48 - (1 - decay)| * 2^48, at most 0.5. */
-  readonly lossError: number;
-}
-
-function decayOf(tauMs: number, steps: number): Decay {
-  const stepsPerTau = BigInt(Math.round(tauMs / NETWORK.stepMs.value));
-  const loss = ONE - exponentialOfMinus(BigInt(steps), stepsPerTau);
-  const shift = SERIES_BITS - DECAY_BITS;
-  const lossUnits = shifted(loss, shift);
-  const difference = loss - (lossUnits << shift);
-  return {
-    lossUnits,
-    lossLimbs: toLimbs(lossUnits),
-    loss: Number(loss >> (SERIES_BITS - 60n)) / 2 ** 60,
-    lossError: Math.abs(Number(difference >> (shift - 60n)) / 2 ** 60),
-  };
-}
-
 /** The decay of a variable over a step and over a window. */
 export interface WindowDecay {
-  readonly step: Decay;
-  readonly window: Decay;
+  /** round((1 - decay) * 2^48) of a step and of a window. */
+  readonly stepLoss: bigint;
+  readonly windowLoss: bigint;
   /**
    * round(decay^k * 2^44) for input that arrives in each step of the window: k is 17 for the first step, 0 for the
    * last.
@@ -118,11 +93,13 @@ export interface WindowDecay {
 
 function windowDecayOf(tauMs: number): WindowDecay {
   const stepsPerTau = BigInt(Math.round(tauMs / NETWORK.stepMs.value));
+  const decayOver = (steps: number) => exponentialOfMinus(BigInt(steps), stepsPerTau);
+  const lossOver = (steps: number) => shifted(ONE - decayOver(steps), SERIES_BITS - LOSS_BITS);
   return {
-    step: decayOf(tauMs, 1),
-    window: decayOf(tauMs, WINDOW_STEPS),
+    stepLoss: lossOver(1),
+    windowLoss: lossOver(WINDOW_STEPS),
     arrivalUnits: Array.from({ length: WINDOW_STEPS }, (_, step) =>
-      shifted(exponentialOfMinus(BigInt(WINDOW_STEPS - 1 - step), stepsPerTau), SERIES_BITS - ARRIVAL_BITS),
+      shifted(decayOver(WINDOW_STEPS - 1 - step), SERIES_BITS - ARRIVAL_BITS),
     ),
   };
 }

@@ -63,32 +63,14 @@ function floatsOf(neuronCount: number, incoming: IncomingConnections, shape: Pip
 }
 
 /** For u, then for h, in limbs: the loss in a window, the loss in a step, and the decay of input from each step. */
-const DECAY_TABLE = [MEMBRANE, SYNAPSE].flatMap(({ window, step, arrivalUnits }) => [
-  ...window.lossLimbs,
-  ...step.lossLimbs,
-  ...arrivalUnits.flatMap(toLimbs),
-]);
+const DECAY_TABLE = [MEMBRANE, SYNAPSE].flatMap(({ windowLoss, stepLoss, arrivalUnits }) =>
+  [windowLoss, stepLoss, ...arrivalUnits].flatMap(toLimbs),
+);
 
 /** Joins all small tables, because a kernel may have at most 8 arrays. */
 function tablesOf({ firstGroup, firstChunk, groupOfChunk, groupsOfChunk }: IncomingConnections) {
   const tables = [firstGroup, firstChunk, groupOfChunk, groupsOfChunk, DECAY_TABLE];
   return Float32Array.from(tables.flatMap((table) => Array.from(table)));
-}
-
-/** The result of a pipeline; kernels.ts describes the numbers. */
-export interface PipelineResult {
-  readonly backend: string | null;
-  readonly fallbackReason: string | null;
-  readonly lists: BatchLists;
-  /** The statuses and states at the end; undefined without `withState`. */
-  readonly statuses: Float32Array | undefined;
-  readonly states: Float32Array | undefined;
-}
-
-export interface WindowPipeline {
-  /** @param tables must be made for the same shape */
-  run(tables: BatchTables): Promise<PipelineResult>;
-  destroy(): Promise<void>;
 }
 
 /**
@@ -101,7 +83,7 @@ export function windowPipeline(
   neuronCount: number,
   incoming: IncomingConnections,
   shape: PipelineShape,
-): WindowPipeline {
+) {
   const { width, windows, withState } = shape;
   const kernelsOfWindow = recordableKernels(gpu, neuronCount, incoming, shape);
   const { rest, restState, findArrivals, advanceStatuses, advanceStates } = kernelsOfWindow;
@@ -125,7 +107,8 @@ export function windowPipeline(
   });
 
   return {
-    async run({ silenced, inputs }) {
+    /** @param tables must be made for the same shape. kernels.ts describes the numbers of the result */
+    async run({ silenced, inputs }: BatchTables) {
       const size = [slotsOf(shape), inputRows(shape)] as [number, number];
       const table = new Input(inputs as unknown as number[], size);
       const results = (await pipeline(silenced, table)) as Float32Array<ArrayBuffer>[];
@@ -137,7 +120,8 @@ export function windowPipeline(
           slots: shape.spikes,
           windows: results.slice(0, windows),
           unflagged: results[windows]!,
-        },
+        } satisfies BatchLists,
+        // Undefined without `withState`.
         statuses: results[windows + 1],
         states: results[windows + 2],
       };
@@ -145,6 +129,9 @@ export function windowPipeline(
     destroy: () => pipeline.destroy(),
   };
 }
+
+export type WindowPipeline = ReturnType<typeof windowPipeline>;
+export type PipelineResult = Awaited<ReturnType<WindowPipeline['run']>>;
 
 /** The kernels of a window, with the wiring and the shape as constants. */
 function recordableKernels(

@@ -39,21 +39,24 @@
  */
 import { MARGIN, STEPS_BETWEEN_REVIEWS, computeFactors, computePartFactors, shrinkState } from './factors';
 import {
-  BackgroundEvent,
   Entry,
+  Events,
   Factors,
-  InputEvent,
   Neuron,
   OverrideRow,
   Row,
-  Sample,
   Spike,
   StepSpikes,
   Visit,
+  backgroundNeurons,
+  backgroundSteps,
   candidates,
+  eventNeurons,
+  eventSteps,
   neuronCount,
   recordedNeurons,
   reserveSpikes,
+  samples,
   sentinel,
   spikingNeurons,
   waitingNeurons,
@@ -193,10 +196,10 @@ function beginSteps(step: u32, events: u32, backgroundEvents: u32): void {
   stepCount = step;
   eventCount = events;
   nextEvent = 0;
-  InputEvent.endAfter(events);
+  Events.endAfter(eventSteps, events);
   backgroundCount = backgroundEvents;
   nextBackground = 0;
-  BackgroundEvent.endAfter(backgroundEvents);
+  Events.endAfter(backgroundSteps, backgroundEvents);
 }
 
 /**
@@ -224,13 +227,13 @@ export function sample(firstNeuron: u32, neurons: u32, firstSample: u32): void {
   const factors = Factors.of(stepCount - 1);
   let recorded = Entry.at(recordedNeurons, firstNeuron);
   const end = recorded.plus(neurons);
-  let sample = Sample.at(firstSample);
+  let sample = samples + <usize>firstSample * sizeof<f64>();
   for (; recorded.plus(1).isBefore(end); recorded = recorded.plus(2)) {
-    sample.ofBoth = Membrane.mvOf(recorded.neuron, recorded.plus(1).neuron, factors);
-    sample = sample.plus(2);
+    v128.store(sample, Membrane.mvOf(recorded.neuron, recorded.plus(1).neuron, factors));
+    sample += 2 * sizeof<f64>();
   }
   if (recorded.isBefore(end))
-    sample.mv = f64x2.extract_lane(Membrane.mvOf(recorded.neuron, recorded.neuron, factors), 0);
+    store<f64>(sample, f64x2.extract_lane(Membrane.mvOf(recorded.neuron, recorded.neuron, factors), 0));
 }
 
 /**
@@ -321,18 +324,8 @@ class Steps {
         Delivery.excite(arriving.begin, arriving.firstInhibitory, factors, isVaried);
         Delivery.inhibit(arriving.firstInhibitory, arriving.end, factors, isVaried);
         if (isVaried && areOverridden) {
-          Delivery.deliverOverridden(
-            arriving.begin,
-            arriving.firstInhibitory,
-            f64x2.mul(factors.uhOfSynapse, excitatoryScale),
-            factors,
-          );
-          Delivery.deliverOverridden(
-            arriving.firstInhibitory,
-            arriving.end,
-            f64x2.mul(factors.uhOfSynapse, inhibitoryScale),
-            factors,
-          );
+          Delivery.deliverOverridden(arriving.begin, arriving.firstInhibitory, factors, excitatoryScale);
+          Delivery.deliverOverridden(arriving.firstInhibitory, arriving.end, factors, inhibitoryScale);
         }
         delivered += arriving.connectionCount;
       }
@@ -458,6 +451,25 @@ function highOf(a: v128, b: v128): v128 {
 }
 
 class Delivery {
+  /**
+   * Delivers to both targets of a pair, and lists those with enough u after the candidates.
+   * @returns the end of the candidates
+   */
+  @inline
+  static toBoth<P>(pair: P, uhOfSynapse: v128, leastUh: v128, candidate: Entry): Entry {
+    const synapses = pair.signedSynapses;
+    const first = pair.firstTarget;
+    const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
+    first.uh = uhOfFirst;
+    const second = pair.secondTarget;
+    const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
+    second.uh = uhOfSecond;
+    candidate.neuron = first;
+    const next = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
+    next.neuron = second;
+    return next.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
+  }
+
   /** Delivers excitatory spikes. Every target with enough u becomes a candidate. */
   @inline
   static excite(firstSpike: u32, endSpike: u32, factors: Factors, isVaried: bool): void {
@@ -476,17 +488,7 @@ class Delivery {
       row = Row.of(spike.neuron);
       row.begin.fetch();
       for (let pair = begin; pair != end; pair = pair.next) {
-        const synapses = pair.signedSynapses;
-        const first = pair.firstTarget;
-        const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
-        first.uh = uhOfFirst;
-        const second = pair.secondTarget;
-        const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
-        second.uh = uhOfSecond;
-        candidate.neuron = first;
-        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
-        candidate.neuron = second;
-        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
+        candidate = Delivery.toBoth(pair, uhOfSynapse, leastUh, candidate);
       }
       if (limit.isBefore(candidate)) {
         isListIncomplete = true;
@@ -524,7 +526,8 @@ class Delivery {
    * u becomes a candidate. The words of these connections in the ordinary rows have no synapses.
    */
   @inline
-  static deliverOverridden(firstSpike: u32, endSpike: u32, uhOfSynapse: v128, factors: Factors): void {
+  static deliverOverridden(firstSpike: u32, endSpike: u32, factors: Factors, scale: v128): void {
+    const uhOfSynapse = f64x2.mul(factors.uhOfSynapse, scale);
     const leastUh = f64x2.replace_lane(f64x2.splat(Infinity), 0, factors.leastU);
     const limit = Entry.at(candidates, neuronCount);
     let candidate = Entry.at(candidates, candidateCount);
@@ -533,17 +536,7 @@ class Delivery {
       const row = OverrideRow.of(spike.neuron);
       const end = row.end;
       for (let pair = row.begin; pair != end; pair = pair.next) {
-        const synapses = pair.signedSynapses;
-        const first = pair.firstTarget;
-        const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
-        first.uh = uhOfFirst;
-        const second = pair.secondTarget;
-        const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
-        second.uh = uhOfSecond;
-        candidate.neuron = first;
-        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
-        candidate.neuron = second;
-        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
+        candidate = Delivery.toBoth(pair, uhOfSynapse, leastUh, candidate);
       }
       if (limit.isBefore(candidate)) {
         isListIncomplete = true;
@@ -563,8 +556,8 @@ class Delivery {
     let candidate = Entry.at(candidates, candidateCount);
     let previous = sentinel;
     let q = nextEvent;
-    for (; InputEvent.stepOf(q) == step; q++) {
-      const neuron = InputEvent.neuronOf(q);
+    for (; Events.stepOf(eventSteps, q) == step; q++) {
+      const neuron = Events.neuronOf(eventNeurons, q);
       candidate.neuron = neuron;
       // Events of one neuron are adjacent, so each neuron becomes a candidate at most once.
       candidate = candidate.plus(<u32>(neuron != previous));
@@ -581,8 +574,8 @@ class Delivery {
     const uOfEvent = backgroundMv / f64x2.extract_lane(factors.mvOfUh, 0);
     let candidate = Entry.at(candidates, candidateCount);
     let q = nextBackground;
-    for (; BackgroundEvent.stepOf(q) == step; q++) {
-      const neuron = BackgroundEvent.neuronOf(q);
+    for (; Events.stepOf(backgroundSteps, q) == step; q++) {
+      const neuron = Events.neuronOf(backgroundNeurons, q);
       candidate.neuron = neuron;
       candidate = candidate.plus(1);
       neuron.u += uOfEvent;
@@ -614,7 +607,7 @@ class Spiking {
       const row = Row.of(neuron);
       const isExcitatory: u32 = row.isExcitatory;
       excitatory.record(neuron, step);
-      inhibitory.previous.record(neuron, step);
+      inhibitory.plus(-1).record(neuron, step);
       excitatory = excitatory.plus(isExcitatory);
       inhibitory = inhibitory.plus(isExcitatory - 1);
       neuron.reset(row.isStimulated);

@@ -5,11 +5,11 @@
  * The classes are views of this memory: a reference is an address, and a field is a load or store at a constant offset.
  * Nothing is allocated. Rows, lists and connections refer to neurons by address, so inner loops compute no addresses.
  */
+import { reach } from '../../stimulus/kernel/common';
 
 /** log2 of the bytes of a cache line. Sections are aligned to it. */
 export const LINE_SHIFT: usize = 6;
 export const CACHE_LINE_BYTES: usize = 1 << LINE_SHIFT;
-const PAGE_BYTES: usize = 65536;
 
 /** The raster is sorted by neuron in two digits of this many bits. */
 export const DIGIT_BITS: u32 = 9;
@@ -59,6 +59,7 @@ let sortedSpikes: usize;
 /** Read by the host. */
 export let rasterSteps: usize;
 export let rasterNeurons: usize;
+/** Doubles, in mV. */
 export let samples: usize;
 
 export let neuronCount: u32;
@@ -120,7 +121,7 @@ export function layOutOverrides(pairs: u32): void {
   layoutEnd = endOfNetwork;
   overridden = section(<usize>pairs * offsetof<OverriddenPair>());
   endOfOverrides = layoutEnd;
-  reserve(layoutEnd);
+  reach(layoutEnd);
 }
 
 /** Lays out one trial or segment. The spikes come last, because their number is not yet known. */
@@ -137,17 +138,10 @@ export function layOutTrial(
   backgroundSteps = section((<usize>backgroundCount + 1) * sizeof<u16>());
   backgroundNeurons = section(<usize>backgroundCount * sizeof<u32>());
   recordedNeurons = section(<usize>recordedCount * offsetof<Entry>());
-  samples = section(<usize>sampleCount * offsetof<Sample>());
+  samples = section(<usize>sampleCount * sizeof<f64>());
   stepSpikes = section((<usize>stepCount + 1) * offsetof<StepSpikes>());
   spikes = layoutEnd;
-  reserve(spikes);
-}
-
-/** Grows memory so that it ends at this address or later; traps if that is impossible. */
-function reserve(end: usize): void {
-  const pages = <i32>((end + PAGE_BYTES - 1) / PAGE_BYTES);
-  const missing = pages - memory.size();
-  if (missing > 0 && memory.grow(missing) < 0) unreachable();
+  reach(spikes);
 }
 
 /** u and h after a spike. Minus infinity stays the same if input is added, so the input is lost. */
@@ -425,11 +419,6 @@ export class Spike {
   }
 
   @inline
-  get previous(): Spike {
-    return this.plus(-1);
-  }
-
-  @inline
   get neuron(): Neuron {
     return changetype<Neuron>(<usize>this.word);
   }
@@ -447,7 +436,7 @@ export class Spike {
 
 /** Reserves memory for a total number of spikes. */
 export function reserveSpikes(count: u32): void {
-  reserve(spikes + <usize>count * offsetof<Spike>());
+  reach(spikes + <usize>count * offsetof<Spike>());
 }
 
 /** Lays out the raster, and the list that sorting needs, after the spikes. Call it when their number is known. */
@@ -457,7 +446,7 @@ export function layOutRaster(endSpike: u32, spikeCount: u32): void {
   sortedSpikes = section(<usize>spikeCount * offsetof<Spike>());
   rasterSteps = section(<usize>spikeCount * sizeof<u16>());
   rasterNeurons = section(<usize>spikeCount * sizeof<u32>());
-  reserve(layoutEnd);
+  reach(layoutEnd);
 }
 
 /** A neuron in a list of neurons, such as candidates. */
@@ -486,63 +475,22 @@ export class Entry {
   }
 }
 
-/** Input event q of the trial. */
-@unmanaged
-export class InputEvent {
+/** Events of a trial: input events, or background events. */
+export class Events {
   /** Writes a step after the last event that no trial reaches, so loops need no other end. */
-  static endAfter(eventCount: u32): void {
-    store<u16>(eventSteps + ((<usize>eventCount) << 1), u16.MAX_VALUE);
+  @inline
+  static endAfter(steps: usize, eventCount: u32): void {
+    store<u16>(steps + ((<usize>eventCount) << 1), u16.MAX_VALUE);
   }
 
   @inline
-  static stepOf(q: u32): u32 {
-    return load<u16>(eventSteps + ((<usize>q) << 1));
+  static stepOf(steps: usize, q: u32): u32 {
+    return load<u16>(steps + ((<usize>q) << 1));
   }
 
   @inline
-  static neuronOf(q: u32): Neuron {
-    return Neuron.at(load<u32>(eventNeurons + ((<usize>q) << 2)));
-  }
-}
-
-/** Background event q of the trial. */
-@unmanaged
-export class BackgroundEvent {
-  /** Like InputEvent.endAfter. */
-  static endAfter(eventCount: u32): void {
-    store<u16>(backgroundSteps + ((<usize>eventCount) << 1), u16.MAX_VALUE);
-  }
-
-  @inline
-  static stepOf(q: u32): u32 {
-    return load<u16>(backgroundSteps + ((<usize>q) << 1));
-  }
-
-  @inline
-  static neuronOf(q: u32): Neuron {
-    return Neuron.at(load<u32>(backgroundNeurons + ((<usize>q) << 2)));
-  }
-}
-
-/** A sample of a membrane, in mV. */
-@unmanaged
-export class Sample {
-  mv: f64;
-
-  @inline
-  static at(index: u32): Sample {
-    return changetype<Sample>(samples + <usize>index * offsetof<Sample>());
-  }
-
-  @inline
-  plus(count: u32): Sample {
-    return changetype<Sample>(changetype<usize>(this) + <usize>count * offsetof<Sample>());
-  }
-
-  /** This sample and the next one. */
-  @inline
-  set ofBoth(mv: v128) {
-    v128.store(changetype<usize>(this), mv);
+  static neuronOf(neurons: usize, q: u32): Neuron {
+    return Neuron.at(load<u32>(neurons + ((<usize>q) << 2)));
   }
 }
 

@@ -6,15 +6,16 @@
  * Invariant between segments: every neuron that is not at rest is in a marked line, unless a segment was interrupted.
  */
 import {
-  BackgroundEvent,
   CACHE_LINE_BYTES,
   Entry,
-  InputEvent,
+  Events,
   LINE_SHIFT,
   NEURONS,
   Neuron,
   Row,
   Spike,
+  backgroundNeurons,
+  eventNeurons,
   marks,
   neuronCount,
   reachedNeurons,
@@ -87,8 +88,8 @@ export function putToRest(spikedCount: u32, eventCount: u32, backgroundCount: u3
     clearNeurons();
   } else {
     const endOfSpiked = Entry.at(spikingNeurons, spikedCount);
-    for (let q: u32 = 0; q < eventCount; q++) InputEvent.neuronOf(q).rest();
-    for (let q: u32 = 0; q < backgroundCount; q++) BackgroundEvent.neuronOf(q).rest();
+    for (let q: u32 = 0; q < eventCount; q++) Events.neuronOf(eventNeurons, q).rest();
+    for (let q: u32 = 0; q < backgroundCount; q++) Events.neuronOf(backgroundNeurons, q).rest();
     for (let spiked = Entry.at(spikingNeurons, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
       spiked.neuron.rest();
       const row = Row.of(spiked.neuron);
@@ -126,8 +127,8 @@ export function markReached(spikedCount: u32, firstSpike: u32, eventCount: u32, 
     markTargets(spiked.neuron);
   }
   for (let spike = Spike.at(0); spike != endOfEarlier; spike = spike.next) markTargets(spike.neuron);
-  for (let q: u32 = 0; q < eventCount; q++) Line.mark(InputEvent.neuronOf(q));
-  for (let q: u32 = 0; q < backgroundCount; q++) Line.mark(BackgroundEvent.neuronOf(q));
+  for (let q: u32 = 0; q < eventCount; q++) Line.mark(Events.neuronOf(eventNeurons, q));
+  for (let q: u32 = 0; q < backgroundCount; q++) Line.mark(Events.neuronOf(backgroundNeurons, q));
 }
 
 function connectionsOfSpiked(spikedCount: u32): u32 {

@@ -10,15 +10,8 @@
  * 5. drawnEvents: the events in the order of the trains;
  * 6. eventSteps and eventNeurons: the same events, sorted by step.
  */
-const PAGE_BYTES: usize = 65536;
-const ALIGNMENT: usize = 16;
+import { ALIGNMENT, aligned, MULTIPLIER_0, MULTIPLIER_1, reach, ROUNDS, WEYL_0, WEYL_1 } from './common';
 
-// The constants of philox.ts.
-const MULTIPLIER_0: u64 = 0xd2511f53;
-const MULTIPLIER_1: u64 = 0xcd9e8d57;
-const WEYL_0: u32 = 0x9e3779b9;
-const WEYL_1: u32 = 0xbb67ae85;
-const ROUNDS: u32 = 10;
 /** The largest random word plus one. */
 const WORD_RANGE: f64 = 4294967296;
 /** Sparse trains that are drawn together; a multiple of four. */
@@ -457,15 +450,4 @@ export function endTrial(): u32 {
     store<u32>(eventNeurons + ((<usize>at) << 2), load<u32>(drawn, 4));
   }
   return eventCount;
-}
-
-function aligned(address: usize): usize {
-  return (address + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
-}
-
-/** Grows memory so that it ends at this address or later; traps if that is impossible. */
-function reach(end: usize): void {
-  const pages = <i32>((end + PAGE_BYTES - 1) / PAGE_BYTES);
-  const missing = pages - memory.size();
-  if (missing > 0 && memory.grow(missing) < 0) unreachable();
 }

@@ -3,20 +3,23 @@
  * lower bits are its target, the upper bits its synapses. While connections move, neurons are numbered in the order of
  * their ids. Before and after, they have the connectome's order.
  */
-const PAGE_BYTES: usize = 65536;
-const ALIGNMENT: usize = 16;
+import {
+  ALIGNMENT,
+  aligned,
+  MULTIPLIER_0,
+  MULTIPLIER_1,
+  reach,
+  ROUNDS,
+  WEYL_0,
+  WEYL_1,
+} from '../../../stimulus/kernel/common';
 
 // The constants of connectome.ts.
 const TARGET_BITS: u32 = 18;
 const TARGET_MASK: u32 = (1 << TARGET_BITS) - 1;
 const MAX_SYNAPSES: f64 = 8191;
 
-// The constants of philox.ts.
-const MULTIPLIER_0: u32 = 0xd2511f53;
-const MULTIPLIER_1: u32 = 0xcd9e8d57;
-const WEYL_0: u32 = 0x9e3779b9;
-const WEYL_1: u32 = 0xbb67ae85;
-const ROUNDS: u32 = 10;
+// The streams of philox.ts.
 const SHUFFLE_STREAM: u32 = 3;
 const JITTER_STREAM: u32 = 5;
 
@@ -382,8 +385,8 @@ function draw(counter0: v128, counter1: v128, stream: u32): void {
   let c3 = i32x4.splat(stream);
   let k0 = seed;
   let k1 = shuffleNumber;
-  const multiplier0 = i32x4.splat(MULTIPLIER_0);
-  const multiplier1 = i32x4.splat(MULTIPLIER_1);
+  const multiplier0 = i32x4.splat(<u32>MULTIPLIER_0);
+  const multiplier1 = i32x4.splat(<u32>MULTIPLIER_1);
   for (let round: u32 = 0; round < ROUNDS; round++) {
     const first0 = i64x2.extmul_low_i32x4_u(multiplier0, c0);
     const second0 = i64x2.extmul_high_i32x4_u(multiplier0, c0);
@@ -443,15 +446,4 @@ function wordAt(list: usize, at: u32): u32 {
 
 function setWord(list: usize, at: u32, word: u32): void {
   store<u32>(list + ((<usize>at) << 2), word);
-}
-
-function aligned(address: usize): usize {
-  return (address + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
-}
-
-/** Grows memory so that it ends at this address or later; traps if that is impossible. */
-function reach(end: usize): void {
-  const pages = <i32>((end + PAGE_BYTES - 1) / PAGE_BYTES);
-  const missing = pages - memory.size();
-  if (missing > 0 && memory.grow(missing) < 0) unreachable();
 }
