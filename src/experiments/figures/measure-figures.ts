@@ -34,7 +34,7 @@ import {
   valueOf,
   withoutSilent,
 } from './measured-entries.js';
-import { barsPanel, curvesPanel, type Bar, type Series } from './panels.js';
+import { barsPanel, curvesPanel, meanBar, type Bar, type Series } from './panels.js';
 import { screenFigures } from './screen-figure.js';
 
 const MAX_BARS = 40;
@@ -147,10 +147,10 @@ function groupsFigure(measure: Measured): FigureKind {
       const entries = shown.flat();
       const maxTrials = max(entries, (entry) => (entry.isOfControls ? 0 : count(entry.value!.trials))) ?? 0;
       const bars = entries.map((entry): Bar => {
-        const { mean, sd, trials } = entry.value!;
-        const values = trials.filter((each) => each !== null);
-        const n = values.length === maxTrials && !entry.isOfControls ? {} : { n: values.length };
-        return { label: nameOf(entry.report, entry), mean, sd, trials: values, ...n };
+        const rings = entry.value!.trials.filter((each) => each !== null);
+        const n = rings.length === maxTrials && !entry.isOfControls ? undefined : rings.length;
+        const name = nameOf(entry.report, entry);
+        return { ...meanBar(name, entry.value!, measure.unit, n), rings, paint: 0 };
       });
       const label = `${measure.label} (${measure.unit})`;
       const legend: LegendEntry[] = [
@@ -165,7 +165,7 @@ function groupsFigure(measure: Measured): FigureKind {
       const which = `${measure.lowest ?? 'most active'}${measure.reports.length > 1 ? ' of each report' : ''}`;
       return {
         label: `${label}; the table has the numbers.`,
-        sections: [wide([barsPanel('', bars, undefined, label, measure.unit, legend)])],
+        sections: [wide([barsPanel('', bars, label, [0, 1], legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation; each ring is a trial.',
           hasControls(measure, findings) && `${CONTROLS_NOTE} Each of their rings is a control.`,
