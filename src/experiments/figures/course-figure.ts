@@ -12,16 +12,7 @@ import {
   type FoundCondition,
   sentences,
 } from './figure-kind.js';
-import {
-  counted,
-  DASHES,
-  legendOfLines,
-  type Mark,
-  MAX_SERIES,
-  type Panel,
-  rounded,
-  type Section,
-} from './figure.js';
+import { counted, DASHES, legendOfLines, type Mark, MAX_SERIES, type Panel, rounded } from './figure.js';
 import { groupsIn, highestFirst, MAX_ROWS, seriesName } from './measured-entries.js';
 import { withStimulus } from './stimulus-panel.js';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
@@ -31,13 +22,8 @@ const COURSE_PX = 190;
 /** Maximum number of bins that are drawn one by one. More could not be told apart. */
 const MAX_BINS = 2000;
 
-interface Course {
-  readonly label: string;
-  /** The mean in each bin. */
-  readonly bins: readonly number[];
-  /** The end of the last bin, which may be shorter than the others. */
-  readonly endMs: number;
-}
+/** A line of the figure. */
+type Course = ReturnType<typeof linesOf>['lines'][number];
 
 /** @param course that of the kind of report */
 export function courseFigure(course: TimeCourse): FigureKind {
@@ -53,11 +39,11 @@ export function courseFigure(course: TimeCourse): FigureKind {
         for (const [report, document] of reportsIn(findings.head.experiment)) {
           const { lines, binCount } = linesOf(report, course, findings, MAX_ROWS);
           all += binCount;
-          for (const { bins, endMs, ...line } of lines) {
+          for (const { condition, group, bins, endMs } of lines) {
             for (const [bin, mean] of bins.slice(0, MAX_ROWS - shown.length).entries()) {
               const fromMs = startOfBin(document, bin, endMs);
               const toMs = startOfBin(document, bin + 1, endMs);
-              shown.push({ ...line, fromMs, toMs, mean });
+              shown.push({ report, condition, group, fromMs, toMs, mean });
             }
           }
         }
@@ -67,20 +53,21 @@ export function courseFigure(course: TimeCourse): FigureKind {
     draw(findings) {
       const { experiment } = findings.head;
       const reports = reportsIn(experiment);
-      let isCut = false;
-      const sections = reports.flatMap(([report, document]): Section[] => {
-        const { lines, lineCount } = linesOf(report, course, findings, MAX_SERIES);
-        const shown = lines.map((line): Course => ({ label: seriesName(line, []), ...line }));
-        isCut ||= lineCount > shown.length;
-        if (shown.length === 0) return [];
-        const title = `${report} (${course.unit})`;
-        const panel = coursePanel(title, document, shown, experiment.trials, course.unit);
-        return [withStimulus([panel], experiment, findings.conditions[0]!)];
-      });
-      if (sections.length === 0) return undefined;
+      const titleOf = (report: string) => `${report} (${course.unit})`;
+      const drawn = reports
+        .map(([report]) => ({ title: titleOf(report), ...linesOf(report, course, findings, MAX_SERIES) }))
+        .filter(({ lines }) => lines.length > 0);
+      if (drawn.length === 0) return undefined;
+      const isCut = drawn.some(({ lines, lineCount }) => lineCount > lines.length);
       return {
-        label: `${reports.map(([report]) => `${report} (${course.unit})`).join(', ')} over time, with the stimulation; the table has the numbers.`,
-        sections,
+        label: `${reports.map(([report]) => titleOf(report)).join(', ')} over time, with the stimulation; the table has the numbers.`,
+        sections: drawn.map(({ title, lines }) =>
+          withStimulus(
+            [coursePanel(title, lines, experiment, course.unit)],
+            experiment,
+            findings.conditions[0]!,
+          ),
+        ),
         note: sentences(
           course.note,
           Object.keys(experiment.inputs).length > 0 &&
@@ -106,18 +93,21 @@ function linesOf(report: string, course: TimeCourse, { head, conditions, typeOf 
   const lines = shown.map((at) => {
     const group = withType(groups[at]!, typeOf);
     const condition = conditionOf[at]!;
-    return { report, condition, group, bins: binsOf[at]!, endMs: endOf(condition) };
+    const label = seriesName({ group, condition }, []);
+    /** The last bin may be shorter than the others. */
+    const endMs = endOf(condition);
+    return { report, condition, group, label, bins: binsOf[at]!, endMs };
   });
   return { lines, lineCount: all.length, binCount: sum(binsOf, ({ length }) => length) };
 }
 
 function coursePanel(
   title: string,
-  document: ReportDocument,
   shown: readonly Course[],
-  trials: number,
+  { reports, trials }: ExperimentDocument,
   unit: string,
 ): Panel {
+  const document = reports[shown[0]!.report]!;
   const { start_ms: startMs, bin_ms: binMs = 1 } = document;
   const most = max(shown, ({ bins }) => bins.length)!;
   const endMs = max(shown, (course) => course.endMs)!;

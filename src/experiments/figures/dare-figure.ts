@@ -2,7 +2,7 @@
 import type { Figure, Panel } from './figure.js';
 import { drawFigure } from './draw.js';
 import { PAPER } from './palette.js';
-import { ROW_PX } from './panels.js';
+import { type Bar, barsPanel } from './panels.js';
 import { element, svgText } from './svg.js';
 
 /** Size that sites show beside a link. */
@@ -53,17 +53,9 @@ export function darePicture({ stimulus, types, model, intact, lesioned }: DarePi
 }
 
 function panelOf(title: string, ids: readonly string[], drives: Drives, paint: number): Panel {
-  return {
-    title,
-    height: Math.max(1, ids.length) * ROW_PX,
-    x: { label: 'Drive', domain: [0, 1], hasGrid: true },
-    y: { label: '', bands: ids.map((id) => ({ label: id, note: Math.abs(drives[id]!).toFixed(2) })) },
-    marks: ids.map((id, row) => ({
-      mark: 'rect',
-      name: 'bar',
-      x: [0, Math.abs(drives[id]!)],
-      y: [row + 0.18, row + 0.82],
-      paint,
-    })),
-  };
+  const bars = ids.map((id): Bar => {
+    const drive = Math.abs(drives[id]!);
+    return { label: id, note: drive.toFixed(2), ends: [0, drive], paint };
+  });
+  return barsPanel(title, bars, 'Drive', [0, 1], []);
 }

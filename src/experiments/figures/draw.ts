@@ -112,11 +112,10 @@ function drawSections(
   gradient: string,
 ): Drawn & { readonly omitted: string } {
   const arranged = sections.map((section) => arrangementOf(section, width));
-  const cellTexts = arranged
-    .flatMap(({ panels, panelWidth, room }) =>
-      panels.map((panel) => roomInCells(panel.marks, placeOf(panel, panelWidth, room, palette))),
-    )
-    .reduce<CellTexts>((least, each) => (each < least ? each : least), 2);
+  const rooms = arranged.flatMap(({ panels, panelWidth, room }) =>
+    panels.map((panel) => roomInCells(panel.marks, placeOf(panel, panelWidth, room, palette))),
+  );
+  const cellTexts = Math.min(2, ...rooms) as CellTexts;
   const drawn: SvgNode[] = [];
   let y = top;
   let omitted = 0;
@@ -205,12 +204,8 @@ function placeOf(panel: Panel, width: number, room: Room, palette: Palette): Pla
   const { title, numbers, x: xAxis, y: yAxis } = panel;
   const notes = room.notes ?? notesOf(panel);
   const labelled = GAP + Math.min(LABELS_SHARE * width, room.labels);
-  const left =
-    'bands' in yAxis && !room.sharesX
-      ? labelled
-      : room.sharesX
-        ? Math.max(MARGIN.left, labelled)
-        : MARGIN.left;
+  const ofBands = 'bands' in yAxis ? labelled : MARGIN.left;
+  const left = room.sharesX ? Math.max(MARGIN.left, labelled) : ofBands;
   const right = width - (notes === 0 ? MARGIN.right : notes * DIGIT_PX + 2 * GAP);
   const top = (title === '' ? GAP : MARGIN.top) + (numbers === undefined ? 0 : LINE);
   const bottom = top + panel.height;

@@ -61,6 +61,8 @@ export interface BinRow extends MeasuredRow {
 export interface FirstRows<Row extends MeasuredRow = MeasuredRow> {
   readonly shown: readonly Row[];
   readonly all: number;
+  /** Their order, if it is not that of the figure. */
+  readonly order?: string;
 }
 
 export interface FigureKind {
@@ -70,8 +72,6 @@ export interface FigureKind {
   choices?(findings: Findings, chosen: Chosen): readonly Choice[];
   /** @returns undefined if there is nothing to draw yet */
   draw(findings: Findings, chosen: Chosen): Figure | undefined;
-  /** The order of long lists of rows, if it is not that of the figure. */
-  readonly rowOrder?: string;
   /** The numbers behind the figure, in its order. Absent if another figure already lists the same numbers. */
   rows?(findings: Findings, chosen: Chosen): FirstRows;
   /** The numbers in time bins, if the figure shows these, and their unit. */

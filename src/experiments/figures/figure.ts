@@ -61,7 +61,7 @@ export interface Rect extends Named, Painted {
   readonly mark: 'rect';
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];
-  readonly title?: string;
+  readonly title?: string | undefined;
 }
 
 export interface Line extends Partial<Named>, Painted {

@@ -1,31 +1,31 @@
 /** Figures of numbers of groups: bars, curves, heat maps, screens. */
-import { ascending, count, group as grouped, max, range, sum } from 'd3-array';
+import { ascending, count, group as grouped, max, range, sort, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { SetAxis } from '../kinds/axes/set.js';
 import type { Measure } from '../kinds/report-kind.js';
-import type { GroupResult } from '../kinds/result-rows.js';
-import { parameterLabel } from './condition-labels.js';
-import { type FigureKind, type Findings, type FoundCondition, sentences, wide } from './figure-kind.js';
-import { counted, MAX_SERIES, type LegendEntry } from './figure.js';
-import { heatMapFigure } from './heat-map-figure.js';
+import { parameterLabel, settingText } from './condition-labels.js';
 import {
-  activityOf,
-  controlsOf,
-  entriesOf,
-  type Entry,
+  type FigureKind,
+  type Findings,
+  type FoundCondition,
+  otherSettingsChoice,
+  sentences,
+  wide,
+} from './figure-kind.js';
+import { type Cell, counted, type LegendEntry, type Panel, rounded, type Section } from './figure.js';
+import {
+  barredGroups,
   CONTROLS_NOTE,
-  firstOfEach,
-  groupsIn,
+  type Entry,
+  findingsAt,
   hasControls,
   highestFirst,
-  isSilent,
   leftOut,
-  type Lines,
   linesOf,
-  longOrder,
   MAX_ROWS,
   type Measured,
   measuredIn,
+  mostChanging,
   nameOf,
   rowsOf,
   sampleSize,
@@ -34,10 +34,11 @@ import {
   valueOf,
   withoutSilent,
 } from './measured-entries.js';
-import { barsPanel, curvesPanel, type Bar, type Series } from './panels.js';
+import { type Bar, barsPanel, curvesPanel, meanAndSd, meanBar, type Series } from './panels.js';
 import { screenFigures } from './screen-figure.js';
 
-const MAX_BARS = 40;
+/** Maximum number of heat maps of a report. More would be too small to read. */
+const MAX_MAPS = 6;
 
 export function measureFigures(experiment: ExperimentDocument, of: Measure): FigureKind[] {
   const measure = measuredIn(experiment, of);
@@ -56,7 +57,6 @@ export function measureFigures(experiment: ExperimentDocument, of: Measure): Fig
   return [
     {
       ...curvesFigure(dose, measure),
-      rowOrder: longOrder(measure),
       rows: (findings) => rowsOf(measure, { ...findings, conditions: findings.conditions.toSorted(inOrder) }),
     },
   ];
@@ -104,16 +104,6 @@ function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
   };
 }
 
-/** Selects as many lines as readers can tell apart: those that change most; of equal changes, the higher ones. Skips silent lines, unless all are. */
-function mostChanging({ highest, lowest }: Lines, measure: Measured): readonly number[] {
-  const all = range(highest.length);
-  if (all.length <= MAX_SERIES) return all;
-  const active = all.filter((line) => !isSilent(measure, highest[line]!));
-  const changeOf = (line: number) => highest[line]! - lowest[line]!;
-  const ranked = active.length > 0 ? active : all;
-  return highestFirst(ranked, MAX_SERIES, changeOf, (line) => highest[line]!).sort(ascending);
-}
-
 function seriesOf(entries: readonly Entry[], axis: SetAxis): Series {
   return {
     label: seriesName(
@@ -139,7 +129,6 @@ function equalSeries(series: readonly Series[]): string | false {
 function groupsFigure(measure: Measured): FigureKind {
   return {
     ...measure,
-    rowOrder: longOrder(measure),
     rows: (findings) => rowsOf(measure, findings, barredGroups(measure, findings).isCut),
     draw(findings) {
       const { shown, isCut, all, silent } = barredGroups(measure, findings);
@@ -147,10 +136,10 @@ function groupsFigure(measure: Measured): FigureKind {
       const entries = shown.flat();
       const maxTrials = max(entries, (entry) => (entry.isOfControls ? 0 : count(entry.value!.trials))) ?? 0;
       const bars = entries.map((entry): Bar => {
-        const { mean, sd, trials } = entry.value!;
-        const values = trials.filter((each) => each !== null);
-        const n = values.length === maxTrials && !entry.isOfControls ? {} : { n: values.length };
-        return { label: nameOf(entry.report, entry), mean, sd, trials: values, ...n };
+        const rings = entry.value!.trials.filter((each) => each !== null);
+        const n = rings.length === maxTrials && !entry.isOfControls ? undefined : rings.length;
+        const name = nameOf(entry.report, entry);
+        return { ...meanBar(name, entry.value!, measure.unit, n), rings, paint: 0 };
       });
       const label = `${measure.label} (${measure.unit})`;
       const legend: LegendEntry[] = [
@@ -165,7 +154,7 @@ function groupsFigure(measure: Measured): FigureKind {
       const which = `${measure.lowest ?? 'most active'}${measure.reports.length > 1 ? ' of each report' : ''}`;
       return {
         label: `${label}; the table has the numbers.`,
-        sections: [wide([barsPanel('', bars, undefined, label, measure.unit, legend)])],
+        sections: [wide([barsPanel('', bars, label, [0, 1], legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation; each ring is a trial.',
           hasControls(measure, findings) && `${CONTROLS_NOTE} Each of their rings is a control.`,
@@ -179,30 +168,98 @@ function groupsFigure(measure: Measured): FigureKind {
   };
 }
 
-/** The groups that bars show, each with the numbers of its controls: all that are active or, if they are too many, the most active. */
-function barredGroups(measure: Measured, findings: Findings) {
-  const [condition] = findings.conditions;
-  const groupsOf = measure.reports.map((report) => groupsIn(condition, report));
-  /** The higher mean of a group and its controls; negative if there is none. */
-  const highestIn = (group: GroupResult) =>
-    Math.max(measure.of(group)?.mean ?? -1, controlsOf(group)?.mean ?? -1);
-  const lists = groupsOf.map((groups) => groups.filter((group) => highestIn(group) >= 0));
-  // Controls stay beside their group even if they are silent.
-  const activeOnly = lists.map((groups) => groups.filter((group) => !isSilent(measure, highestIn(group))));
-  const countOf = (all: typeof lists) => sum(all, ({ length }) => length);
-  const isAllSilent = countOf(activeOnly) === 0;
-  const drawable = isAllSilent ? lists : activeOnly;
-  const most = hasControls(measure, findings) ? MAX_BARS / 2 : MAX_BARS;
-  const isCut = countOf(drawable) > most;
-  const ranked = drawable.map((groups) =>
-    isCut ? highestFirst(groups, most, (group) => activityOf(measure, group)) : groups,
-  );
-  const shown = firstOfEach(ranked, most)
-    .flatMap((groups, at) =>
-      groups.map((group) => ({ report: measure.reports[at]!, condition: condition!, group })),
-    )
-    .slice(0, most)
-    .map((row) => entriesOf(row, measure, findings).filter(({ value }) => value !== null));
-  const all = countOf(lists);
-  return { shown, isCut, all, silent: isAllSilent ? 0 : all - countOf(activeOnly) };
+/** The two axes of all maps, each with its values in ascending order. */
+interface MapAxes {
+  readonly x: string;
+  readonly y: string;
+  readonly xs: readonly number[];
+  readonly ys: readonly number[];
+}
+
+/** A heat map for each of the most active groups, over two swept parameters. Maps of one report share a scale. */
+function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): FigureKind {
+  const shown = [xAxis.set, yAxis.set];
+  const valuesOf = ({ values }: SetAxis) => [...new Set(values)].sort(ascending);
+  const axes = { x: xAxis.set, y: yAxis.set, xs: valuesOf(xAxis), ys: valuesOf(yAxis) };
+  return {
+    ...measure,
+    choices: (findings) => [otherSettingsChoice(findings, shown)],
+    rows: (findings, chosen) => rowsOf(measure, findingsAt(findings, shown, chosen)),
+    draw(findings, chosen) {
+      const beside = chosen(otherSettingsChoice(findings, shown));
+      const drawable = findingsAt(findings, shown, chosen);
+      const all = measure.reports.map((report) => mapsOf(report, axes, measure, drawable, beside));
+      const { drawn, silent } = withoutSilent(measure, all);
+      const omitted = sum(drawn, (maps) => maps.omitted);
+      return {
+        label: `${measure.label} of ${drawn.flatMap(({ names }) => names).join(', ')} over ${parameterLabel(axes.x)} and ${parameterLabel(axes.y)}.`,
+        sections: drawn.map(({ section }) => section),
+        note: sentences(
+          'Colours and numbers are means over the trials; ±, where there is room for it, is the population standard deviation.',
+          drawn.some((maps) => maps.haveControls) && 'Maps of controls show means over the controls.',
+          silent,
+          leftOut(omitted, measure.lowest === undefined ? 'less active' : 'other'),
+        ),
+        hint: 'Point at a cell, tap it or go there with the arrow keys for its numbers.',
+      };
+    },
+  };
+}
+
+function mapsOf(report: string, axes: MapAxes, measure: Measured, findings: Findings, beside: string) {
+  const { x, y, xs, ys } = axes;
+  const lines = linesOf(report, measure, findings, [x, y], true);
+  const all = range(lines.highest.length);
+  const strengthOf = (line: number) =>
+    measure.lowest === undefined ? lines.highest[line]! : -lines.lowest[line]!;
+  const maps = highestFirst(all, MAX_MAPS, strengthOf).map((line) => {
+    const entries = lines.entriesOf(line);
+    return { line, entries, name: nameOf(report, entries[0]!) };
+  });
+  const highest = max(lines.highest) ?? -Infinity;
+  const scaleEnd = Math.max(0, highest);
+  const section: Section = {
+    panels: sort(maps, ({ line }) => line).map(({ name, entries }): Panel => {
+      const cells = cellsOf(name, entries, axes, measure, scaleEnd);
+      return {
+        title: [name, beside].filter(Boolean).join(', '),
+        height: ys.length * Math.max(16, Math.min(60, 150 / ys.length)),
+        x: { label: parameterLabel(x), bands: xs.map((value) => ({ label: String(value) })) },
+        y: { label: parameterLabel(y), bands: ys.map((value) => ({ label: String(value) })).reverse() },
+        marks: [{ mark: 'cells', name: `${name}, ${measure.name}`, cells }],
+      };
+    }),
+    smallestWidth: 340,
+    largestWidth: Math.min(560, Math.max(230, 80 * (xs.length + 1))),
+    scale: {
+      label: `${measure.label} of ${report} (${measure.unit}), ${sampleSize(lines.sizes)}`,
+      highest: scaleEnd,
+    },
+  };
+  const names = maps.map(({ name }) => name);
+  const haveControls = maps.some(({ entries }) => entries[0]!.isOfControls);
+  return { report, section, highest, names, haveControls, omitted: all.length - maps.length };
+}
+
+/** @param highest the highest mean of the report */
+function cellsOf(
+  name: string,
+  entries: readonly Entry[],
+  { x, y, xs, ys }: MapAxes,
+  measure: Measured,
+  highest: number,
+): Cell[] {
+  return entries.map(({ condition: { parameters, complete }, value }) => {
+    const number = value === null ? (complete ? 'none' : 'stopped') : `${meanAndSd(value)} ${measure.unit}`;
+    const settings = [x, y].map((set) => settingText(set, parameters[set]!)).join(', ');
+    return {
+      x: xs.indexOf(parameters[x] as number),
+      // The highest value of the axis is on top.
+      y: ys.length - 1 - ys.indexOf(parameters[y] as number),
+      share: value && value.mean / (highest || 1),
+      text: value === null ? '' : value.mean < 9.95 ? rounded(value.mean) : value.mean.toFixed(0),
+      ...(value !== null && { detail: `± ${rounded(value.sd)}` }),
+      title: `${name}: ${number} (${settings})`,
+    };
+  });
 }

@@ -1,5 +1,5 @@
 /** The numbers of groups behind figures, by report and condition. Of up to millions, only those that are drawn become entries. */
-import { count, extent, max, range, sort, sum } from 'd3-array';
+import { ascending, count, extent, max, range, sort, sum } from 'd3-array';
 import type { ExperimentDocument } from '../document/document.js';
 import type { SetAxis } from '../kinds/axes/set.js';
 import type { Measure } from '../kinds/report-kind.js';
@@ -15,10 +15,13 @@ import {
   type FoundCondition,
   type MeasuredRow,
 } from './figure-kind.js';
+import { MAX_SERIES } from './figure.js';
 import { changeOfMean } from './paired-difference.js';
 import { measuredReports, measureOf } from './report-figures.js';
 import { own } from '../../engine/own.js';
 
+/** Maximum number of bars of a figure. */
+const MAX_BARS = 40;
 /** Maximum number of rows of a table. Nobody reads longer ones. */
 export const MAX_ROWS = 1000;
 
@@ -188,12 +191,8 @@ export function rowsOf(measure: Measured, { conditions, typeOf }: Findings, isRa
       }),
     );
   });
-  return { shown: shown.slice(0, MAX_ROWS), all };
-}
-
-/** The order of rowsOf if they are too many for a table. */
-export function longOrder({ lowest = 'most active' }: Measure): string {
-  return `the ${lowest} groups of each report first`;
+  const order = `the ${measure.lowest ?? 'most active'} groups of each report first`;
+  return { shown: shown.slice(0, MAX_ROWS), all, order };
 }
 
 /** Findings of the conditions with the chosen values of the axes that the figure does not show. */
@@ -263,4 +262,42 @@ export function withoutSilent<T extends { readonly report: string; readonly high
 export function leftOut(groups: number, which: string): string | false {
   if (groups === 1) return `1 ${which} group is left out; the table has it.`;
   return groups > 0 && `${groups} ${which} groups are left out; the table has them.`;
+}
+
+/** Selects as many lines as readers can tell apart: those that change most; of equal changes, the higher ones. Skips silent lines, unless all are. */
+export function mostChanging({ highest, lowest }: Lines, measure: Measured): readonly number[] {
+  const all = range(highest.length);
+  if (all.length <= MAX_SERIES) return all;
+  const active = all.filter((line) => !isSilent(measure, highest[line]!));
+  const changeOf = (line: number) => highest[line]! - lowest[line]!;
+  const ranked = active.length > 0 ? active : all;
+  return highestFirst(ranked, MAX_SERIES, changeOf, (line) => highest[line]!).sort(ascending);
+}
+
+/** The groups that bars show, each with the numbers of its controls: all that are active or, if they are too many, the most active. */
+export function barredGroups(measure: Measured, findings: Findings) {
+  const [condition] = findings.conditions;
+  const groupsOf = measure.reports.map((report) => groupsIn(condition, report));
+  /** The higher mean of a group and its controls; negative if there is none. */
+  const highestIn = (group: GroupResult) =>
+    Math.max(measure.of(group)?.mean ?? -1, controlsOf(group)?.mean ?? -1);
+  const lists = groupsOf.map((groups) => groups.filter((group) => highestIn(group) >= 0));
+  // Controls stay beside their group even if they are silent.
+  const activeOnly = lists.map((groups) => groups.filter((group) => !isSilent(measure, highestIn(group))));
+  const countOf = (all: typeof lists) => sum(all, ({ length }) => length);
+  const isAllSilent = countOf(activeOnly) === 0;
+  const drawable = isAllSilent ? lists : activeOnly;
+  const most = hasControls(measure, findings) ? MAX_BARS / 2 : MAX_BARS;
+  const isCut = countOf(drawable) > most;
+  const ranked = drawable.map((groups) =>
+    isCut ? highestFirst(groups, most, (group) => activityOf(measure, group)) : groups,
+  );
+  const shown = firstOfEach(ranked, most)
+    .flatMap((groups, at) =>
+      groups.map((group) => ({ report: measure.reports[at]!, condition: condition!, group })),
+    )
+    .slice(0, most)
+    .map((row) => entriesOf(row, measure, findings).filter(({ value }) => value !== null));
+  const all = countOf(lists);
+  return { shown, isCut, all, silent: isAllSilent ? 0 : all - countOf(activeOnly) };
 }

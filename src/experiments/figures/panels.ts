@@ -1,4 +1,4 @@
-/** Panels of means and their spread: curves with a band, bars with a line. */
+/** Panels of means and their spread: curves with a band, bars in rows. */
 import { extent, max } from 'd3-array';
 import {
   DASHES,
@@ -7,11 +7,12 @@ import {
   MAX_SERIES,
   rounded,
   type Mark,
+  type Paint,
   type Panel,
 } from './figure.js';
 import type { MeanSd } from '../kinds/mean-sd.js';
 
-export const ROW_PX = 22;
+const ROW_PX = 22;
 const CURVES_PX = 190;
 
 /** A line. A point without `sd` has no known spread. */
@@ -70,7 +71,7 @@ export function curvesPanel(
       domain: extent(points, ({ x }) => x) as [number, number],
       ...(n !== undefined && { ticks }),
     },
-    y: { label: '', domain: [0, highestOf(points)], hasGrid: true },
+    y: { label: '', domain: [0, max([1, ...points.map(({ mean, sd = 0 }) => mean + sd)])!], hasGrid: true },
     marks,
     legend: [
       ...legendOfLines(shown.map(({ label }) => label)).map((entry, at) => ({
@@ -84,63 +85,70 @@ export function curvesPanel(
   };
 }
 
-export interface Bar extends MeanSd {
+/** A bar in a row of its own. */
+export interface Bar {
   readonly label: string;
-  /** Values of the trials, drawn as rings. */
-  readonly trials?: readonly number[];
-  /** Sample size, if it differs from that of the others. */
-  readonly n?: number;
-  /** Its change from the baseline, if there is one; undefined if it is not known. */
-  readonly change?: number | undefined;
+  readonly note: string;
+  readonly title?: string;
+  /** By default `bar`. */
+  readonly name?: string;
+  readonly ends: readonly [number, number];
+  readonly paint: Paint;
+  /** The ends of a line across the bar; none if it is empty. */
+  readonly spread?: readonly number[];
+  /** Values of the trials. */
+  readonly rings?: readonly number[];
 }
 
-/** @param baseline drawn as a line across all bars; bars above and below it have different colours */
+/** @param n sample size, if it differs from that of others  @param change from the baseline; undefined if it is not known */
+export function meanBar(label: string, value: MeanSd, unit: string, n?: number, change = 0) {
+  const { mean, sd } = value;
+  const numbers = meanAndSd(value);
+  const by = change === 0 ? '' : ` (${change < 0 ? '−' : '+'}${rounded(Math.abs(change))})`;
+  return {
+    label,
+    note: `${numbers}${by}${n === undefined ? '' : `, n = ${n}`}`,
+    title: `${label}: ${numbers} ${unit}`,
+    ends: [0, mean],
+    spread: [Math.max(0, mean - sd), mean + sd],
+  } as const;
+}
+
+/** @param shown values that the axis has in any case  @param baseline a line across all bars */
 export function barsPanel(
   title: string,
   bars: readonly Bar[],
-  baseline: Bar | undefined,
   label: string,
-  unit: string,
+  shown: readonly number[],
   legend: readonly LegendEntry[],
+  baseline?: number,
 ): Panel {
-  const marks = bars.flatMap((bar, row): Mark[] => {
-    const { mean, sd, trials = [], change = baseline === undefined ? -1 : 0 } = bar;
-    const middle = row + 0.5;
-    const paint = change === 0 ? 'muted' : change < 0 ? 0 : 1;
-    const [x, y] = [[0, mean] as const, [row + 0.18, row + 0.82] as const];
-    const spread = [Math.max(0, mean - sd), mean + sd].map((end) => [end, middle] as const);
+  const marks = bars.flatMap(({ name = 'bar', title: ofBar, ends, paint, ...bar }, row): Mark[] => {
+    const rect = { mark: 'rect', name, x: ends, y: [row + 0.18, row + 0.82], paint, title: ofBar } as const;
+    const [spread = [], rings = []] = [bar.spread, bar.rings].map((values) =>
+      values?.map((value) => [value, row + 0.5] as const),
+    );
     return [
-      { mark: 'rect', name: 'bar', x, y, paint, title: `${bar.label}: ${meanAndSd(bar)} ${unit}` },
-      { mark: 'line', points: spread, paint: 'text' },
-      { mark: 'dots', isRing: true, points: trials.map((value) => [value, middle]), paint: 'text' },
+      rect,
+      ...(spread.length > 0 ? [{ mark: 'line', points: spread, paint: 'text' } as const] : []),
+      { mark: 'dots', isRing: true, points: rings, paint: 'text' },
     ];
   });
   if (baseline !== undefined) {
-    const points = [0, bars.length].map((row) => [baseline.mean, row] as const);
+    const points = [0, bars.length].map((row) => [baseline, row] as const);
     marks.push({ mark: 'line', name: 'baseline', points, paint: 'text', dash: '4 3' });
   }
-  const trials = bars.flatMap((bar) => bar.trials ?? []).map((mean) => ({ mean }));
-  const highest = highestOf([...bars, ...trials, ...(baseline ? [baseline] : [])]);
+  const values = bars.flatMap(({ ends, spread = [], rings = [] }) => [...ends, ...spread, ...rings]);
   return {
     title,
-    height: ROW_PX * bars.length,
-    x: { label, domain: [0, highest], hasGrid: true },
-    y: { label: '', bands: bars.map((bar) => ({ label: bar.label, note: noteOf(bar) })) },
+    height: ROW_PX * Math.max(1, bars.length),
+    x: { label, domain: extent([...shown, ...values]) as [number, number], hasGrid: true },
+    y: { label: '', bands: bars.map((bar) => ({ label: bar.label, note: bar.note })) },
     marks,
     legend,
   };
 }
 
-function noteOf(bar: Bar): string {
-  const { change = 0 } = bar;
-  const by = change === 0 ? '' : ` (${change < 0 ? '−' : '+'}${rounded(Math.abs(change))})`;
-  return `${meanAndSd(bar)}${by}${bar.n === undefined ? '' : `, n = ${bar.n}`}`;
-}
-
 export function meanAndSd({ mean, sd }: MeanSd): string {
   return `${rounded(mean)} ± ${rounded(sd)}`;
-}
-
-function highestOf(values: readonly { readonly mean: number; readonly sd?: number }[]): number {
-  return Math.max(1, max(values, ({ mean, sd = 0 }) => mean + sd) ?? 1);
 }

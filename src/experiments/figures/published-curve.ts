@@ -33,17 +33,11 @@ export function withPublished(figure: Figure, { experiment, resolved }: Experime
       : isSame
         ? withRings(panel, side!)
         : withCurve(panel);
-  let isMarked = false;
-  const sections = figure.sections.map((section) => ({
-    ...section,
-    panels: section.panels.map((panel) => {
-      const changed = marked(panel);
-      isMarked ||= changed !== panel;
-      return changed;
-    }),
-  }));
+  const sections = figure.sections.map((section) => ({ ...section, panels: section.panels.map(marked) }));
+  const panelsOf = (all: Figure['sections']) => all.flatMap(({ panels }) => panels);
+  const panels = panelsOf(sections);
   // The report may be of other neurons, or the doses others than the published ones.
-  if (!isMarked) return figure;
+  if (panelsOf(figure.sections).every((panel, at) => panel === panels[at])) return figure;
   const source = 'Shiu et al. 2024, Fig. 1D: sugar neurons of one side, all pairs of release 630.';
   const here = `${neurons} sugar neurons on ${Object.keys(sides).join(' and ')}`;
   const note = isSame

@@ -1,8 +1,7 @@
 /** The raster figure: a stroke for each event of a neuron, over time. */
-import { max, min } from 'd3-array';
+import { extent } from 'd3-array';
 import { STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
-import type { ReportDocument } from '../kinds/kind-schemas.js';
 import { eventKindOf } from '../kinds/report-kinds.js';
 import type { EventTable } from '../kinds/result-rows.js';
 import {
@@ -56,18 +55,13 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
       const durationMs =
         (condition.parameters['duration_ms'] as number | undefined) ?? experiment.duration_ms;
       const isReported = reportedNeurons(findings);
-      const tables = tablesOf(condition);
-      const times = timesOf(
-        tables.map(({ report }) => experiment.reports[report]!),
-        durationMs,
-      );
-      const shown = tables.map(({ report, table, what }, at) =>
-        rasterPanel(report, what, table, trials, times[at]!, findings.labelOf, isReported),
-      );
+      const tables = tablesOf(condition).map((each) => {
+        const { start_ms: startMs, end_ms: endMs } = experiment.reports[each.report]!;
+        return { ...each, window: [startMs, Math.min(endMs ?? Infinity, durationMs)] as const };
+      });
+      const axis = extent(tables.flatMap(({ window }) => window)) as [number, number];
+      const shown = tables.map((each) => rasterPanel(each, trials, axis, findings.labelOf, isReported));
       const where = isAll ? 'in all trials' : `in trial ${trial} of ${experiment.trials}`;
-      const hasReported = shown.some(
-        ({ panel }) => 'bands' in panel.y && panel.y.bands.some((band) => band.isMarked),
-      );
       return {
         label: `${shown.map(({ panel }) => panel.title).join('; ')}, ${where}. The files have the time of each.`,
         sections: shown.map(({ panel }) => withStimulus([panel], experiment, condition)),
@@ -78,7 +72,7 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
             : 'Each line is a spike or an input event, each row a neuron. Neurons without any are left out.',
           !condition.complete &&
             `The limit on synaptic events stopped trials, the first at ${String(condition.stopped_at_ms)} ms. A stopped trial has nothing after its stop.`,
-          hasReported && 'Bold and in colour: neurons that a report reads.',
+          shown.some(({ hasReported }) => hasReported) && 'Bold and in colour: neurons that a report reads.',
           ...shown.map(({ note }) => note),
         ),
       };
@@ -86,25 +80,21 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
   };
 }
 
-type Window = readonly [startMs: number, endMs: number];
-
-interface Time {
-  /** That of all rasters, which stand one below the other. */
-  readonly axis: Window;
+/** The table of a report. */
+interface RasterTable {
+  readonly report: string;
+  readonly table: EventTable;
+  /** The name of its events. */
+  readonly what: string;
   /** That in which the report reads. */
-  readonly window: Window;
+  readonly window: readonly [startMs: number, endMs: number];
 }
 
-function timesOf(reports: readonly ReportDocument[], durationMs: number): Time[] {
-  const windows = reports.map((report): Window => [
-    report.start_ms,
-    Math.min(report.end_ms ?? Infinity, durationMs),
-  ]);
-  const axis = [min(windows, ([start]) => start) ?? 0, max(windows, ([, end]) => end) ?? durationMs] as const;
-  return windows.map((window) => ({ axis, window }));
-}
-
-function noteOf(report: string, what: string, stride: number, { axis, window }: Time): string {
+function noteOf(
+  { report, what, window }: RasterTable,
+  stride: number,
+  axis: readonly [number, number],
+): string {
   return sentences(
     stride > 1 && `Of the ${what} of “${report}” one in ${stride} is drawn.`,
     String(window) !== String(axis) && `“${report}” reads only ${window[0]} to ${window[1]} ms.`,
@@ -125,19 +115,18 @@ function reportedNeurons({ head: { experiment, resolved } }: Findings): (label: 
 
 /**
  * A row for each neuron that has an event, in their order; with several trials, a row for each trial of each neuron.
- * @param what name of the events
+ * @param axis that of all rasters, which stand one below the other
  * @param labelOf the label of a neuron; neighbours with the same label share a band
  * @param isReported tells whether to mark neurons with a label
  */
 function rasterPanel(
-  report: string,
-  what: string,
-  table: EventTable,
+  shown: RasterTable,
   trials: readonly number[],
-  time: Time,
+  axis: readonly [number, number],
   labelOf: (neuron: number) => string,
   isReported: (label: string) => boolean,
-): { readonly panel: Panel; readonly note: string } {
+): { readonly panel: Panel; readonly note: string; readonly hasReported: boolean } {
+  const { report, what, table, window } = shown;
   const { trials: trialOf, steps, neurons, columns } = table;
   const rowOfTrial = new Map(trials.map((trial, row) => [trial, row]));
   const events: number[] = [];
@@ -173,20 +162,21 @@ function rasterPanel(
   const marked: Mark[] = [];
   const named = bands.map(({ label, size, isMarked }): Mark => {
     const y = [from, (from += size)] as const;
-    if (isMarked) marked.push({ mark: 'rect', name: 'reported', x: time.window, y, paint: 'line' });
+    if (isMarked) marked.push({ mark: 'rect', name: 'reported', x: window, y, paint: 'line' });
     const title = label === '' ? {} : { title: label };
-    return { mark: 'rect', name: 'neurons', x: time.window, y, paint: 'none', ...title };
+    return { mark: 'rect', name: 'neurons', x: window, y, paint: 'none', ...title };
   });
   return {
     panel: {
       title: `${report}: ${countOf(events, what, table, trials)} of ${grouped(responding.length)} neuron${responding.length === 1 ? '' : 's'}`,
       height: Math.min(560, Math.max(40, 14 * trials.length * responding.length)),
-      x: { label: 'Time (ms)', domain: time.axis },
+      x: { label: 'Time (ms)', domain: axis },
       y: { label: '', bands },
       marks: [...marked, ...named, ...ticks],
       legend: kinds.map((each, paint) => ({ label: each, paint })),
     },
-    note: noteOf(report, what, stride, time),
+    note: noteOf(shown, stride, axis),
+    hasReported: marked.length > 0,
   };
 }
 

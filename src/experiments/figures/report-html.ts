@@ -2,9 +2,15 @@
  * The report of an experiment: one HTML file without scripts that loads nothing. The command line and the laboratory make the
  * same bytes from equal answers on the same day.
  */
-import { group, sum } from 'd3-array';
+import { count, group, sum } from 'd3-array';
 import type { RateGroup } from '../kinds/reports/rate.js';
-import type { ExperimentHead, ExperimentTotals, ResolvedSet, ScreenResult } from '../document/result.js';
+import type {
+  ConditionParameters,
+  ExperimentHead,
+  ExperimentTotals,
+  ResolvedSet,
+  ScreenResult,
+} from '../document/result.js';
 import type { GroupLabels } from '../kinds/groups.js';
 import type { GroupResult } from '../kinds/result-rows.js';
 import {
@@ -51,6 +57,9 @@ export function reportHtml({ findings, totals, program, date }: ReportedAnswer):
   const { experiment } = head;
   const { name = 'Open experiment' } = experiment;
   const drawn = drawnFigures(findings);
+  const warnings = totals.warnings.map(
+    ({ code, message }) => `<strong>${escaped(code)}</strong>: ${escaped(message)}`,
+  );
   const body = [
     `<header><h1>${escaped(name)}</h1>`,
     `<p class="question">${escaped(questionOf(experiment))}</p>`,
@@ -62,16 +71,7 @@ export function reportHtml({ findings, totals, program, date }: ReportedAnswer):
     ),
     totals.screen === undefined ? '' : section('Screen', screenTable(totals.screen, findings)),
     section('Neurons', neuronsTable(head)),
-    totals.warnings.length === 0
-      ? ''
-      : section(
-          'Warnings',
-          list(
-            totals.warnings.map(
-              ({ code, message }) => `<strong>${escaped(code)}</strong>: ${escaped(message)}`,
-            ),
-          ),
-        ),
+    warnings.length === 0 ? '' : section('Warnings', list(warnings)),
     section('Please cite', list([...totals.cite, ...(findings.driverLines?.sources ?? [])].map(cited))),
     section('Identity', identity(findings, totals, program, date)),
     section('Document', ...documentHtml(findings)),
@@ -121,28 +121,27 @@ function figureHtml({ kind, figure }: DrawnFigure, number: number): Html {
 /** Tables in the order of the figures. Tables of one kind of figure are joined. */
 function tablesOf(drawn: readonly DrawnFigure[], findings: Findings): Html[] {
   const numbered = drawn.map((figure, at) => ({ ...figure, number: at + 1 }));
-  return [...group(numbered, ({ kind }) => kind)].flatMap(([kind, figures]) => {
+  return [...group(numbered, ({ kind }) => kind)].flatMap(([{ name, bins }, figures]) => {
+    const numbers = figures.map(({ number }) => number);
+    const behind = `behind Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
+    if (bins !== undefined) {
+      const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}, ${behind}`;
+      const heads = ['From (ms)', 'To (ms)', `Mean (${bins.unit})`];
+      const valuesOf = ({ fromMs, toMs, mean }: BinRow) => [fromMs, toMs, mean];
+      return [groupsTable(title, heads, bins.rows(findings), valuesOf, findings)];
+    }
     const rows = figures.flatMap((each) => each.rows() ?? []);
     const shown = rows.flatMap((each) => each.shown).slice(0, MAX_ROWS);
-    const numbers = figures.map(({ number }) => number);
-    const behind = (what: string) =>
-      `${what}, behind Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
-    if (kind.bins !== undefined) {
-      const name = `${kind.name.charAt(0).toUpperCase()}${kind.name.slice(1)}`;
-      const heads = ['From (ms)', 'To (ms)', `Mean (${kind.bins.unit})`];
-      const valuesOf = ({ fromMs, toMs, mean }: BinRow) => [fromMs, toMs, mean];
-      return [groupsTable(behind(name), heads, kind.bins.rows(findings), valuesOf, findings)];
-    }
     if (shown.length === 0) return [];
-    const title = behind(measureOf(findings.head.experiment, shown[0]!.report).label);
-    return [rowsTable(title, { shown, all: sum(rows, ({ all }) => all) }, findings, kind.rowOrder)];
+    return [rowsTable(behind, { ...rows[0], shown, all: sum(rows, ({ all }) => all) }, findings)];
   });
 }
 
-function rowsTable(title: string, rows: FirstRows, findings: Findings, order: string | undefined): Html {
+function rowsTable(behind: string, rows: FirstRows, findings: Findings): Html {
   const { experiment } = findings.head;
-  const { unit } = measureOf(experiment, rows.shown[0]!.report);
+  const { label, unit } = measureOf(experiment, rows.shown[0]!.report);
   const isControlled = rows.shown.some(({ group }) => 'control' in group);
+  const lines = linesColumn(findings);
   const heads = [
     `Mean (${unit})`,
     `sd (${unit})`,
@@ -150,7 +149,7 @@ function rowsTable(title: string, rows: FirstRows, findings: Findings, order: st
     ...(isControlled ? [`Controls (${unit})`, 'Among controls', 'p', 'q'] : []),
     'Responding',
     'Neurons',
-    ...lineHeads(findings),
+    ...lines.heads,
   ];
   const valuesOf = ({ condition, report, group }: MeasuredRow): Value[] => {
     const { of, respondingOf } = measureOf(experiment, report);
@@ -158,45 +157,36 @@ function rowsTable(title: string, rows: FirstRows, findings: Findings, order: st
     const found =
       value === null
         ? [condition.complete ? 'none' : 'stopped', '–', 0]
-        : [value.mean, value.sd, value.trials.filter((each) => each !== null).length];
+        : [value.mean, value.sd, count(value.trials)];
     return [
       ...found,
       ...(isControlled ? controlValues(group) : []),
       respondingOf(group) || '–',
       group.neurons,
-      ...lineValues(findings, condition.parameters, group),
+      ...lines.valuesOf(condition, group),
     ];
   };
-  const about = sentences(isControlled && scopeOfQ(experiment), lineNote(findings));
-  return groupsTable(title, heads, rows, valuesOf, findings, order, about);
+  const about = sentences(isControlled && scopeOfQ(experiment), lines.note);
+  return groupsTable(`${label}, ${behind}`, heads, rows, valuesOf, findings, about);
 }
 
-function lineHeads({ driverLines }: Findings): string[] {
-  return driverLines === undefined ? [] : ['Driver lines'];
-}
-
-function lineNote({ driverLines }: Findings): string {
-  return driverLines === undefined ? '' : LINES_NOTE;
-}
-
-/** The cell with the driver lines of a row, if the reader has a list of lines. */
-function lineValues(
-  { driverLines, typeOf }: Findings,
-  parameters: Findings['conditions'][number]['parameters'],
-  group: GroupLabels,
-): string[] {
-  if (driverLines === undefined) return [];
-  return [driverLines.textFor(typesOfRow(parameters, group, typeOf)) || '–'];
+/** The column with the driver lines of a row, if the reader has a list of lines. */
+function linesColumn({ driverLines, typeOf }: Findings) {
+  return {
+    heads: driverLines ? ['Driver lines'] : [],
+    note: driverLines ? LINES_NOTE : '',
+    valuesOf: ({ parameters }: ConditionParameters, group: GroupLabels) =>
+      driverLines ? [driverLines.textFor(typesOfRow(parameters, group, typeOf)) || '–'] : [],
+  };
 }
 
 /** @param heads headings of the value columns, after the columns that identify a row */
 function groupsTable<Row extends MeasuredRow>(
   title: string,
   heads: readonly string[],
-  { shown, all }: FirstRows<Row>,
+  { shown, all, order = 'in the order of the figure' }: FirstRows<Row>,
   valuesOf: (row: Row) => readonly Value[],
   { typeOf }: Findings,
-  order = 'in the order of the figure',
   about = '',
 ): Html {
   const parameters = Object.keys(shown[0]?.condition.parameters ?? {});
@@ -245,18 +235,19 @@ function controlValues(group: GroupResult): Value[] {
 }
 
 function screenTable({ tests, found }: ScreenResult, findings: Findings): Html {
+  const lines = linesColumn(findings);
   return tableHtml(
     `Of ${tests} comparisons with matched controls, ${found.length} have q of at most 0.05`,
-    ['Condition', 'Report', 'Group', 'p', 'q', ...lineHeads(findings)],
-    found.map(({ parameters, report, group: labels, p, q }) => [
-      otherSettingsText(parameters, []),
-      report,
-      Object.values(labels).join(' ') || '–',
-      { share: p },
-      { share: q },
-      ...lineValues(findings, parameters, labels),
+    ['Condition', 'Report', 'Group', 'p', 'q', ...lines.heads],
+    found.map((each) => [
+      otherSettingsText(each.parameters, []),
+      each.report,
+      Object.values(each.group).join(' ') || '–',
+      { share: each.p },
+      { share: each.q },
+      ...lines.valuesOf(each, each.group),
     ]),
-    lineNote(findings),
+    lines.note,
   );
 }
 

@@ -1,5 +1,5 @@
 /** The figures of a screen, which silences or stimulates groups in turn: changes from the baseline, and numbers. */
-import { count, descending, max, min, sort } from 'd3-array';
+import { count, descending, max, sort } from 'd3-array';
 import type { EachAxis } from '../kinds/axes/each.js';
 import { rounded as nineDigits } from '../kinds/mean-sd.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
@@ -13,7 +13,7 @@ import {
   sentences,
   wide,
 } from './figure-kind.js';
-import { counted, type LegendEntry, type Mark, type Panel, rounded } from './figure.js';
+import { counted, type LegendEntry, rounded } from './figure.js';
 import {
   activityOf,
   changeOf,
@@ -26,8 +26,8 @@ import {
   sampleSize,
   SPREAD,
 } from './measured-entries.js';
-import { changeOfMean, halfInterval, pairedDifference } from './paired-difference.js';
-import { barsPanel, ROW_PX, type Bar } from './panels.js';
+import { changeOfMean, halfInterval, type PairedDifference, pairedDifference } from './paired-difference.js';
+import { type Bar, barsPanel, meanBar } from './panels.js';
 
 const MAX_BARS = 40;
 /** A note names this number of conditions at most. */
@@ -144,23 +144,23 @@ function changesFigure(screen: Screen): FigureKind {
       });
       if (paired.length === 0) return undefined;
       const largest = sort(paired, ({ mean }) => -nineDigits(Math.abs(mean)));
-      const shown = largest.slice(0, MAX_BARS).map((each): Change => ({
-        ...each,
-        note: each.pairs < before.length ? `, ${each.pairs} of ${counted(before.length, 'trial')}` : '',
-        half: halfInterval(each, LEVEL),
-        survives: Math.abs(each.mean) > (halfInterval(each, 1 - (1 - LEVEL) / paired.length) ?? Infinity),
-      }));
+      const bars = largest.slice(0, MAX_BARS).map((each) => {
+        const note =
+          each.pairs < before.length ? `, ${each.pairs} of ${counted(before.length, 'trial')}` : '';
+        const half = halfInterval(each, 1 - (1 - LEVEL) / paired.length) ?? Infinity;
+        return changeBar(each, note, Math.abs(each.mean) > half, measure.unit);
+      });
       const label = `Change of ${measure.label.toLowerCase()} of ${what} (${measure.unit}), with a group ${edited!.done}`;
       return {
         label: `${label}; the table has the numbers.`,
-        sections: [wide([changesPanel(beside, shown, label, measure.unit)])],
+        sections: [wide([barsPanel(beside, bars, label, [0], LEGEND_OF_CHANGES, 0)])],
         note: sentences(
           `Bars are mean differences from ${none}, trial by trial with the same input events; lines are 95 % intervals of Student’s t.`,
           `Bars in colour differ from 0 also if the intervals cover all ${counted(paired.length, 'group')} at once (Bonferroni).`,
-          shown.some(({ half }) => half === undefined) &&
+          bars.some(({ spread }) => spread.length === 0) &&
             'Differences that are equal in all trials allow no interval.',
-          shown.length > 1 && 'The largest change comes first.',
-          notDrawn(screen, shown.length, paired.length, without, findings),
+          bars.length > 1 && 'The largest change comes first.',
+          notDrawn(screen, bars.length, paired.length, without, findings),
         ),
       };
     },
@@ -172,55 +172,36 @@ function sizeOf(value: Entry['value']): number {
   return count(value?.trials ?? []);
 }
 
-interface Change {
-  readonly label: string;
-  readonly mean: number;
-  /** Number of trials that are compared, unless these are all. */
-  readonly note: string;
-  /** Half the width of its interval; undefined if it has none. */
-  readonly half: number | undefined;
-  /** True if its interval excludes 0 after correction. */
-  readonly survives: boolean;
-}
+const LEGEND_OF_CHANGES: readonly LegendEntry[] = [
+  { label: 'lower, after correction', paint: 0, sample: 'bar' },
+  { label: 'higher', paint: 1, sample: 'bar' },
+  { label: 'not after correction', paint: 'muted', sample: 'bar' },
+  { label: '95 % interval', paint: 'text' },
+];
 
-function changesPanel(title: string, changes: readonly Change[], label: string, unit: string): Panel {
-  const endsOf = ({ mean, half }: Change) => (half === undefined ? [] : [mean - half, mean + half]);
-  const textOf = (change: Change) =>
-    `${signed(change.mean)} (${endsOf(change).map(signed).join(' to ') || 'no interval'}${change.note})`;
-  const intervalOf = (change: Change, row: number): Mark => ({
-    mark: 'line',
-    points: endsOf(change).map((end) => [end, row + 0.5] as const),
-    paint: 'text',
-  });
-  const marks = changes.flatMap((change, row): Mark[] => {
-    const { mean, half, survives } = change;
-    return [
-      {
-        mark: 'rect',
-        name: survives ? 'bar survives' : 'bar',
-        x: [Math.min(0, mean), Math.max(0, mean)],
-        y: [row + 0.18, row + 0.82],
-        paint: !survives ? 'muted' : mean < 0 ? 0 : 1,
-        title: `${change.label}: ${textOf(change)} ${unit}${survives ? ', also after correction' : ''}`,
-      },
-      ...(half === undefined ? [] : [intervalOf(change, row)]),
-    ];
-  });
-  const baseline = [0, changes.length].map((row) => [0, row] as const);
-  const ends = [0, ...changes.flatMap((change) => [change.mean, ...endsOf(change)])];
+/**
+ * @param among says how many trials are compared, unless these are all
+ * @param survives true if its interval excludes 0 after correction
+ */
+function changeBar(
+  { label, ...difference }: PairedDifference & { readonly label: string },
+  among: string,
+  survives: boolean,
+  unit: string,
+) {
+  const { mean } = difference;
+  const half = halfInterval(difference, LEVEL);
+  const spread = half === undefined ? [] : [mean - half, mean + half];
+  const note = `${signed(mean)} (${spread.map(signed).join(' to ') || 'no interval'}${among})`;
   return {
-    title,
-    height: ROW_PX * changes.length,
-    x: { label, domain: [min(ends)!, max(ends)!], hasGrid: true },
-    y: { label: '', bands: changes.map((change) => ({ label: change.label, note: textOf(change) })) },
-    marks: [...marks, { mark: 'line', name: 'baseline', points: baseline, paint: 'text', dash: '4 3' }],
-    legend: [
-      { label: 'lower, after correction', paint: 0, sample: 'bar' },
-      { label: 'higher', paint: 1, sample: 'bar' },
-      { label: 'not after correction', paint: 'muted', sample: 'bar' },
-      { label: '95 % interval', paint: 'text' },
-    ],
-  };
+    label,
+    note,
+    title: `${label}: ${note} ${unit}${survives ? ', also after correction' : ''}`,
+    name: survives ? 'bar survives' : 'bar',
+    ends: [Math.min(0, mean), Math.max(0, mean)],
+    spread,
+    paint: !survives ? 'muted' : mean < 0 ? 0 : 1,
+  } as const;
 }
 
 /** `+1.5`, `−0.3`, `0`. */
@@ -246,13 +227,13 @@ function numbersFigure(screen: Screen): FigureKind {
       if (entries.length === 0 && baseline?.value == null) return undefined;
       const shown = entries.slice(0, MAX_BARS);
       const most = max([...(baseline ? [baseline] : []), ...entries], ({ value }) => sizeOf(value)) ?? 0;
-      const barOf = (entry: Entry): Bar => {
-        const { mean, sd } = entry.value!;
+      const bars = [...(baseline?.value ? [baseline] : []), ...shown].map((entry): Bar => {
         const n = sizeOf(entry.value);
-        const change = baseline?.value ? changeOfMean(entry.value!, baseline.value) : undefined;
-        return { label: screen.labelOf(entry, findings), mean, sd, change, ...(n < most && { n }) };
-      };
-      const bars = [...(baseline?.value ? [baseline] : []), ...shown].map(barOf);
+        const change = baseline?.value && changeOfMean(entry.value!, baseline.value);
+        const paint = !baseline?.value ? 0 : !change ? 'muted' : change < 0 ? 0 : 1;
+        const name = screen.labelOf(entry, findings);
+        return { ...meanBar(name, entry.value!, measure.unit, n < most ? n : undefined, change ?? 0), paint };
+      });
       // If no group has a number, there is only the bar of the baseline.
       const n = sampleSize((entries.length > 0 ? entries : [baseline!]).map(({ value }) => sizeOf(value)));
       const legend: LegendEntry[] =
@@ -265,10 +246,9 @@ function numbersFigure(screen: Screen): FigureKind {
               { label: none, paint: 'text', dash: '4 3' },
             ];
       const label = `${measure.label} of ${what} (${measure.unit}), with a group ${edited?.done ?? 'stimulated'}`;
-      const line = baseline?.value ? barOf(baseline) : undefined;
       return {
         label: `${label}; the table has the numbers.`,
-        sections: [wide([barsPanel(beside, bars, line, label, measure.unit, legend)])],
+        sections: [wide([barsPanel(beside, bars, label, [0, 1], legend, baseline?.value?.mean)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation.',
           !!baseline?.value &&

@@ -16,7 +16,8 @@ export interface AnswerWriter {
   write(event: ExperimentEvent): Iterable<Uint8Array>;
 }
 
-const NO_BYTES = new Uint8Array(0);
+/** A piece at which the thread may serve other clients. */
+export const NO_BYTES = new Uint8Array(0);
 
 /**
  * Makes the writer of a format. The libraries of Arrow, Parquet and figures are loaded on first use.

@@ -4,9 +4,8 @@ import { answerWriter, type AnswerWriter } from './answer-writer.js';
 import { TABLE_FORMATS, type ColumnNames, type Format, type TableName } from './formats.js';
 import { eventsOfAnswer } from './stored-answer.js';
 import { tableOf, type Table } from './tables.js';
-import { mapped } from '../../engine/mapped.js';
 import type { ConditionResult } from '../run/condition-result.js';
-import { firstRowsOf, Page, pageText, tooManyRows, type PageStart } from '../run/pages.js';
+import { Page, pageText, tooManyRows, type PageStart } from '../run/pages.js';
 import { invalid } from '../../engine/schema/json-path.js';
 import { CodedError } from '../../engine/errors.js';
 import { groupNumbersOf } from '../plan/plan-limits.js';
@@ -153,17 +152,8 @@ export async function answerOfStored(
   wanted: AnswerRequest,
   making: AnswerMaking,
 ): Promise<Answer | undefined> {
-  const events = await making.turn(() => eventsOfAnswer(stored, plan.connectome));
-  return events && answerOf(plan, wanted, withFirstRows(events, plan.rowsOfTable()), making);
-}
-
-function withFirstRows(events: readonly ExperimentEvent[], rows: number): ExperimentEvent[] {
-  return events.map((event) => {
-    if (event.kind !== 'condition') return event;
-    const { reports, ...condition } = event.condition;
-    const cut = mapped(reports, (report) => ('table' in report ? firstRowsOf(report, rows) : report));
-    return { kind: 'condition', condition: { ...condition, reports: cut } };
-  });
+  const events = await making.turn(() => eventsOfAnswer(stored, plan.connectome, plan.rowsOfTable()));
+  return events && answerOf(plan, wanted, events, making);
 }
 
 /** The table of an answer; undefined for JSON and figures. */

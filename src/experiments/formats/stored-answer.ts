@@ -9,6 +9,7 @@ import type {
 } from '../document/result.js';
 import { mapped } from '../../engine/mapped.js';
 import type { GroupResults } from '../kinds/result-rows.js';
+import { firstRowsOf } from '../run/pages.js';
 import type { AnswerRequest } from './answer.js';
 import { eventTableOf, type TableColumns } from './tables.js';
 
@@ -25,18 +26,20 @@ export function drawableForms(wanted: AnswerRequest): readonly AnswerRequest[] {
 
 /**
  * The events of a whole answer.
+ * @param limitRows maximum number of rows of each table
  * @returns undefined if it goes on on another page
  */
 export function eventsOfAnswer(
   bytes: Uint8Array,
   connectome: Connectome,
+  limitRows: number,
 ): readonly ExperimentEvent[] | undefined {
   const { head, conditions, totals } = partsOf(new TextDecoder().decode(bytes));
   if (totals.next_page !== undefined) return undefined;
   const { experiment } = head;
   const indexOf = (id: string): number => neuronIndexOf(connectome).withId(id)!;
   const tableOrGroups = (report: GroupResults | TableColumns, name: string) =>
-    'trial' in report ? eventTableOf(report, experiment, name, indexOf) : report;
+    'trial' in report ? firstRowsOf(eventTableOf(report, experiment, name, indexOf), limitRows) : report;
   return [
     { kind: 'head', head },
     ...conditions.map(({ reports, ...condition }): ExperimentEvent => ({

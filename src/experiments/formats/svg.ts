@@ -1,19 +1,9 @@
-import type { AnsweredCondition, ExperimentEvent, ExperimentHead } from '../document/result.js';
+import type { ExperimentEvent, ExperimentHead } from '../document/result.js';
 import { figureOfFile } from '../figures/experiment-figures.js';
 import type { FoundCondition } from '../figures/figure-kind.js';
 import { figureFile } from '../figures/figure-file.js';
-import {
-  CONDITIONS_WITH_TABLES,
-  findingsOf,
-  foundCondition,
-  type NamedNeurons,
-} from '../figures/findings.js';
-import type { GroupResult } from '../kinds/result-rows.js';
-import type { AnswerWriter } from './answer-writer.js';
-
-const NO_BYTES = new Uint8Array(0);
-/** Groups that are made between two pauses. */
-const GROUPS_AT_ONCE = 4096;
+import { findingsOf, foundInParts, type NamedNeurons } from '../figures/findings.js';
+import { type AnswerWriter, NO_BYTES } from './answer-writer.js';
 
 /** Draws the figure that `--plot` of the command line draws: the same bytes. Nothing is written before the last event. */
 export class SvgWriter implements AnswerWriter {
@@ -27,9 +17,13 @@ export class SvgWriter implements AnswerWriter {
       case 'head':
         this.#head = event.head;
         break;
-      case 'condition':
-        yield* this.#collect(event.condition);
+      case 'condition': {
+        const making = foundInParts(event.condition, this.#conditions.length);
+        let part = making.next();
+        for (; part.done !== true; part = making.next()) yield NO_BYTES;
+        this.#conditions.push(part.value);
         break;
+      }
       case 'totals': {
         const answer = { head: this.#head!, conditions: this.#conditions, totals: event.totals };
         const figure = figureOfFile(findingsOf(answer, this.neurons));
@@ -37,23 +31,5 @@ export class SvgWriter implements AnswerWriter {
         yield new TextEncoder().encode(`${figureFile(figure, {}).svg}\n`);
       }
     }
-  }
-
-  *#collect(condition: AnsweredCondition): Iterable<Uint8Array> {
-    const reports: Record<string, AnsweredCondition['reports'][string]> = {};
-    for (const [name, report] of Object.entries(condition.reports)) {
-      if ('table' in report) {
-        reports[name] = report;
-        continue;
-      }
-      const groups: GroupResult[] = [];
-      while (groups.length < report.length) {
-        if (groups.length % GROUPS_AT_ONCE === 0) yield NO_BYTES;
-        groups.push(report.at(groups.length)!);
-      }
-      reports[name] = groups;
-    }
-    const keepsTables = this.#conditions.length < CONDITIONS_WITH_TABLES;
-    this.#conditions.push(foundCondition({ ...condition, reports }, keepsTables));
   }
 }

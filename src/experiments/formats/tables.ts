@@ -262,7 +262,7 @@ function tableOfEvents(
     CONDITION,
     ...(reports.length > 1 ? [report] : []),
     TRIAL,
-    eventColumn('t_ms', 'double', timesMs),
+    eventColumn('t_ms', 'double', timesPer(STEPS_PER_MS)),
     ...columnsOfKind.filter(isLabel),
     eventColumn('root_id', 'text', ({ neurons }) => Array.from(neurons, rootIds)),
     eventColumn('type', typeNames, ({ neurons }) =>
@@ -294,7 +294,7 @@ function namedSpikes(
   if (names === 'sonata') {
     const population = neuronPopulationName(connectome.metadata);
     return eventRows(table, reports, [
-      eventColumn('timestamps', 'double', timesMs),
+      eventColumn('timestamps', 'double', timesPer(STEPS_PER_MS)),
       eventColumn('population', [population], ({ length }) => new Int32Array(length)),
       idColumn('node_ids'),
       CONDITION,
@@ -309,7 +309,7 @@ function namedSpikes(
       ...parameters.map(({ column: { name }, valueIn }) => `${name}=${valueIn(values)}`),
     ].join(' ');
   return eventRows(table, reports, [
-    eventColumn('t', 'double', ({ steps }) => times(steps, 1000 * STEPS_PER_MS)),
+    eventColumn('t', 'double', timesPer(1000 * STEPS_PER_MS)),
     eventColumn('trial', 'int64', ({ trials }) => BigInt64Array.from(Array.from(trials, BigInt))),
     idColumn('flywire_id'),
     eventColumn('exp_name', 'text', ({ length, condition }) =>
@@ -344,15 +344,13 @@ const CONDITION = eventColumn('condition', 'int32', ({ length, condition }) =>
 );
 const TRIAL = eventColumn('trial', 'int32', ({ trials }) => Int32Array.from(trials));
 
-function timesMs({ steps }: EventPiece): Float64Array {
-  return times(steps, STEPS_PER_MS);
-}
-
 /** Divides, because a quotient is the double nearest to the decimal fraction. A loop, because Float64Array.from is several times slower. */
-function times(steps: EventTable['steps'], stepsPerUnit: number): Float64Array {
-  const times = new Float64Array(steps);
-  for (let row = 0; row < times.length; row++) times[row]! /= stepsPerUnit;
-  return times;
+function timesPer(stepsPerUnit: number) {
+  return ({ steps }: EventPiece): Float64Array => {
+    const times = new Float64Array(steps);
+    for (let row = 0; row < times.length; row++) times[row]! /= stepsPerUnit;
+    return times;
+  };
 }
 
 function eventRows(name: string, reports: readonly string[], columns: readonly Column<EventPiece>[]): Table {

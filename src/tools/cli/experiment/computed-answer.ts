@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { CodedError } from '../../../engine/errors.js';
 import { counted } from '../../../experiments/figures/figure.js';
 import type { FoundCondition } from '../../../experiments/figures/figure-kind.js';
-import { CONDITIONS_WITH_TABLES, foundCondition } from '../../../experiments/figures/findings.js';
+import { foundCondition } from '../../../experiments/figures/findings.js';
 import { answerWriter } from '../../../experiments/formats/answer-writer.js';
 import type { TableFormat } from '../../../experiments/formats/formats.js';
 import type { TableRequest } from '../../../experiments/formats/tables.js';
@@ -99,7 +99,7 @@ export async function computedAnswer(
         head = event.head;
         for (const order of orders) files.push(await openFile(order, source, head));
       } else if (event.kind === 'totals') totals = event.totals;
-      else conditions.push(foundCondition(event.condition, conditions.length < CONDITIONS_WITH_TABLES));
+      else conditions.push(foundCondition(event.condition, conditions.length));
       if (keepsEvents) events.push(event);
       for (const { file, writer } of files) {
         for (const bytes of writer.write(event)) file.write(bytes);
@@ -118,7 +118,11 @@ export async function computedAnswer(
   }
   const seconds = (performance.now() - beganAtMs) / 1000;
   return {
-    ...{ head: head!, conditions, totals: totals!, events, seconds },
+    head: head!,
+    conditions,
+    totals: totals!,
+    events,
+    seconds,
     files: files.map(({ file }) => file),
     trials: reached.trialsDone,
   };
