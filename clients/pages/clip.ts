@@ -1,6 +1,7 @@
 /** Saves some seconds of the stage as a video: brain and fly as they are on the page, with their captions and badges. */
 import type { FlyView } from './body/fly-view.js';
 import { byId, element, save } from './dom.js';
+import { isLive } from './live/hold-buttons.js';
 import type { Playback } from './playback.js';
 import type { Stage } from './stage.js';
 import { readTheme, type Theme } from './theme.js';
@@ -76,10 +77,6 @@ export class ClipButton {
     this.#note.textContent = video.size > 0 ? `Saved as ${name}.` : 'The browser recorded no picture.';
     if (video.size > 0) save(video, name);
   }
-}
-
-function isLive(): boolean {
-  return byId('stage').classList.contains('live');
 }
 
 /** Draws the views at their places on the page, larger ones first, and a line of text below them. */

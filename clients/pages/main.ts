@@ -11,7 +11,7 @@ import { Notices } from './notices.js';
 import { PathPanel } from './path-panel.js';
 import { Playback } from './playback.js';
 import { FURTHER_SEEDS, Results } from './results.js';
-import { listenForHolds } from './live/hold-buttons.js';
+import { isLive, listenForHolds } from './live/hold-buttons.js';
 import type { Live } from './live/live.js';
 import type { Selection } from './selection.js';
 import { asFailure, fetchAtlas, fetchPart, postRun, service } from './service/client.js';
@@ -157,10 +157,6 @@ function showFlyLarge(isLarge: boolean): void {
   byId('swap').ariaLabel = isLarge ? 'Show the brain large' : 'Show the fly large';
 }
 
-function isLive(): boolean {
-  return byId('stage').classList.contains('live');
-}
-
 /** Loads the code of the live fly when the user first asks for it. */
 function listenForLive(model: Model): void {
   const call = (ask: (each: Live) => void): void => {
@@ -206,12 +202,10 @@ function listenForLive(model: Model): void {
     if (document.fullscreenElement !== null) void document.exitFullscreen();
     bringIntoView(byId('stimuli'));
   });
-  const hand = {
-    isLive,
-    hold: (stimulus: string) => call((each) => each.hold(stimulus)),
-    letGo: (stimulus: string) => call((each) => each.letGo(stimulus)),
-  };
-  listenForHolds(hand);
+  listenForHolds({
+    hold: (stimulus) => call((each) => each.hold(stimulus)),
+    letGo: (stimulus) => call((each) => each.letGo(stimulus)),
+  });
   const fullScreen = byId('full-screen');
   fullScreen.hidden = !document.fullscreenEnabled;
   fullScreen.addEventListener('click', () => {

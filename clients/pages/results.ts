@@ -2,6 +2,7 @@
 import type { CompactAtlas } from '../../src/engine/connectome/atlas-binary.js';
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../src/engine/connectome/populations.js';
 import { byId, counted, element, grouped, passFocus, swatch, terms } from './dom.js';
+import { isLive } from './live/hold-buttons.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
 import { channelPanel, type Trials } from './plots/channel-rows.js';
 import type { RasterOrder, SpikeRaster } from './plots/spike-raster-plot.js';
@@ -97,7 +98,7 @@ export class Results {
     byId('recorded').hidden = !shown.isStored;
     this.#showKey(shown);
     this.#showSummary(shown);
-    if (!byId('stage').classList.contains('live')) this.#showBars(shown.run.response, shown.kept?.response);
+    if (!isLive()) this.#showBars(shown.run.response, shown.kept?.response);
     this.#showTypes(shown);
     this.#showLinks(shown);
     this.#showVerdict(shown.run);

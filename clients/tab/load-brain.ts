@@ -1,6 +1,7 @@
 /** Loads files of the brain: over HTTP, from the cache of the browser, or from a disk in Node. */
 import type * as NodeFiles from 'node:fs/promises';
 import type { LoadProgress } from '#client';
+import { joinedBytes } from '../../src/engine/bytes.js';
 import { CodedError } from '../../src/engine/errors.js';
 import { fetchInTime } from './fetch-in-time.js';
 
@@ -147,13 +148,7 @@ async function bytesOf(
     // Without effect at the end.
     void reader.cancel().catch(doNothing);
   }
-  const whole = new Uint8Array(loadedBytes);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole.buffer;
+  return joinedBytes(pieces).buffer;
 }
 
 function missing(source: string | URL, cause: unknown): CodedError {

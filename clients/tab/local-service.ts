@@ -18,8 +18,7 @@ import { publishedNodeSets } from '../../src/engine/connectome/node-sets.js';
 import { Partners } from '../../src/engine/connectome/partners.js';
 import { CodedError, errorBody, failureOf } from '../../src/engine/errors.js';
 import { BODY, checkedFields, QUERY } from '../../src/engine/schema/checked-fields.js';
-import { parseJson } from '../../src/engine/schema/json-text.js';
-import { refuseRepeatedMember } from '../../src/engine/schema/json-text.js';
+import { parseJson, refuseRepeatedMember } from '../../src/engine/schema/json-text.js';
 import type { ExperimentDocument } from '../../src/experiments/document/document.js';
 import { describeNodeSets } from '../../src/experiments/document/node-set-list.js';
 import { parseDocument } from '../../src/experiments/document/parse-document.js';
@@ -43,10 +42,14 @@ import {
 import { FIXED_LIMITS, JSON_ROWS, TABLE_ROWS } from '../../src/experiments/plan/experiment-limits.js';
 import { planInParts, type ExperimentPlan } from '../../src/experiments/plan/plan.js';
 import { trialTask, type TrialResult, type TrialTask } from '../../src/experiments/plan/trial.js';
-import { type Experiment, experimentOf, type View } from '../../src/experiments/presets/experiment.js';
+import {
+  type Experiment,
+  experimentOf,
+  presetOf,
+  type View,
+} from '../../src/experiments/presets/experiment.js';
 import { FIELDS, QUERY_FIELDS } from '../../src/experiments/presets/fields.js';
 import { describeModel } from '../../src/experiments/presets/model-description.js';
-import { presetOf } from '../../src/experiments/presets/experiment.js';
 import type { ExperimentProgress as TrialProgress } from '../../src/experiments/run/condition-run.js';
 import { inTurns, type Turn } from '../../src/experiments/run/turn.js';
 import type { Computer } from './computer.js';
@@ -97,6 +100,8 @@ const PIECE_BYTES = 64 * 1024;
 /** A line of NDJSON about the progress comes so often, if no other does. */
 const PROGRESS_EVERY_MS = 250;
 const JSON_TYPE = 'application/json; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+const BINARY_TYPE = 'application/octet-stream';
 const encoder = new TextEncoder();
 const NEVER = new AbortController().signal;
 
@@ -127,7 +132,8 @@ export class LocalService {
       const query = Object.fromEntries(searchParams);
       return await route[2]({ ...request, query, parts, signal, turn: turnsOf(signal) });
     } catch (error) {
-      return failed(error);
+      const coded = codedOf(error);
+      return json(errorBody(coded), coded.status);
     }
   }
 
@@ -149,7 +155,7 @@ export class LocalService {
     [
       'GET',
       /^\/api\/v2\/sessions\/([\w-]+)\/document$/,
-      async ({ parts, turn }) => text(await this.#sessions.document(parts[0]!, turn)),
+      async ({ parts, turn }) => json(await this.#sessions.document(parts[0]!, turn)),
     ],
     ['POST', /^\/api\/v2\/sessions\/([\w-]+)\/steps$/, (request) => this.#step(request)],
     [
@@ -178,7 +184,7 @@ export class LocalService {
     const { runner } = this.computer;
     const events = runner.inputEventsOf(experiment);
     const { bytes } = runner.body(experiment, view, events, runner.simulate(experiment, events));
-    return { status: 200, headers: { 'content-type': JSON_TYPE }, body: Uint8Array.from(bytes) };
+    return ok(Uint8Array.from(bytes), JSON_TYPE);
   }
 
   async #experiment({ body: document, query: given, isJob, signal, turn }: Matched): Promise<LocalAnswer> {
@@ -195,7 +201,7 @@ export class LocalService {
     const wanted = answerRequest(query, format, 0);
     const plan = await this.#plan(documentOf(document), format, turn);
     checkRequest(plan, wanted);
-    if (isDryRun) return bytes(dryRunJson(plan.dryRun(wanted.from)), 'json');
+    if (isDryRun) return ok(dryRunJson(plan.dryRun(wanted.from)), JSON_TYPE);
     const { threads } = this.trials;
     const progress = { trials: 0, trialsDone: 0 };
     const answer = await answerOfRun(
@@ -214,7 +220,7 @@ export class LocalService {
       format === 'ndjson'
         ? withProgress(answer.pieces, plan.conditions - wanted.from, progress)
         : bytesOf(answer.pieces);
-    return { status: 200, headers: { ...typeOf(format), ...headersOf(answer, query, format) }, body };
+    return ok(body, contentTypeOf(format), headersOf(answer, query, format));
   }
 
   #plan(value: unknown, format: Format, turn: Turn): Promise<ExperimentPlan> {
@@ -231,7 +237,7 @@ export class LocalService {
   #neurons(given: Matched['query']): LocalAnswer {
     const query = checkedFields(NEURON_QUERY, given, QUERY);
     const { format = 'json' } = query;
-    return bytes(neuronTable(this.connectome, neuronSearchOf(query, format)), format);
+    return ok(neuronTable(this.connectome, neuronSearchOf(query, format)), contentTypeOf(format));
   }
 
   async #connections({ query: given, turn }: Matched): Promise<LocalAnswer> {
@@ -239,29 +245,26 @@ export class LocalService {
     const { format = 'json' } = query;
     const search = connectionSearchOf(query, format, FIXED_LIMITS.ids);
     const { bytes: page, next } = await connectionTable(this.connectome, search, turn);
-    return bytes(page, format, next === undefined ? {} : linkTo(format, query, { from: String(next) }));
+    const further = next === undefined ? {} : linkTo(format, query, { from: String(next) });
+    return ok(page, contentTypeOf(format), further);
   }
 
   /** A step goes on if nobody waits for it any more. As in a service, its answer is there if it is asked for again. */
   async #step({ parts, body, query }: Matched): Promise<LocalAnswer> {
     const { drive } = checkedFields(STEP_QUERY, query, QUERY);
     const turn = turnsOf(NEVER);
-    return text(await this.#sessions.step(parts[0]!, documentOf(body), drive === 'true', turn));
+    return json(await this.#sessions.step(parts[0]!, documentOf(body), drive === 'true', turn));
   }
 
   #atlasFile(file: string): LocalAnswer {
     const folder = this.#atlasFolder;
     if (file === `${folder}.json`) return json(atlasOf(this.connectome));
-    if (file === folder + ATLAS_IDS) {
-      const headers = { 'content-type': 'text/plain; charset=utf-8' };
-      return { status: 200, headers, body: encoder.encode(encodeIds(this.connectome)) };
-    }
-    const binary = (this.#atlas ??= encodeAtlas(this.connectome));
-    const headers = { 'content-type': 'application/octet-stream' };
-    if (file === `${folder}.bin`) return { status: 200, headers, body: binary.slice() };
-    if (file === folder + ATLAS_MAP) return { status: 200, headers, body: mapOf(binary) };
+    if (file === folder + ATLAS_IDS) return ok(encoder.encode(encodeIds(this.connectome)), TEXT_TYPE);
+    const atlas = (this.#atlas ??= encodeAtlas(this.connectome));
+    if (file === `${folder}.bin`) return ok(atlas.slice(), BINARY_TYPE);
+    if (file === folder + ATLAS_MAP) return ok(mapOf(atlas), BINARY_TYPE);
     if (file !== folder + ATLAS_START) throw notFound(`There is no atlas ${file}; there is ${folder}.json.`);
-    return { status: 200, headers, body: binary.slice(0, firstPartLength(binary.buffer)) };
+    return ok(atlas.slice(0, firstPartLength(atlas.buffer)), BINARY_TYPE);
   }
 
   #card([folder, of, index]: readonly string[]): LocalAnswer {
@@ -324,25 +327,13 @@ async function* bytesOf(pieces: AsyncGenerator<AnswerPiece>): AsyncGenerator<Byt
   for await (const piece of pieces) yield piece.bytes;
 }
 
-function typeOf(format: Format): Record<string, string> {
-  return { 'content-type': contentTypeOf(format) };
+function ok(body: LocalAnswer['body'], type: string, headers = {}): LocalAnswer {
+  return { status: 200, headers: { 'content-type': type, ...headers }, body };
 }
 
-function bytes(body: Bytes, format: Format, headers = {}): LocalAnswer {
-  return { status: 200, headers: { ...typeOf(format), ...headers }, body };
-}
-
-function text(body: string, status = 200): LocalAnswer {
-  return { status, headers: { 'content-type': JSON_TYPE }, body: encoder.encode(body) };
-}
-
-function json(value: object, status = 200): LocalAnswer {
-  return text(JSON.stringify(value), status);
-}
-
-function failed(error: unknown): LocalAnswer {
-  const coded = codedOf(error);
-  return json(errorBody(coded), coded.status);
+function json(value: object | string, status = 200): LocalAnswer {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { ...ok(encoder.encode(text), JSON_TYPE), status };
 }
 
 function codedOf(error: unknown): CodedError {

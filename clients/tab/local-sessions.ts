@@ -145,24 +145,19 @@ function statesOf(plan: SessionPlan): SessionStates {
     brain: new Uint8Array(new SharedArrayBuffer(brainBytes)),
     cursors: new Uint32Array(new SharedArrayBuffer(cursorBytes)),
   });
-  const hold = (state: SegmentState, more: number): number => {
-    const count = (holders.get(state) ?? 0) + more;
-    holders.set(state, count);
-    return count;
-  };
   return {
     plan,
     enter: () => () => undefined,
     take: () => {
       const state = free.pop() ?? newState();
-      hold(state, 1);
+      holders.set(state, 1);
       return state;
     },
-    share: (state) => void hold(state, 1),
+    share: (state) => holders.set(state, holders.get(state)! + 1),
     giveBack: (state) => {
-      if (hold(state, -1) > 0) return;
-      holders.delete(state);
-      free.push(state);
+      const left = holders.get(state)! - 1;
+      holders.set(state, left);
+      if (left === 0) free.push(state);
     },
     keep: (_, neurons) => [neurons, () => undefined],
     hold: () => () => undefined,

@@ -21,12 +21,6 @@ interface Sent {
   readonly memory: Transferable[];
 }
 
-const KERNELS = {
-  simulation: 'simulation.wasm',
-  rewiring: 'rewiring.wasm',
-  drawing: 'drawing.wasm',
-} as const;
-
 export const openBrain: OpenBrain = async (
   first: string | URL | BrainOptions = {},
   more: BrainOptions = {},
@@ -75,11 +69,13 @@ export const openBrain: OpenBrain = async (
 };
 
 async function loadKernels(signal: AbortSignal | undefined): Promise<Kernels> {
-  const files = Object.entries(KERNELS).map(async ([name, file]) => [
-    name,
-    await loadFile(new URL(`./${file}`, HERE), signal),
+  const load = (name: keyof Kernels) => loadFile(new URL(`./${name}.wasm`, HERE), signal);
+  const [simulation, rewiring, drawing] = await Promise.all([
+    load('simulation'),
+    load('rewiring'),
+    load('drawing'),
   ]);
-  return Object.fromEntries(await Promise.all(files)) as Record<keyof typeof KERNELS, ArrayBuffer>;
+  return { simulation, rewiring, drawing };
 }
 
 /** Starts a worker and waits until its brain is open. @param over ends the worker */

@@ -2,19 +2,7 @@
  * A fly for three.js that acts out the drives of the Neural Experiment Service. Drives and movements are engineered for
  * animation, so that each drive is visible. This is not a simulation of a body.
  */
-import {
-  BufferGeometry,
-  DoubleSide,
-  Group,
-  Matrix4,
-  Mesh,
-  MeshBasicMaterial,
-  MeshStandardMaterial,
-  Skeleton,
-  SkinnedMesh,
-  Sphere,
-  Vector3,
-} from 'three';
+import * as THREE from 'three';
 import { type Behaviour, behaviourOf } from './behaviour.js';
 import { bodyGeometry } from './body-geometry.js';
 import { advanceInSteps, Choreography, DEFAULT_SLOW_DOWN } from './choreography.js';
@@ -66,12 +54,12 @@ export function createFly(options: FlyOptions = {}): Fly {
 /** A fly 1.3 high and 2.8 long that faces +z; scale `object` as needed. */
 export class Fly {
   /** Object to add to a scene, which needs lights. */
-  readonly object = new Group();
-  readonly #stand = new Group();
-  readonly #body: SkinnedMesh<BufferGeometry, MeshStandardMaterial>;
-  readonly #wings: SkinnedMesh<BufferGeometry, MeshStandardMaterial>;
-  readonly #shadow: Mesh<BufferGeometry, MeshBasicMaterial> | undefined;
-  readonly #skeleton: Skeleton;
+  readonly object = new THREE.Group();
+  readonly #stand = new THREE.Group();
+  readonly #body: THREE.SkinnedMesh<THREE.BufferGeometry, THREE.MeshStandardMaterial>;
+  readonly #wings: THREE.SkinnedMesh<THREE.BufferGeometry, THREE.MeshStandardMaterial>;
+  readonly #shadow: THREE.Mesh<THREE.BufferGeometry, THREE.MeshBasicMaterial> | undefined;
+  readonly #skeleton: THREE.Skeleton;
   readonly #rig = new Rig();
   readonly #travels: boolean;
   readonly #slowDown: number;
@@ -88,36 +76,36 @@ export class Fly {
     this.#slowDown = slowDown;
     const { bones } = this.#rig;
     // Vertices are in their bones' coordinates, so the bone inverses are identities.
-    this.#skeleton = new Skeleton(
+    this.#skeleton = new THREE.Skeleton(
       bones,
-      bones.map(() => new Matrix4()),
+      bones.map(() => new THREE.Matrix4()),
     );
-    this.#body = new SkinnedMesh(
+    this.#body = new THREE.SkinnedMesh(
       bodyGeometry(),
-      new MeshStandardMaterial({ vertexColors: true, roughness: 0.42, metalness: 0.05 }),
+      new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.42, metalness: 0.05 }),
     );
-    this.#wings = new SkinnedMesh(
-      new BufferGeometry(),
-      new MeshStandardMaterial({
+    this.#wings = new THREE.SkinnedMesh(
+      new THREE.BufferGeometry(),
+      new THREE.MeshStandardMaterial({
         vertexColors: true,
         transparent: true,
         depthWrite: false,
-        side: DoubleSide,
+        side: THREE.DoubleSide,
         forceSinglePass: true,
         roughness: 0.5,
       }),
     );
     this.#body.castShadow = true;
     for (const mesh of [this.#body, this.#wings]) {
-      mesh.bind(this.#skeleton, new Matrix4());
+      mesh.bind(this.#skeleton, new THREE.Matrix4());
       // This sphere contains every pose, so three.js need not measure the mesh.
-      mesh.boundingSphere = new Sphere(new Vector3(0, 1.6, 0), 5);
+      mesh.boundingSphere = new THREE.Sphere(new THREE.Vector3(0, 1.6, 0), 5);
     }
     this.#stand.add(...bones, this.#body, this.#wings);
     if (shadow) {
-      this.#shadow = new Mesh(
-        new BufferGeometry(),
-        new MeshBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }),
+      this.#shadow = new THREE.Mesh(
+        new THREE.BufferGeometry(),
+        new THREE.MeshBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }),
       );
       this.#stand.add(this.#shadow);
     }
@@ -180,10 +168,10 @@ export class Fly {
    * Tips of its wings, in the coordinates of `object`: a camera can keep these points in view. They are constant
    * during a wing beat.
    */
-  get wingTips(): readonly Vector3[] {
+  get wingTips(): readonly THREE.Vector3[] {
     this.#stand.updateMatrix();
     return wingTipsOf(poseOf(this.#motion)).map((tip) =>
-      new Vector3(...tip).applyMatrix4(this.#stand.matrix),
+      new THREE.Vector3(...tip).applyMatrix4(this.#stand.matrix),
     );
   }
 

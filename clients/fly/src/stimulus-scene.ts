@@ -2,29 +2,7 @@
  * Draws the stimuli around the fly: an approaching object, a drop at its mouth, a plume of odour. They are engineered
  * to be distinguishable, and none is to scale.
  */
-import {
-  CircleGeometry,
-  Color,
-  ConeGeometry,
-  CylinderGeometry,
-  DataTexture,
-  DoubleSide,
-  Group,
-  IcosahedronGeometry,
-  InstancedMesh,
-  LinearFilter,
-  Matrix4,
-  Mesh,
-  MeshBasicMaterial,
-  MeshStandardMaterial,
-  SphereGeometry,
-  Sprite,
-  SpriteMaterial,
-  TorusGeometry,
-  Vector3,
-  type BufferGeometry,
-  type Material,
-} from 'three';
+import * as THREE from 'three';
 import { STANDING_HEIGHT, type Vec3 } from './anatomy.js';
 
 /**
@@ -64,42 +42,45 @@ const SEEN = 0.01;
 
 export class StimulusScene {
   /** Object to add to the scene that the fly is in. */
-  readonly object = new Group();
+  readonly object = new THREE.Group();
   /** Objects that turn and rise with the fly, and objects around it. */
-  readonly #held = new Group();
-  readonly #around = new Group();
-  readonly #object: Mesh<SphereGeometry, MeshStandardMaterial>;
-  readonly #taste = new Group();
-  readonly #drop: Mesh<SphereGeometry, MeshStandardMaterial>;
-  readonly #hair: Mesh;
-  readonly #wing = new Group();
-  readonly #waves: InstancedMesh;
-  readonly #puffs: InstancedMesh<IcosahedronGeometry, MeshBasicMaterial>;
-  readonly #heat: Sprite;
-  readonly #light: Sprite;
+  readonly #held = new THREE.Group();
+  readonly #around = new THREE.Group();
+  readonly #object: THREE.Mesh<THREE.SphereGeometry, THREE.MeshStandardMaterial>;
+  readonly #taste = new THREE.Group();
+  readonly #drop: THREE.Mesh<THREE.SphereGeometry, THREE.MeshStandardMaterial>;
+  readonly #hair: THREE.Mesh;
+  readonly #wing = new THREE.Group();
+  readonly #waves: THREE.InstancedMesh;
+  readonly #puffs: THREE.InstancedMesh<THREE.IcosahedronGeometry, THREE.MeshBasicMaterial>;
+  readonly #heat: THREE.Sprite;
+  readonly #light: THREE.Sprite;
   readonly #disposables: { dispose(): void }[] = [];
 
   constructor() {
-    this.#object = this.#mesh(new SphereGeometry(1, 32, 20), new MeshStandardMaterial({ roughness: 0.9 }));
-    this.#drop = this.#mesh(
-      new SphereGeometry(0.13, 20, 14),
-      new MeshStandardMaterial({ roughness: 0.1, transparent: true, opacity: 0.9 }),
+    this.#object = this.#mesh(
+      new THREE.SphereGeometry(1, 32, 20),
+      new THREE.MeshStandardMaterial({ roughness: 0.9 }),
     );
-    const wood = new MeshStandardMaterial({ color: '#a98a62', roughness: 0.9 });
-    const stick = this.#mesh(new CylinderGeometry(0.03, 0.05, 1.3, 8), wood);
+    this.#drop = this.#mesh(
+      new THREE.SphereGeometry(0.13, 20, 14),
+      new THREE.MeshStandardMaterial({ roughness: 0.1, transparent: true, opacity: 0.9 }),
+    );
+    const wood = new THREE.MeshStandardMaterial({ color: '#a98a62', roughness: 0.9 });
+    const stick = this.#mesh(new THREE.CylinderGeometry(0.03, 0.05, 1.3, 8), wood);
     stick.position.set(0, 0.17, 0.64);
     stick.rotation.x = -1.83;
     this.#taste.add(this.#drop, stick);
-    this.#hair = this.#mesh(new ConeGeometry(0.04, 1.7, 8).translate(0, -0.85, 0), wood);
-    const membrane = new MeshStandardMaterial({
+    this.#hair = this.#mesh(new THREE.ConeGeometry(0.04, 1.7, 8).translate(0, -0.85, 0), wood);
+    const membrane = new THREE.MeshStandardMaterial({
       color: '#9db4e8',
       transparent: true,
       opacity: 0.6,
-      side: DoubleSide,
+      side: THREE.DoubleSide,
       depthWrite: false,
     });
     const blade = this.#mesh(
-      new CircleGeometry(0.5, 28)
+      new THREE.CircleGeometry(0.5, 28)
         .scale(0.42, 1, 1)
         .rotateX(-Math.PI / 2)
         .translate(0, 0, -0.5),
@@ -107,13 +88,13 @@ export class StimulusScene {
     );
     this.#wing.add(blade);
     this.#waves = this.#instances(
-      new TorusGeometry(1, 0.035, 6, 32),
-      new MeshBasicMaterial({ color: '#7f9be0', transparent: true, opacity: 0.7, depthWrite: false }),
+      new THREE.TorusGeometry(1, 0.035, 6, 32),
+      new THREE.MeshBasicMaterial({ color: '#7f9be0', transparent: true, opacity: 0.7, depthWrite: false }),
       WAVES,
     );
     this.#puffs = this.#instances(
-      new IcosahedronGeometry(1, 1),
-      new MeshBasicMaterial({ transparent: true, opacity: 0.6, depthWrite: false }),
+      new THREE.IcosahedronGeometry(1, 1),
+      new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.6, depthWrite: false }),
       PUFFS,
     );
     const glow = glowTexture();
@@ -216,31 +197,34 @@ export class StimulusScene {
     this.#puffs.instanceColor!.needsUpdate = true;
   }
 
-  #mesh<G extends BufferGeometry, M extends Material>(geometry: G, material: M): Mesh<G, M> {
+  #mesh<G extends THREE.BufferGeometry, M extends THREE.Material>(
+    geometry: G,
+    material: M,
+  ): THREE.Mesh<G, M> {
     this.#disposables.push(geometry, material);
-    return new Mesh(geometry, material);
+    return new THREE.Mesh(geometry, material);
   }
 
-  #instances<G extends BufferGeometry, M extends Material>(
+  #instances<G extends THREE.BufferGeometry, M extends THREE.Material>(
     geometry: G,
     material: M,
     count: number,
-  ): InstancedMesh<G, M> {
-    const mesh = new InstancedMesh(geometry, material, count);
+  ): THREE.InstancedMesh<G, M> {
+    const mesh = new THREE.InstancedMesh(geometry, material, count);
     // Their positions change, so bounds measured once would be wrong.
     mesh.frustumCulled = false;
     this.#disposables.push(geometry, material, mesh);
     return mesh;
   }
 
-  #glow(map: DataTexture, color: string): Sprite {
-    const material = new SpriteMaterial({ map, color, transparent: true, depthWrite: false });
+  #glow(map: THREE.DataTexture, color: string): THREE.Sprite {
+    const material = new THREE.SpriteMaterial({ map, color, transparent: true, depthWrite: false });
     this.#disposables.push(material);
-    return new Sprite(material);
+    return new THREE.Sprite(material);
   }
 }
 
-function showGlow(sprite: Sprite, strength: number, place: Vec3, size: number): void {
+function showGlow(sprite: THREE.Sprite, strength: number, place: Vec3, size: number): void {
   sprite.visible = strength > SEEN;
   sprite.position.set(...place);
   sprite.scale.setScalar(size);
@@ -252,17 +236,22 @@ function between(from: Vec3, to: Vec3, share: number): [number, number, number] 
 }
 
 /** White that fades from the centre to the edge. */
-function glowTexture(): DataTexture {
+function glowTexture(): THREE.DataTexture {
   const pixels = new Uint8Array(4 * GLOW_PIXELS ** 2).fill(255);
   for (let i = 0; i < GLOW_PIXELS ** 2; i++) {
     const [x, y] = [i % GLOW_PIXELS, Math.floor(i / GLOW_PIXELS)].map((p) => (2 * p + 1) / GLOW_PIXELS - 1);
     pixels[4 * i + 3] = 255 * Math.max(0, 1 - Math.hypot(x!, y!)) ** 1.6;
   }
-  const texture = new DataTexture(pixels, GLOW_PIXELS, GLOW_PIXELS);
-  texture.magFilter = LinearFilter;
+  const texture = new THREE.DataTexture(pixels, GLOW_PIXELS, GLOW_PIXELS);
+  texture.magFilter = THREE.LinearFilter;
   texture.needsUpdate = true;
   return texture;
 }
 
 /** Reused by each call, so that drawing allocates nothing. */
-const [at, sized, matrix, colour] = [new Vector3(), new Vector3(), new Matrix4(), new Color()];
+const [at, sized, matrix, colour] = [
+  new THREE.Vector3(),
+  new THREE.Vector3(),
+  new THREE.Matrix4(),
+  new THREE.Color(),
+];

@@ -1,6 +1,6 @@
 /** Reach of the wings, for a camera that keeps the whole fly in view. */
 import { type Vec3, WING_BASE, WING_LENGTH } from './anatomy.js';
-import type { Pose, Wing } from './pose.js';
+import { fromThorax, type Pose, type Wing } from './pose.js';
 
 /**
  * The wing tips at the turning points of the beat and at mid-height. They are constant during a beat, so a view that
@@ -12,7 +12,7 @@ export function wingTipsOf({ body, wings }: Pose): readonly Vec3[] {
     [wing.highest, 0].map((up) => {
       const [x, y, z] = tipOf(wing, up);
       // x, y and z are of the left wing; the right one is its mirror image.
-      return inFly(body, [(i === 0 ? 1 : -1) * x, y, z]);
+      return fromThorax(body, [(i === 0 ? 1 : -1) * x, y, z]);
     }),
   );
 }
@@ -22,13 +22,4 @@ function tipOf({ out }: Wing, up: number): Vec3 {
   const [x, y, z] = WING_BASE;
   const [length, height] = [WING_LENGTH * Math.cos(up), WING_LENGTH * Math.sin(up)];
   return [x + length * Math.sin(out), y + height, z - length * Math.cos(out)];
-}
-
-function inFly({ centre, pitch, roll }: Pose['body'], [x, y, z]: Vec3): Vec3 {
-  const rolled = { x: x * Math.cos(roll) - y * Math.sin(roll), y: x * Math.sin(roll) + y * Math.cos(roll) };
-  return [
-    centre[0] + rolled.x,
-    centre[1] + rolled.y * Math.cos(pitch) + z * Math.sin(pitch),
-    centre[2] - rolled.y * Math.sin(pitch) + z * Math.cos(pitch),
-  ];
 }

@@ -1,16 +1,5 @@
 /** Shows the body that acts out the drives of a run, synchronous with the brain. */
-import {
-  BufferAttribute,
-  BufferGeometry,
-  DirectionalLight,
-  HemisphereLight,
-  PerspectiveCamera,
-  Points,
-  PointsMaterial,
-  Scene,
-  Vector3,
-  WebGLRenderer,
-} from 'three';
+import * as THREE from 'three';
 import { Orbit } from '../brain/orbit.js';
 import type { FullRun, Model } from '../service/client.js';
 import { createFly, type Drives, type Fly, type Stimuli, StimulusScene } from '../../fly/src/fly.js';
@@ -46,14 +35,14 @@ export class FlyView {
   readonly #canvas: HTMLCanvasElement;
   readonly #name: HTMLElement;
   readonly #behaviour: HTMLElement;
-  readonly #renderer: WebGLRenderer;
-  readonly #scene = new Scene();
-  readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.1, 60);
+  readonly #renderer: THREE.WebGLRenderer;
+  readonly #scene = new THREE.Scene();
+  readonly #camera = new THREE.PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.1, 60);
   readonly #orbit: Orbit;
   readonly #fly: Fly = createFly({ travels: false });
   readonly #stimuli = new StimulusScene();
-  readonly #ground: Points<BufferGeometry, PointsMaterial>;
-  readonly #sky = new HemisphereLight('#dfe8ff', '#6a5238');
+  readonly #ground: THREE.Points<THREE.BufferGeometry, THREE.PointsMaterial>;
+  readonly #sky = new THREE.HemisphereLight('#dfe8ff', '#6a5238');
   #run: FullRun | undefined;
   #isLive = false;
   /** Direction of a live stimulus, and the time for which stimuli have moved. */
@@ -73,11 +62,14 @@ export class FlyView {
     this.#canvas = frame.querySelector('canvas')!;
     this.#name = frame.querySelector('.who')!;
     this.#behaviour = frame.querySelector('.who + span')!;
-    this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
+    this.#renderer = new THREE.WebGLRenderer({ canvas: this.#canvas, antialias: true });
     // Checking for errors would wait for the shader compiler.
     this.#renderer.debug.checkShaderErrors = false;
     this.#ground = groundMarks();
-    const [sun, rim] = [new DirectionalLight('#fff3dd', 2.6), new DirectionalLight('#9ab8ff', 1.6)];
+    const [sun, rim] = [
+      new THREE.DirectionalLight('#fff3dd', 2.6),
+      new THREE.DirectionalLight('#9ab8ff', 1.6),
+    ];
     sun.position.set(3, 6, 4);
     rim.position.set(-4, 3, -5);
     this.#scene.add(this.#fly.object, this.#stimuli.object, this.#ground, this.#sky, sun, rim);
@@ -201,7 +193,7 @@ export class FlyView {
     const share = Math.min(1, Math.max(0, risen));
     const between = (key: keyof typeof VIEWS.standing): number =>
       VIEWS.standing[key] + share * (VIEWS.flying[key] - VIEWS.standing[key]);
-    const towards = new Vector3(...this.#orbit.direction);
+    const towards = new THREE.Vector3(...this.#orbit.direction);
     const right = this.#camera.up.clone().cross(towards).normalize();
     const up = towards.clone().cross(right);
     const { aspect } = this.#camera;
@@ -210,14 +202,14 @@ export class FlyView {
     const tips = this.#fly.wingTips.map((tip) =>
       tip.applyAxisAngle(this.#camera.up, this.#fly.place.heading),
     );
-    const seenFrom = (centre: Vector3) =>
+    const seenFrom = (centre: THREE.Vector3) =>
       tips.map((tip) => {
         const from = tip.clone().sub(centre);
         return { x: from.dot(right), y: from.dot(up), nearer: from.dot(towards) };
       });
 
     // Raised wings move the centre of the picture up, which leaves less empty space below the fly.
-    const centre = new Vector3(0, between('centreHeight'), 0);
+    const centre = new THREE.Vector3(0, between('centreHeight'), 0);
     const usual = distanceFor(between('halfHeight'));
     const aboveEdge = seenFrom(centre).map(({ y, nearer }) => y - WING_SHARE * TANGENT * (usual - nearer));
     const raised = Math.max(0, ...aboveEdge) / 2;
@@ -242,7 +234,7 @@ export class FlyView {
 }
 
 /** Points on the ground, fainter with distance, which make walking visible. */
-function groundMarks(): Points<BufferGeometry, PointsMaterial> {
+function groundMarks(): THREE.Points<THREE.BufferGeometry, THREE.PointsMaterial> {
   const positions: number[] = [];
   const colours: number[] = [];
   for (let i = -MARKS; i <= MARKS; i++) {
@@ -252,11 +244,11 @@ function groundMarks(): Points<BufferGeometry, PointsMaterial> {
       colours.push(1, 1, 1, Math.max(0, 1 - Math.hypot(i, j) / MARKS) ** 2);
     }
   }
-  const geometry = new BufferGeometry();
-  geometry.setAttribute('position', new BufferAttribute(new Float32Array(positions), 3));
-  geometry.setAttribute('color', new BufferAttribute(new Float32Array(colours), 4));
-  return new Points(
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(positions), 3));
+  geometry.setAttribute('color', new THREE.BufferAttribute(new Float32Array(colours), 4));
+  return new THREE.Points(
     geometry,
-    new PointsMaterial({ size: 0.07, vertexColors: true, transparent: true, depthWrite: false }),
+    new THREE.PointsMaterial({ size: 0.07, vertexColors: true, transparent: true, depthWrite: false }),
   );
 }

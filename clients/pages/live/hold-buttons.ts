@@ -1,11 +1,15 @@
 /** Buttons that stimulate the live fly for as long as a pointer, finger or key holds them. */
+import { byId } from '../dom.js';
 
 /** If a finger moves within this time, it scrolls the page and does not start a live fly. */
 const FINGER_PATIENCE_MS = 150;
 
+/** True if the fly is live, and not the actor of a recorded run. */
+export function isLive(): boolean {
+  return byId('stage').classList.contains('live');
+}
+
 interface Hand {
-  /** True if the fly is live already. */
-  readonly isLive: () => boolean;
   readonly hold: (stimulus: string) => void;
   readonly letGo: (stimulus: string) => void;
 }
@@ -35,7 +39,7 @@ function listenTo(button: HTMLButtonElement, hand: Hand): void {
   button.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
     button.setPointerCapture(event.pointerId);
-    if (event.pointerType === 'mouse' || hand.isLive()) hold();
+    if (event.pointerType === 'mouse' || isLive()) hold();
     else patience = setTimeout(hold, FINGER_PATIENCE_MS);
   });
   button.addEventListener('pointerup', () => {
