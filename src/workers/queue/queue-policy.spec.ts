@@ -1,4 +1,5 @@
-import { type LineView, QueuePolicy, type SlotView, type TaskView } from './queue-policy.js';
+import { FairQueue } from './fair-queue.js';
+import { QueuePolicy, type SlotView, type TaskView } from './queue-policy.js';
 
 /** A run or a trial of an owner: `run a`, `trial b`. */
 function task(text: string, more: Partial<TaskView> = {}): TaskView {
@@ -31,13 +32,10 @@ function slot(current?: TaskView, prefetched?: TaskView, more: Partial<SlotView>
   };
 }
 
-function line(...tasks: TaskView[]): LineView {
-  const owners = [...new Set(tasks.map(({ owner }) => owner))];
-  return {
-    peek: () => tasks[0],
-    of: (owner) => tasks.filter((each) => each.owner === owner),
-    heads: () => owners.map((owner) => tasks.find((each) => each.owner === owner)!),
-  };
+function line(...tasks: TaskView[]): FairQueue<TaskView> {
+  const queue = new FairQueue<TaskView>();
+  for (const each of tasks) queue.add(each.owner, each);
+  return queue;
 }
 
 const free = () => slot();

@@ -18,6 +18,7 @@
  * is never prefetched into a worker that computes a trial. If a run waits, prefetched trials are taken back, so the
  * run waits for one trial at most.
  */
+import type { FairQueue } from './fair-queue.js';
 import type { QueuedTask } from './queued-task.js';
 import type { WorkerSlot } from './worker-slot.js';
 
@@ -39,15 +40,6 @@ export interface SlotView<Task extends TaskView = TaskView> extends Pick<
 > {
   readonly current: Task | undefined;
   readonly prefetched: Task | undefined;
-}
-
-/** Waiting tasks, in the order of their turns. */
-export interface LineView<Task extends TaskView = TaskView> {
-  peek(): Task | undefined;
-  /** All tasks of an owner, in order. */
-  of(owner: string): readonly Task[];
-  /** The next task of each owner. */
-  heads(): readonly Task[];
 }
 
 export interface Assignment<Task, Slot> {
@@ -76,7 +68,7 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
     return this.slots.find((slot) => slot.isFree);
   }
 
-  nextRun(runs: LineView<Task>): Assignment<Task, Slot> | undefined {
+  nextRun(runs: FairQueue<Task>): Assignment<Task, Slot> | undefined {
     const task = runs.peek();
     if (task === undefined) return undefined;
     const prefetching = () =>
@@ -90,7 +82,7 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
    * network go to the worker that holds it, for a while even out of turn. Another worker prepares the same network
    * only after it has been idle for as long as the preparation takes.
    */
-  nextTrial(trials: LineView<Task>): Assignment<Task, Slot> | undefined {
+  nextTrial(trials: FairQueue<Task>): Assignment<Task, Slot> | undefined {
     const next = trials.peek();
     if (next === undefined) return undefined;
     const free = this.#freeSlotForTrials;
@@ -123,7 +115,7 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
   /**
    * The next task for the reserved worker: a light step, or a light trial of a client for whom no worker computes.
    */
-  nextLightTrial(trials: LineView<Task>): Assignment<Task, Slot> | undefined {
+  nextLightTrial(trials: FairQueue<Task>): Assignment<Task, Slot> | undefined {
     if (!this.#isReserving || this.slots.some(hasLightTrial)) return undefined;
     // Otherwise a worker of trials is free or soon will be.
     if (this.#trialSlots.length < this.trialsAtOnce) return undefined;
@@ -139,7 +131,7 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
    * @param runs runs that found no worker
    * @returns slots whose prefetched task must make way for a waiting one
    */
-  inTheWay(runs: LineView<Task>, urgent: LineView<Task>): Slot[] {
+  inTheWay(runs: FairQueue<Task>, urgent: FairQueue<Task>): Slot[] {
     if (runs.peek() !== undefined) return this.#prefetching(({ kind }) => kind === 'v2-trial');
     const next = urgent.peek();
     if (next === undefined || this.#isComputingFor(next.owner)) return [];
