@@ -76,7 +76,7 @@ export class ExperimentQueue {
   readonly #backgroundTrials: WaitingLine<QueuedTrial>;
   readonly #batches: BatchDispatch | undefined;
   readonly #slots: readonly WorkerSlot[];
-  readonly #policy: QueuePolicy<QueuedTask, WorkerSlot>;
+  readonly #policy: QueuePolicy;
 
   constructor(
     workers: readonly QueueWorker[],
@@ -96,7 +96,7 @@ export class ExperimentQueue {
       this.dispatch();
     };
     this.#slots = workers.map((worker) => new WorkerSlot(worker, dispatch, onSlow));
-    this.#policy = new QueuePolicy<QueuedTask, WorkerSlot>(this.#slots, options.keepsWorkerForRuns !== false);
+    this.#policy = new QueuePolicy(this.#slots, options.keepsWorkerForRuns !== false);
   }
 
   /** Number of runs that no worker has begun. */
@@ -267,15 +267,12 @@ export class ExperimentQueue {
 
   #assignAll(
     line: WaitingLine<QueuedTask>,
-    nextOf: (waiting: FairQueue<QueuedTask>) => Assignment<QueuedTask, WorkerSlot> | undefined,
+    nextOf: (waiting: FairQueue<QueuedTask>) => Assignment | undefined,
   ): void {
     for (let next = nextOf(line.next); next !== undefined; next = nextOf(line.next)) this.#assign(next, line);
   }
 
-  #assign(
-    { task, slot, isReserved }: Assignment<QueuedTask, WorkerSlot>,
-    line: WaitingLine<QueuedTask>,
-  ): void {
+  #assign({ task, slot, isReserved }: Assignment, line: WaitingLine<QueuedTask>): void {
     line.take(task);
     if (task instanceof QueuedTrial) {
       task.isOnReservedWorker = isReserved === true;
