@@ -10,7 +10,7 @@ import {
   type RunOptions,
   type RunRequest,
 } from './client.js';
-import type { components, operations } from './api-v2.js';
+import type { components } from './api-v2.js';
 import {
   type ExperimentAnswer,
   type ExperimentDocument,
@@ -20,12 +20,11 @@ import {
 } from './experiment-run.js';
 import { type ClientOptions, jsonBody, type RequestOptions, Requests, withQuery } from './requests.js';
 import { ServiceError } from './service-error.js';
-import type { SessionChanges, StepAnswer, StepOptions } from './session.js';
+import type { SessionChanges, Step, StepAnswer, StepOptions } from './session.js';
 
 /** A session in this program has no `idle_s`, because it does not end by itself. */
 type SessionState = Omit<components['schemas']['Session'], 'idle_s'> & { readonly idle_s?: number };
 const STATE_MEMBERS: readonly (keyof SessionState)[] = ['session', 't_ms'];
-type Step = NonNullable<operations['stepSession']['requestBody']>['content']['application/json'];
 
 /** How much of the file of a brain has arrived. */
 export interface LoadProgress {

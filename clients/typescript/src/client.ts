@@ -5,10 +5,11 @@
 import type { components, paths } from './api.js';
 import type { components as ComponentsOfV2, paths as PathsOfV2 } from './api-v2.js';
 import { ExperimentJob, EXPERIMENTS, type JobState } from './experiment-job.js';
-import { ExperimentRun, NDJSON, type ExperimentDocument, type ExperimentOptions } from './experiment-run.js';
+import { ExperimentRun, type ExperimentDocument, type ExperimentOptions } from './experiment-run.js';
 import { figureOf, onlyPage, tablePages, type TableOptions } from './table-pages.js';
 import {
   jsonBody,
+  NDJSON,
   randomKey,
   Requests,
   withQuery,
@@ -18,41 +19,14 @@ import {
 import { ServiceError } from './service-error.js';
 import { Session, stepsOf, type StepAnswer } from './session.js';
 
-export {
-  Brain,
-  BrainSession,
-  connect,
-  type BrainExperimentOptions,
-  type BrainOptions,
-  type LoadProgress,
-  type OpenBrain,
-} from './brain.js';
+export * from './brain.js';
 export { ExperimentJob, type JobState, type WaitOptions } from './experiment-job.js';
-export {
-  ExperimentRun,
-  InterruptedError,
-  type Condition,
-  type ExperimentAnswer,
-  type ExperimentDocument,
-  type ExperimentHead,
-  type ExperimentLine,
-  type ExperimentOptions,
-  type ExperimentProgress,
-  type ExperimentTotals,
-} from './experiment-run.js';
+export * from './experiment-run.js';
 export { linesOf } from './lines.js';
 export { pause, randomKey, type ClientOptions, type RequestOptions } from './requests.js';
 export { Session, type SessionChanges, type StepAnswer, type StepOptions } from './session.js';
 export { ServiceError, type ErrorCode } from './service-error.js';
-export {
-  filesOfRates,
-  selectorOf,
-  selectorsOf,
-  ShorthandError,
-  valuesOf,
-  withShorthand,
-} from './shorthand.js';
-export type { RateRow, Shorthand } from './shorthand.js';
+export * from './shorthand.js';
 export { MorePagesError, type TableOptions } from './table-pages.js';
 
 type Schemas = components['schemas'];

@@ -1,6 +1,6 @@
 import type { components } from './api-v2.js';
-import { ExperimentRun, NDJSON, type ExperimentOptions } from './experiment-run.js';
-import { growingPauses, pause, withQuery, type RequestOptions, type Requests } from './requests.js';
+import { ExperimentRun, type ExperimentOptions } from './experiment-run.js';
+import { growingPauses, NDJSON, pause, withQuery, type RequestOptions, type Requests } from './requests.js';
 import { ServiceError } from './service-error.js';
 import { figureOf, onlyPage, tablePages, type TableOptions } from './table-pages.js';
 

@@ -22,9 +22,6 @@ export type ExperimentTotals = Schemas['ExperimentTotals'];
 /** Each kind of line has one member that the others lack: `id`, `index`, `progress` or `cost`. */
 export type ExperimentLine = ExperimentHead | Condition | ExperimentProgress | ExperimentTotals;
 
-/** Media type of the lines. */
-export const NDJSON = 'application/x-ndjson';
-
 export interface ExperimentOptions extends RequestOptions {
   /** The first condition of the answer, for example to continue after a broken connection. */
   readonly from?: number;
@@ -54,19 +51,15 @@ export class InterruptedError extends Error {
  */
 export class ExperimentRun implements AsyncIterable<ExperimentLine> {
   readonly #open: (page?: string) => Promise<Response>;
-  readonly #from: number;
-  readonly #timeoutMs: number;
-  readonly #signal: AbortSignal | undefined;
+  readonly #options: { from: number; timeoutMs: number; signal?: AbortSignal | undefined };
 
   /** @param open requests the first page of the answer, or a later one, as NDJSON */
   constructor(
     open: (page?: string) => Promise<Response>,
-    { from, timeoutMs, signal }: { from: number; timeoutMs: number; signal?: AbortSignal | undefined },
+    options: { from: number; timeoutMs: number; signal?: AbortSignal | undefined },
   ) {
     this.#open = open;
-    this.#from = from;
-    this.#timeoutMs = timeoutMs;
-    this.#signal = signal;
+    this.#options = options;
   }
 
   /**
@@ -75,7 +68,8 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
    * @throws ServiceError if the service refuses or the experiment fails; InterruptedError
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<ExperimentLine, void, void> {
-    let from = this.#from;
+    const { timeoutMs, signal } = this.#options;
+    let { from } = this.#options;
     let head: ExperimentHead | undefined;
     /** The last condition with tables. It is yielded late, because the next page may have more of its rows. */
     let unfinished: Condition | undefined;
@@ -88,7 +82,7 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
       try {
         const response = await this.#open(page);
         isAnswered = true;
-        for await (const text of linesOf(response, this.#timeoutMs)) {
+        for await (const text of linesOf(response, timeoutMs)) {
           const line = lineOf(text);
           if ('error' in line) throw new ServiceError(undefined, line.error, line);
           if (head === undefined && !('id' in line)) throw notOfService(undefined, SENDER, 'its head', text);
@@ -116,7 +110,7 @@ export class ExperimentRun implements AsyncIterable<ExperimentLine> {
       } catch (error) {
         const isForNow = error instanceof ServiceError && (error.isTemporary || error.isOfGateway);
         const isFinal = error instanceof ServiceError && !(isForNow && head !== undefined);
-        if (!isAnswered || isFinal || this.#signal?.aborted) throw error;
+        if (!isAnswered || isFinal || signal?.aborted) throw error;
         throw new InterruptedError(from, { cause: error });
       }
       if (!hasTotals) throw new InterruptedError(from);

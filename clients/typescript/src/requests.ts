@@ -33,6 +33,9 @@ interface Beginning {
   readonly withinMs?: number;
 }
 
+/** Media type of the lines of an experiment. */
+export const NDJSON = 'application/x-ndjson';
+
 const DEFAULT_TIMEOUT_MS = 60_000;
 const KEY_BYTES = 16;
 /** The first pause before a repeated request; each pause is twice as long as the previous one. */

@@ -8,7 +8,7 @@ type Schemas = components['schemas'];
 type BodyOf<Name extends 'stepSession' | 'branchSession'> = NonNullable<
   operations[Name]['requestBody']
 >['content']['application/json'];
-type Step = BodyOf<'stepSession'>;
+export type Step = BodyOf<'stepSession'>;
 
 /** Rates and silences that hold from a moment on. */
 export type SessionChanges = BodyOf<'branchSession'>;

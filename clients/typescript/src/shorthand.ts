@@ -112,73 +112,65 @@ function inputsOf(
   if (window.length > 0 && stimulate.length === 0) {
     throw new ShorthandError('--window is the window of --stimulate, which is missing');
   }
-  const inputs = entriesOf(given['inputs']);
-  if (stimulate.length + rates.length === 0 || inputs === undefined) return given['inputs'];
-  const added = new Set<string>();
-  for (const [at, text] of stimulate.entries()) {
-    const { name = freeName(UNNAMED_INPUT, inputs), rest } = namedIn(text);
+  const stimulated = stimulate.map((text, at): Addition => {
+    const { name, rest } = namedIn(text);
     const { who, number } = numberedIn(rest);
-    addName('stimulate', name, added);
-    inputs.set(name, {
+    const value = {
       node_set: selectorOf(who),
       ...(number !== undefined && { rate_hz: number }),
       ...windowIn(window.length > 1 ? window[at] : window[0]),
-    });
-  }
-  for (const text of rates) {
-    const { name = freeName(UNNAMED_INPUT, inputs), rest: file } = namedIn(text);
-    addName('rates', name, added);
-    inputs.set(name, { rates: tables.get(file) });
-  }
-  return Object.fromEntries(inputs);
+    };
+    return { option: 'stimulate', name, unnamed: UNNAMED_INPUT, value };
+  });
+  const rated = rates.map((text): Addition => {
+    const { name, rest: file } = namedIn(text);
+    return { option: 'rates', name, unnamed: UNNAMED_INPUT, value: { rates: tables.get(file) } };
+  });
+  return withAdded(given['inputs'], [...stimulated, ...rated]);
 }
 
 function windowIn(text: string | undefined): Json {
   if (text === undefined) return {};
   const parts = /^([^+]+)\+([^+]+)$/.exec(text);
-  if (parts === null) {
-    throw new ShorthandError(`--window should be START+LENGTH in ms such as 200+300, found ${quoted(text)}`);
-  }
+  if (parts === null) throw malformed('window', 'START+LENGTH in ms such as 200+300', text);
   return { delay_ms: numberIn('window', parts[1]!), duration_ms: numberIn('window', parts[2]!) };
 }
 
 function reportsOf(document: Json, { report = [], membrane = [], spikes, csv, table }: Shorthand): unknown {
-  const reports = entriesOf(document['reports']);
-  if (reports === undefined) return document['reports'];
-  const added = new Set<string>();
-  for (const text of report) {
-    const { name: given, rest: timed } = namedIn(text);
-    const { rest, ...window } = reportWindowIn(timed);
-    const { who, groupBy } = groupedIn(rest);
-    const name = given ?? freeName(nameFrom(who), reports);
-    addName('report', name, added);
-    reports.set(name, {
-      node_set: selectorOf(who),
-      ...(groupBy.length > 0 && { group_by: groupBy }),
-      ...window,
-    });
+  const given = withAdded(document['reports'], [...report.map(reportIn), ...membrane.map(membraneIn)]);
+  const reports = entriesOf(given);
+  if (spikes === undefined || reports === undefined) return given;
+  if ([...reports.values()].some((each) => isObject(each) && each['type'] === 'spikes')) return given;
+  if (reports.size === 0 && csv !== undefined && table === undefined) {
+    throw new ShorthandError(
+      '--csv writes rates, and with --spikes alone the spikes are all that is reported: add --report, such as --report @MN9',
+    );
   }
-  for (const text of membrane) {
-    const { name: given, rest } = namedIn(text);
-    const { who, number } = numberedIn(rest);
-    const name = given ?? freeName(nameFrom(`membrane ${who}`), reports);
-    addName('membrane', name, added);
-    reports.set(name, {
-      node_set: selectorOf(who),
-      type: 'membrane',
-      ...(number !== undefined && { dt_ms: number }),
-    });
-  }
-  const hasSpikes = [...reports.values()].some((each) => isObject(each) && each['type'] === 'spikes');
-  if (spikes !== undefined && !hasSpikes) {
-    if (reports.size === 0 && csv !== undefined && table === undefined) {
-      throw new ShorthandError(
-        '--csv writes rates, and with --spikes alone the spikes are all that is reported: add --report, such as --report @MN9',
-      );
-    }
-    reports.set(freeName('spikes', reports), { node_set: EVERYBODY, type: 'spikes' });
-  }
-  return reports.size > 0 ? Object.fromEntries(reports) : document['reports'];
+  const value = { node_set: EVERYBODY, type: 'spikes' };
+  return withAdded(given, [{ option: 'spikes', name: undefined, unnamed: 'spikes', value }]);
+}
+
+function reportIn(text: string): Addition {
+  const { name, rest: timed } = namedIn(text);
+  const { rest, ...window } = reportWindowIn(timed);
+  const { who, groupBy } = groupedIn(rest);
+  const value = {
+    node_set: selectorOf(who),
+    ...(groupBy.length > 0 && { group_by: groupBy }),
+    ...window,
+  };
+  return { option: 'report', name, unnamed: nameFrom(who), value };
+}
+
+function membraneIn(text: string): Addition {
+  const { name, rest } = namedIn(text);
+  const { who, number } = numberedIn(rest);
+  const value = {
+    node_set: selectorOf(who),
+    type: 'membrane',
+    ...(number !== undefined && { dt_ms: number }),
+  };
+  return { option: 'membrane', name, unnamed: nameFrom(`membrane ${who}`), value };
 }
 
 function sweepOf(given: Json, { sweep = [] }: Shorthand, inputs: unknown): unknown {
@@ -199,71 +191,52 @@ const OF_WIRING: Readonly<Record<string, Json>> = Object.assign(Object.create(nu
 
 /** Matched controls take the place of the groups of the sweep. */
 function controlsOf(text: string, sweep: unknown): Json {
-  const [form, count, ...rest] = text.split(':');
-  if (rest.length > 0) {
-    throw new ShorthandError(
-      `--controls should be KIND or KIND:COUNT such as matched:1000, found ${quoted(text)}`,
-    );
-  }
+  const [form, count] = kindIn('controls', text, 'KIND or KIND:COUNT such as matched:1000');
   const swept = (listOf(sweep) ?? []).map((axis) => String((isObject(axis) && axis['as']) || ''));
   const isSwept = (member: string) => swept.some((as) => as.split('.', 1)[0] === member);
   const member = ['silence', 'connection_overrides'].find(isSwept) ?? 'inputs';
-  const matched = { [member]: form };
-  return {
-    ...(form === 'matched' ? matched : (OF_WIRING[form!] ?? { shuffle: form })),
-    ...(count !== undefined && { count: numberIn('controls', count) }),
-  };
-}
-
-function constantsOf(given: Json, { constant = [] }: Shorthand): unknown {
-  const constants = entriesOf(given['constants']);
-  if (constant.length === 0 || constants === undefined) return given['constants'];
-  const added = new Set<string>();
-  for (const text of constant) {
-    const { name, rest } = namedIn(text);
-    if (name === undefined) {
-      throw new ShorthandError(
-        `--constant should be NAME=VALUE such as synapse_mv=0.3, found ${quoted(text)}`,
-      );
-    }
-    addName('constant', name, added);
-    constants.set(name, numberIn('constant', rest));
-  }
-  return Object.fromEntries(constants);
-}
-
-function overridesOf(given: Json, { override = [] }: Shorthand): unknown {
-  const overrides = entriesOf(given['connection_overrides']);
-  if (override.length === 0 || overrides === undefined) return given['connection_overrides'];
-  const added = new Set<string>();
-  for (const text of override) {
-    const { name = freeName(UNNAMED_OVERRIDE, overrides), rest } = namedIn(text);
-    const parts = /^([^>]+)>([^>]+)\*(-?[\d.]+)$/.exec(rest);
-    if (parts === null) {
-      throw new ShorthandError(
-        `--override should be WHO>WHO*WEIGHT such as LC4>DNp01*0.5, found ${quoted(text)}`,
-      );
-    }
-    const [, source, target, weight] = parts as unknown as [string, string, string, string];
-    addName('override', name, added);
-    overrides.set(name, {
-      source: selectorOf(source),
-      target: selectorOf(target),
-      weight: numberIn('override', weight),
-    });
-  }
-  return Object.fromEntries(overrides);
+  const kind = form === 'matched' ? { [member]: form } : wiringOf(form);
+  return { ...kind, ...numberMember('count', 'controls', count) };
 }
 
 function wiringIn(text: string): Json {
-  const [form, seed, ...rest] = text.split(':');
-  if (rest.length > 0) {
-    throw new ShorthandError(`--wiring should be KIND or KIND:SEED such as targets:1, found ${quoted(text)}`);
-  }
-  return {
-    ...(OF_WIRING[form!] ?? { shuffle: form }),
-    ...(seed !== undefined && { seed: numberIn('wiring', seed) }),
-  };
+  const [form, seed] = kindIn('wiring', text, 'KIND or KIND:SEED such as targets:1');
+  return { ...wiringOf(form), ...numberMember('seed', 'wiring', seed) };
+}
+
+function wiringOf(form: string): Json {
+  return OF_WIRING[form] ?? { shuffle: form };
+}
+
+function kindIn(option: string, text: string, form: string): [kind: string, number: string | undefined] {
+  const [kind, number, ...rest] = text.split(':');
+  if (rest.length > 0) throw malformed(option, form, text);
+  return [kind!, number];
+}
+
+function constantsOf(given: Json, { constant = [] }: Shorthand): unknown {
+  const added = constant.map((text): Addition => {
+    const { name, rest } = namedIn(text);
+    if (name === undefined) throw malformed('constant', 'NAME=VALUE such as synapse_mv=0.3', text);
+    return { option: 'constant', name, unnamed: name, value: numberIn('constant', rest) };
+  });
+  return withAdded(given['constants'], added);
+}
+
+function overridesOf(given: Json, { override = [] }: Shorthand): unknown {
+  const added = override.map((text): Addition => {
+    const { name, rest } = namedIn(text);
+    const parts = /^([^>]+)>([^>]+)\*(-?[\d.]+)$/.exec(rest);
+    if (parts === null) throw malformed('override', 'WHO>WHO*WEIGHT such as LC4>DNp01*0.5', text);
+    const [, source, target, weight] = parts as unknown as [string, string, string, string];
+    const value = {
+      source: selectorOf(source),
+      target: selectorOf(target),
+      weight: numberIn('override', weight),
+    };
+    return { option: 'override', name, unnamed: UNNAMED_OVERRIDE, value };
+  });
+  return withAdded(given['connection_overrides'], added);
 }
 
 function silenceOf(given: Json, { silence = [] }: Shorthand): unknown {
@@ -274,9 +247,7 @@ function silenceOf(given: Json, { silence = [] }: Shorthand): unknown {
 
 function axisIn(text: string, inputs: readonly string[]): Json {
   const parts = /^([^=]+)=(.+)$/s.exec(text);
-  if (parts === null) {
-    throw new ShorthandError(`--sweep should be WHAT=VALUES such as rate=10:200:10, found ${quoted(text)}`);
-  }
+  if (parts === null) throw malformed('sweep', 'WHAT=VALUES such as rate=10:200:10', text);
   const [, what, values] = parts as unknown as [string, string, string];
   if (what === 'silence' || GROUP_OF_OVERRIDE.test(what)) return eachIn(values, what);
   const stimulated = /^(?:(.+)\.)?stimulate$/.exec(what);
@@ -374,7 +345,7 @@ function reportWindowIn(text: string): Json & { readonly rest: string } {
 function groupedIn(text: string): { readonly who: string; readonly groupBy: readonly string[] } {
   const slash = text.lastIndexOf('/');
   const labels = slash < 0 ? [] : text.slice(slash + 1).split(',');
-  const isGrouped = labels.length > 0 && labels.every((label) => GROUP_LABELS.some((each) => each === label));
+  const isGrouped = labels.length > 0 && labels.every((label) => GROUP_LABELS.includes(label));
   return isGrouped ? { who: text.slice(0, slash), groupBy: labels } : { who: text, groupBy: [] };
 }
 
@@ -406,12 +377,31 @@ function nameFrom(who: string): string {
   return name.slice(0, MAX_NAME_LENGTH) || UNNAMED_REPORT;
 }
 
-/** @throws ShorthandError if two options have the same name, because the first would be lost */
-function addName(option: string, name: string, names: Set<string>): void {
-  if (names.has(name)) {
-    throw new ShorthandError(`--${option} should have each name once, found ${quoted(name)} twice`);
+/** A named value that an option adds to an object of the document. */
+interface Addition {
+  readonly option: string;
+  readonly name: string | undefined;
+  /** The name if there is no other, with a number if it is taken. */
+  readonly unnamed: string;
+  readonly value: unknown;
+}
+
+/**
+ * @param given an object of the document; another value is returned unchanged, and validation refuses it
+ * @throws ShorthandError if two options have the same name, because the first would be lost
+ */
+function withAdded(given: unknown, additions: readonly Addition[]): unknown {
+  const entries = entriesOf(given);
+  if (additions.length === 0 || entries === undefined) return given;
+  const added = new Set<string>();
+  for (const { option, unnamed, value, name = freeName(unnamed, entries) } of additions) {
+    if (added.has(name)) {
+      throw new ShorthandError(`--${option} should have each name once, found ${quoted(name)} twice`);
+    }
+    added.add(name);
+    entries.set(name, value);
   }
-  names.add(name);
+  return Object.fromEntries(entries);
 }
 
 /** The name, with a number appended if it is taken. */
@@ -426,6 +416,11 @@ function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
 
 function numberMember(member: string, option: string, text: string | undefined): Json {
   return text === undefined ? {} : { [member]: numberIn(option, text) };
+}
+
+/** @param form the right one, with an example */
+function malformed(option: string, form: string, text: string): ShorthandError {
+  return new ShorthandError(`--${option} should be ${form}, found ${quoted(text)}`);
 }
 
 /** @throws ShorthandError */

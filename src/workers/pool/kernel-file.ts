@@ -2,20 +2,15 @@ import { readFileSync } from 'node:fs';
 import { builtFile } from './worker-file.js';
 
 /** Compiles the kernel of the CPU engine. Any number of threads can share the module. */
-export function compileKernel(): WebAssembly.Module {
-  return compile('../../engine/simulation/kernel/kernel.wasm');
-}
+export const compileKernel = compiling('simulation/kernel');
 
 /** Compiles the kernel that draws input events. */
-export function compileDrawingKernel(): WebAssembly.Module {
-  return compile('../../engine/stimulus/kernel/kernel.wasm');
-}
+export const compileDrawingKernel = compiling('stimulus/kernel');
 
 /** Compiles the kernel that rewires networks. */
-export function compileRewiringKernel(): WebAssembly.Module {
-  return compile('../../engine/simulation/rewiring/kernel/kernel.wasm');
-}
+export const compileRewiringKernel = compiling('simulation/rewiring/kernel');
 
-function compile(path: string): WebAssembly.Module {
-  return new WebAssembly.Module(readFileSync(builtFile(path, import.meta.url)));
+function compiling(folder: string): () => WebAssembly.Module {
+  const file = builtFile(`../../engine/${folder}/kernel.wasm`, import.meta.url);
+  return () => new WebAssembly.Module(readFileSync(file));
 }

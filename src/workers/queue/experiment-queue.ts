@@ -14,9 +14,8 @@ import type { SessionStep, StepResult, TrialResult, TrialTask } from '../../expe
 import { CodedError, queueFull } from '../../engine/errors.js';
 import type { Protocol } from '../../engine/stimulus/protocol.js';
 import { BatchDispatch } from './batch-dispatch.js';
-import { ClientShares } from './client-shares.js';
 import type { BatchStage } from '../gpu/gpu-stage.js';
-import { WaitingLine } from './fair-queue.js';
+import { type FairQueue, WaitingLine } from './fair-queue.js';
 import { QueuedRun, QueuedTrial, type QueuedResult, type QueuedTask } from './queued-task.js';
 import { type Assignment, QueuePolicy } from './queue-policy.js';
 import type { QueuedKind, V1RunTask } from '../pool/task.js';
@@ -71,15 +70,13 @@ interface TrialOptions {
 }
 
 export class ExperimentQueue {
-  /** Runs that no worker has begun, prefetched ones included. */
-  readonly #waitingRuns = new ClientShares();
   readonly #runs: WaitingLine<QueuedRun>;
   /** Trials that somebody waits for. */
   readonly #urgentTrials: WaitingLine<QueuedTrial>;
   readonly #backgroundTrials: WaitingLine<QueuedTrial>;
   readonly #batches: BatchDispatch | undefined;
   readonly #slots: readonly WorkerSlot[];
-  readonly #policy: QueuePolicy<QueuedTask, WorkerSlot>;
+  readonly #policy: QueuePolicy;
 
   constructor(
     workers: readonly QueueWorker[],
@@ -99,12 +96,12 @@ export class ExperimentQueue {
       this.dispatch();
     };
     this.#slots = workers.map((worker) => new WorkerSlot(worker, dispatch, onSlow));
-    this.#policy = new QueuePolicy<QueuedTask, WorkerSlot>(this.#slots, options.keepsWorkerForRuns !== false);
+    this.#policy = new QueuePolicy(this.#slots, options.keepsWorkerForRuns !== false);
   }
 
   /** Number of runs that no worker has begun. */
   get waiting(): number {
-    return this.#waitingRuns.ofAll;
+    return this.#waitingRuns.length;
   }
 
   /** Number of runs that the workers compute. */
@@ -124,7 +121,7 @@ export class ExperimentQueue {
 
   /** True if a background trial would find a worker now. */
   get hasRoomForBackground(): boolean {
-    return this.#urgentTrials.size === 0 && this.#runs.peek() === undefined;
+    return this.#urgentTrials.size === 0 && this.#runs.next.peek() === undefined;
   }
 
   /** Maximum number of trials computed at the same time, light ones of the reserved worker excluded. */
@@ -150,9 +147,8 @@ export class ExperimentQueue {
     const { runTimeoutMs, batches } = this.options;
     const idle = this.#gpuComesFirst ? undefined : this.#policy.freeSlot;
     if (idle === undefined) this.#checkRoom(owner);
-    const run = new QueuedRun(task, owner, runTimeoutMs, this.#runs, this.#waitingRuns, batches?.protocolOf);
+    const run = new QueuedRun(task, owner, runTimeoutMs, this.#runs, batches?.protocolOf);
     if (idle === undefined) {
-      run.enter();
       this.#runs.add(run);
       this.dispatch();
     } else {
@@ -204,23 +200,23 @@ export class ExperimentQueue {
   dispatch(): void {
     const policy = this.#policy;
     this.#batches?.start();
-    this.#assignAll(() => policy.nextRun(this.#runs), this.#runs);
-    takeBack(policy.inTheWay(this.#runs, this.#urgentTrials));
+    this.#assignAll(this.#runs, (runs) => policy.nextRun(runs));
+    takeBack(policy.inTheWay(this.#runs.next, this.#urgentTrials.next));
     // If a run found no worker, trials find none either.
-    if (this.#runs.peek() === undefined) this.#dispatchTrials();
+    if (this.#runs.next.peek() === undefined) this.#dispatchTrials();
   }
 
   #dispatchTrials(): void {
     const policy = this.#policy;
     const [urgent, background] = [this.#urgentTrials, this.#backgroundTrials];
-    this.#assignAll(() => policy.nextTrial(urgent), urgent);
-    const light = policy.nextLightTrial(urgent);
+    this.#assignAll(urgent, (trials) => policy.nextTrial(trials));
+    const light = policy.nextLightTrial(urgent.next);
     if (light !== undefined) this.#assign(light, urgent);
-    if (urgent.peek() !== undefined) {
+    if (urgent.next.peek() !== undefined) {
       takeBack(policy.prefetchingBackground());
       return;
     }
-    this.#assignAll(() => policy.nextTrial(background), background);
+    this.#assignAll(background, (trials) => policy.nextTrial(trials));
     this.#employIdleWorkers();
   }
 
@@ -232,22 +228,30 @@ export class ExperimentQueue {
     return this.#slots.filter(({ current }) => current?.kind === kind).length;
   }
 
+  /** Runs that no worker has begun, prefetched ones included. */
+  get #waitingRuns(): QueuedTask[] {
+    const prefetched = this.#slots.flatMap((slot) => slot.prefetched ?? []);
+    return [...this.#runs.all(), ...prefetched.filter(({ kind }) => kind === 'v1-run')];
+  }
+
   /**
    * One client may have half of all waiting runs.
    * @throws CodedError QUEUE_FULL
    */
   #checkRoom(owner: string): void {
     const { limit } = this.options;
-    if (this.waiting >= limit) throw queueFull(`${limit} runs are waiting`);
+    const waiting = this.#waitingRuns;
+    if (waiting.length >= limit) throw queueFull(`${limit} runs are waiting`);
     const ofClient = Math.max(1, Math.floor(limit / 2));
-    if (this.#waitingRuns.of(owner) >= ofClient) {
+    if (waiting.filter((run) => run.owner === owner).length >= ofClient) {
       throw queueFull(`${ofClient} runs of this client are waiting`);
     }
   }
 
   #cancel(run: QueuedRun): boolean {
-    const isWithdrawn = run.flag === undefined ? run.isWaiting : run.withdraw();
+    const isWithdrawn = run.flag === undefined ? !run.isSettled : run.withdraw();
     if (!isWithdrawn) return false;
+    run.line.delete(run);
     run.reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has disconnected.'));
     this.dispatch();
     return true;
@@ -262,17 +266,14 @@ export class ExperimentQueue {
   }
 
   #assignAll(
-    next: () => Assignment<QueuedTask, WorkerSlot> | undefined,
     line: WaitingLine<QueuedTask>,
+    nextOf: (waiting: FairQueue<QueuedTask>) => Assignment | undefined,
   ): void {
-    for (let each = next(); each !== undefined; each = next()) this.#assign(each, line);
+    for (let next = nextOf(line.next); next !== undefined; next = nextOf(line.next)) this.#assign(next, line);
   }
 
-  #assign(
-    { task, slot, isReserved }: Assignment<QueuedTask, WorkerSlot>,
-    line: WaitingLine<QueuedTask>,
-  ): void {
-    line.takeOutOfTurn(task);
+  #assign({ task, slot, isReserved }: Assignment, line: WaitingLine<QueuedTask>): void {
+    line.take(task);
     if (task instanceof QueuedTrial) {
       task.isOnReservedWorker = isReserved === true;
       task.charge();

@@ -171,6 +171,18 @@ export class WaitingLine<Task extends QueuedTask> {
     return this.#waiting.size + this.#simulating.size + this.#prepared.size;
   }
 
+  /** The tasks that workers may take. */
+  get next(): FairQueue<Task> {
+    return this.#prepared.size > 0 || this.gpuComesFirst() ? this.#prepared : this.#waiting;
+  }
+
+  /** All tasks, whatever their state. */
+  *all(): Generator<Task, void, void> {
+    yield* this.#waiting.inOrder();
+    yield* this.#simulating;
+    yield* this.#prepared.inOrder();
+  }
+
   /** Number of prepared tasks that are back from the GPU. */
   get returned(): number {
     return this.#returned.size;
@@ -193,23 +205,9 @@ export class WaitingLine<Task extends QueuedTask> {
     this.#returned.delete(task);
   }
 
-  /** The next task for a worker. */
-  peek(): Task | undefined {
-    return this.#next.peek();
-  }
-
-  /** All tasks of an owner, in order. */
-  of(owner: string): Task[] {
-    return this.#next.of(owner);
-  }
-
-  /** The next task of each owner, in the order of their turns. */
-  heads(): Task[] {
-    return this.#next.heads();
-  }
-
-  takeOutOfTurn(task: Task): void {
-    this.#next.takeItem(this.#keyOf(task), task);
+  /** Takes a task of `next`, also one that is not the first. */
+  take(task: Task): void {
+    this.next.takeItem(this.#keyOf(task), task);
     this.#returned.delete(task);
   }
 
@@ -251,10 +249,6 @@ export class WaitingLine<Task extends QueuedTask> {
 
   #keyOf({ owner }: Task): string {
     return this.order === 'fair' ? owner : '';
-  }
-
-  get #next(): FairQueue<Task> {
-    return this.#prepared.size > 0 || this.gpuComesFirst() ? this.#prepared : this.#waiting;
   }
 }
 

@@ -1,7 +1,10 @@
-import { type LineView, QueuePolicy, type SlotView, type TaskView } from './queue-policy.js';
+import { FairQueue } from './fair-queue.js';
+import { QueuePolicy } from './queue-policy.js';
+import type { QueuedTask } from './queued-task.js';
+import type { WorkerSlot } from './worker-slot.js';
 
 /** A run or a trial of an owner: `run a`, `trial b`. */
-function task(text: string, more: Partial<TaskView> = {}): TaskView {
+function task(text: string, more: Partial<QueuedTask> = {}): QueuedTask {
   const [kind, owner] = text.split(' ') as ['run' | 'trial', string];
   return {
     kind: kind === 'run' ? 'v1-run' : 'v2-trial',
@@ -13,11 +16,11 @@ function task(text: string, more: Partial<TaskView> = {}): TaskView {
     isOnReservedWorker: false,
     isBackground: false,
     ...more,
-  };
+  } as QueuedTask;
 }
 
 /** A worker with its current and its prefetched task. */
-function slot(current?: TaskView, prefetched?: TaskView, more: Partial<SlotView> = {}): SlotView {
+function slot(current?: QueuedTask, prefetched?: QueuedTask, more: Partial<WorkerSlot> = {}): WorkerSlot {
   const kind = (current ?? prefetched)?.kind;
   return {
     isFree: current === undefined && prefetched === undefined,
@@ -28,27 +31,24 @@ function slot(current?: TaskView, prefetched?: TaskView, more: Partial<SlotView>
     freeMs: 1000,
     canPrefetch: (wanted) => kind === wanted && current !== undefined && prefetched === undefined,
     ...more,
-  };
+  } as WorkerSlot;
 }
 
-function line(...tasks: TaskView[]): LineView {
-  const owners = [...new Set(tasks.map(({ owner }) => owner))];
-  return {
-    peek: () => tasks[0],
-    of: (owner) => tasks.filter((each) => each.owner === owner),
-    heads: () => owners.map((owner) => tasks.find((each) => each.owner === owner)!),
-  };
+function line(...tasks: QueuedTask[]): FairQueue<QueuedTask> {
+  const queue = new FairQueue<QueuedTask>();
+  for (const each of tasks) queue.add(each.owner, each);
+  return queue;
 }
 
 const free = () => slot();
 const light = { isLight: true };
-const rewired = (owner: string, wiring = 'w', more: Partial<TaskView> = {}) =>
+const rewired = (owner: string, wiring = 'w', more: Partial<QueuedTask> = {}) =>
   task(`trial ${owner}`, { wiring, ...more });
-const holding = (wiring: string, owner: string, ms: number, busy?: TaskView) =>
+const holding = (wiring: string, owner: string, ms: number, busy?: QueuedTask) =>
   slot(busy, undefined, { network: { wiring, owner, ms } });
 
 describe('nextRun', () => {
-  it.each<[string, SlotView[], TaskView, number | undefined]>([
+  it.each<[string, WorkerSlot[], QueuedTask, number | undefined]>([
     ['a free worker, the first one', [slot(task('trial a')), free(), free()], task('run a'), 1],
     ['no worker that computes a trial', [slot(task('trial a'))], task('run a'), undefined],
     ['a worker that computes a run', [slot(task('trial a')), slot(task('run b'))], task('run a'), 1],
@@ -66,7 +66,7 @@ describe('nextRun', () => {
 });
 
 describe('nextTrial', () => {
-  it.each<[string, SlotView[], TaskView[], [trial: number, slot: number] | undefined]>([
+  it.each<[string, WorkerSlot[], QueuedTask[], [trial: number, slot: number] | undefined]>([
     ['a free worker, the last one', [free(), free(), free()], [task('trial a')], [0, 2]],
     [
       'no worker that is reserved for runs',
@@ -134,7 +134,7 @@ describe('nextTrial', () => {
 
 describe('nextLightTrial', () => {
   const busy = slot(task('trial a'), task('trial a'));
-  it.each<[string, SlotView[], TaskView[], number | undefined]>([
+  it.each<[string, WorkerSlot[], QueuedTask[], number | undefined]>([
     ['a light trial of a client for whom nobody computes', [free(), busy], [task('trial b', light)], 0],
     ['no heavy trial', [free(), busy], [task('trial b')], undefined],
     ['no trial of a client for whom a worker computes', [free(), busy], [task('trial a', light)], undefined],
@@ -163,7 +163,7 @@ describe('inTheWay', () => {
   ];
   const policy = new QueuePolicy(slots, true);
 
-  it.each<[string, TaskView[], TaskView[], number[]]>([
+  it.each<[string, QueuedTask[], QueuedTask[], number[]]>([
     ['of a run: every prefetched trial', [task('run c')], [], [1, 2]],
     [
       'of a client for whom nobody computes: trials of those for whom somebody does',

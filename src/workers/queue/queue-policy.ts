@@ -18,6 +18,7 @@
  * is never prefetched into a worker that computes a trial. If a run waits, prefetched trials are taken back, so the
  * run waits for one trial at most.
  */
+import type { FairQueue } from './fair-queue.js';
 import type { QueuedTask } from './queued-task.js';
 import type { WorkerSlot } from './worker-slot.js';
 
@@ -26,41 +27,17 @@ const PREPARATION_MS = 50;
 /** After preparing a network, the worker prefers trials of that network for this long, even out of turn. */
 const OUT_OF_TURN_MS = 250;
 
-/** The properties of a run or trial that the rules use. */
-export type TaskView = Pick<
-  QueuedTask,
-  'kind' | 'owner' | 'wiring' | 'losses' | 'isLight' | 'isStep' | 'isOnReservedWorker' | 'isBackground'
->;
-
-/** A worker with its current task and the prefetched one. */
-export interface SlotView<Task extends TaskView = TaskView> extends Pick<
-  WorkerSlot,
-  'isFree' | 'kind' | 'network' | 'freeMs' | 'canPrefetch'
-> {
-  readonly current: Task | undefined;
-  readonly prefetched: Task | undefined;
-}
-
-/** Waiting tasks, in the order of their turns. */
-export interface LineView<Task extends TaskView = TaskView> {
-  peek(): Task | undefined;
-  /** All tasks of an owner, in order. */
-  of(owner: string): readonly Task[];
-  /** The next task of each owner. */
-  heads(): readonly Task[];
-}
-
-export interface Assignment<Task, Slot> {
-  readonly task: Task;
-  readonly slot: Slot;
+export interface Assignment {
+  readonly task: QueuedTask;
+  readonly slot: WorkerSlot;
   /** True if the worker is the reserved one. */
   readonly isReserved?: true;
 }
 
-export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
+export class QueuePolicy {
   /** @param reservesWorker true if one worker is reserved for runs; a single worker never is */
   constructor(
-    private readonly slots: readonly Slot[],
+    private readonly slots: readonly WorkerSlot[],
     private readonly reservesWorker: boolean,
   ) {}
 
@@ -72,11 +49,11 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
   /**
    * Runs get the first free worker and trials the last one. Each kind then finds a worker whose CPU caches suit it.
    */
-  get freeSlot(): Slot | undefined {
+  get freeSlot(): WorkerSlot | undefined {
     return this.slots.find((slot) => slot.isFree);
   }
 
-  nextRun(runs: LineView<Task>): Assignment<Task, Slot> | undefined {
+  nextRun(runs: FairQueue<QueuedTask>): Assignment | undefined {
     const task = runs.peek();
     if (task === undefined) return undefined;
     const prefetching = () =>
@@ -90,11 +67,11 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
    * network go to the worker that holds it, for a while even out of turn. Another worker prepares the same network
    * only after it has been idle for as long as the preparation takes.
    */
-  nextTrial(trials: LineView<Task>): Assignment<Task, Slot> | undefined {
+  nextTrial(trials: FairQueue<QueuedTask>): Assignment | undefined {
     const next = trials.peek();
     if (next === undefined) return undefined;
     const free = this.#freeSlotForTrials;
-    const isOpen = (slot: Slot) => (free !== undefined && slot.isFree) || slot.canPrefetch('v2-trial');
+    const isOpen = (slot: WorkerSlot) => (free !== undefined && slot.isFree) || slot.canPrefetch('v2-trial');
     for (const slot of this.slots) {
       const { network } = slot;
       if (network === undefined || !isOpen(slot)) continue;
@@ -123,7 +100,7 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
   /**
    * The next task for the reserved worker: a light step, or a light trial of a client for whom no worker computes.
    */
-  nextLightTrial(trials: LineView<Task>): Assignment<Task, Slot> | undefined {
+  nextLightTrial(trials: FairQueue<QueuedTask>): Assignment | undefined {
     if (!this.#isReserving || this.slots.some(hasLightTrial)) return undefined;
     // Otherwise a worker of trials is free or soon will be.
     if (this.#trialSlots.length < this.trialsAtOnce) return undefined;
@@ -139,7 +116,7 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
    * @param runs runs that found no worker
    * @returns slots whose prefetched task must make way for a waiting one
    */
-  inTheWay(runs: LineView<Task>, urgent: LineView<Task>): Slot[] {
+  inTheWay(runs: FairQueue<QueuedTask>, urgent: FairQueue<QueuedTask>): WorkerSlot[] {
     if (runs.peek() !== undefined) return this.#prefetching(({ kind }) => kind === 'v2-trial');
     const next = urgent.peek();
     if (next === undefined || this.#isComputingFor(next.owner)) return [];
@@ -149,19 +126,19 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
   }
 
   /** @returns slots with a prefetched background trial */
-  prefetchingBackground(): Slot[] {
+  prefetchingBackground(): WorkerSlot[] {
     return this.#prefetching(({ isBackground }) => isBackground);
   }
 
   /** @returns the idle worker that may take over a prefetched task if nothing else waits */
-  idleSlotFor(prefetched: Task): Slot | undefined {
+  idleSlotFor(prefetched: QueuedTask): WorkerSlot | undefined {
     const idle = prefetched.kind === 'v1-run' ? this.freeSlot : this.#freeSlotForTrials;
     // A trial of a rewired network stays with the worker that prepares it.
     const isBound = prefetched.wiring !== undefined && prefetched.wiring !== idle?.network?.wiring;
     return isBound ? undefined : idle;
   }
 
-  #prefetching(isMeant: (prefetched: Task, slot: Slot) => boolean): Slot[] {
+  #prefetching(isMeant: (prefetched: QueuedTask, slot: WorkerSlot) => boolean): WorkerSlot[] {
     return this.slots.filter((slot) => slot.prefetched !== undefined && isMeant(slot.prefetched, slot));
   }
 
@@ -169,14 +146,14 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
     return this.reservesWorker && this.slots.length > 1;
   }
 
-  get #freeSlotForTrials(): Slot | undefined {
+  get #freeSlotForTrials(): WorkerSlot | undefined {
     return this.#trialSlots.length < this.trialsAtOnce
       ? this.slots.findLast((slot) => slot.isFree)
       : undefined;
   }
 
   /** Slots with trials, except light ones of the reserved worker. */
-  get #trialSlots(): Slot[] {
+  get #trialSlots(): WorkerSlot[] {
     return this.slots.filter((slot) => slot.kind === 'v2-trial' && !hasLightTrial(slot));
   }
 
@@ -187,7 +164,7 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
   /**
    * A light trial is prefetched only after a trial of the same client: otherwise the reserved worker takes it sooner.
    */
-  #slotToPrefetchTrial({ losses, owner, isLight }: Task): Slot | undefined {
+  #slotToPrefetchTrial({ losses, owner, isLight }: QueuedTask): WorkerSlot | undefined {
     if (losses > 0) return undefined;
     const isForAny = !isLight || !this.#isReserving;
     return this.#trialSlots.find(
@@ -196,6 +173,6 @@ export class QueuePolicy<Task extends TaskView, Slot extends SlotView<Task>> {
   }
 }
 
-function hasLightTrial({ current, prefetched }: SlotView): boolean {
+function hasLightTrial({ current, prefetched }: WorkerSlot): boolean {
   return current?.isOnReservedWorker === true || prefetched?.isOnReservedWorker === true;
 }

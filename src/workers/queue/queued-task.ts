@@ -20,7 +20,6 @@ import {
   type V1RunTask,
   type V2TrialTask,
 } from '../pool/task.js';
-import type { ClientShares } from './client-shares.js';
 import type { WaitingLine } from './fair-queue.js';
 
 /** A trial is light if its estimated CPU time is at most this … */
@@ -53,6 +52,8 @@ export abstract class QueuedTask<
   isPrepared = false;
   /** True while it is in the reserved worker, which computes with a small event budget. */
   isOnReservedWorker = false;
+  /** Called after its worker finished, if the task had failed before. */
+  onAbandoned: (() => void) | undefined;
   readonly isStep: boolean = false;
   /** The rewired network that it needs, as text; undefined for the network of the model. */
   readonly wiring: string | undefined = undefined;
@@ -62,7 +63,8 @@ export abstract class QueuedTask<
   losses = 0;
   /** Settles with the client's answer. */
   readonly answer: Promise<Result>;
-  protected isSettled = false;
+  /** True if the client has its answer. */
+  isSettled = false;
   #workersKilled = 0;
   #settle!: { resolve(result: Result): void; reject(error: unknown): void };
 
@@ -101,9 +103,10 @@ export abstract class QueuedTask<
 
   /** The protocol for the GPU. */
   abstract readonly protocol: Protocol;
-  /** Called when its worker begins it. */
-  abstract begin(): void;
   abstract resolve(result: ResultOf[Task['kind']]): void;
+
+  /** Called when its worker begins it. */
+  begin(): void {}
 
   /**
    * Takes the result of a GPU batch.
@@ -170,28 +173,19 @@ export interface QueuedResult extends V1RunResult {
 
 /** A run of version 1. */
 export class QueuedRun extends QueuedTask<V1RunTask, QueuedResult> {
-  /** Removes the run from the count of waiting runs; undefined if it is not counted. */
-  #leave: (() => void) | undefined;
   #protocol: Protocol | undefined;
   /** Time that the GPU took for the whole batch. */
   #gpuMs = 0;
   readonly #arrivedMs = performance.now();
 
-  /** @param waiting counts runs that no worker has begun */
   constructor(
     task: V1RunTask,
     owner: string,
     timeoutMs: number,
     line: WaitingLine<QueuedRun>,
-    private readonly waiting: ClientShares,
     private readonly protocolOf: ((task: V1RunTask) => Protocol) | undefined,
   ) {
     super(task, owner, timeoutMs, line, MAX_DEATHS_OF_RUN);
-  }
-
-  /** True if no worker has begun it. */
-  get isWaiting(): boolean {
-    return this.#leave !== undefined;
   }
 
   /** Built when the run is first offered to the GPU. */
@@ -199,38 +193,16 @@ export class QueuedRun extends QueuedTask<V1RunTask, QueuedResult> {
     return (this.#protocol ??= this.protocolOf!(this.task));
   }
 
-  /** Counts the run as waiting, if it is not counted yet. */
-  enter(): void {
-    this.#leave ??= this.waiting.take(this.owner, 1);
-  }
-
   override prepare(simulated: Trial | undefined, batchMs: number): void {
     this.takeSimulated(simulated);
     if (simulated !== undefined) this.#gpuMs = batchMs;
-  }
-
-  override begin(): void {
-    this.#leave?.();
-    this.#leave = undefined;
   }
 
   override resolve(result: V1RunResult): void {
     const timings = { ...result.timings, simulateMs: result.timings.simulateMs + this.#gpuMs };
     const computedMs = timings.simulateMs + timings.serialiseMs;
     const queueMs = Math.max(0, performance.now() - this.#arrivedMs - computedMs);
-    this.begin();
     this.settle({ ...result, timings, queueMs });
-  }
-
-  override reject(error: unknown): void {
-    this.begin();
-    this.line.delete(this);
-    super.reject(error);
-  }
-
-  override putBack(): void {
-    this.enter();
-    super.putBack();
   }
 }
 
@@ -242,8 +214,6 @@ export class QueuedTrial extends QueuedTask<V2TrialTask, TrialResult> {
   override readonly isStep: boolean;
   /** Computing time so far: of its workers, and its share of a GPU batch. */
   computedMs = 0;
-  /** Called after its worker finished, if the trial had failed before. */
-  onAbandoned: (() => void) | undefined;
   /** False if the reserved worker may try it; see isLight. */
   #isHeavy = false;
   readonly #expectedMs: number;
@@ -319,16 +289,8 @@ export class QueuedTrial extends QueuedTask<V2TrialTask, TrialResult> {
       this.#isHeavy = true;
     } else {
       this.settle(result);
-      this.onAbandoned?.();
-      return;
     }
     if (!this.isSettled) this.putBack();
-    this.onAbandoned?.();
-  }
-
-  override reject(error: unknown): void {
-    super.reject(error);
-    this.onAbandoned?.();
   }
 
   override putBack(): void {
@@ -352,7 +314,6 @@ export class QueuedTrial extends QueuedTask<V2TrialTask, TrialResult> {
   override lose(loss: Loss): void {
     if (loss.isUnderWay) this.#endWork();
     super.lose(loss);
-    this.onAbandoned?.();
   }
 
   /** Called when its worker has stopped computing it. */

@@ -110,6 +110,7 @@ export class WorkerSlot {
       if (isHeld(entry)) {
         queued.flag = undefined;
         tell();
+        queued.onAbandoned?.();
       }
       this.#advance();
     };

@@ -18,19 +18,15 @@ export interface CardSearch {
 export interface PlannedExperiment {
   /** Id of the experiment. */
   readonly id: string;
-  /** The order of its names: two experiments of one id may differ in it, and so do their answers. */
-  readonly order: string;
   /** Number of conditions in the answer. */
   readonly conditions: number;
   /** Largest simulated time, in whole milliseconds. */
   readonly brainMs: number;
   /** The estimated price, in milliseconds of simulated time. */
   readonly priceMs: number;
-  /** True for a published experiment. */
-  readonly isExample: boolean;
 }
 
-export interface PlannedJob extends Omit<PlannedExperiment, 'order' | 'isExample'> {
+export interface PlannedJob extends PlannedExperiment {
   /** Complete. */
   readonly document: ExperimentDocument;
   /** Number of conditions to compute: those of the answer and the baselines that they depend on. */

@@ -3,8 +3,8 @@
  * too long; see experiment-thread.ts.
  */
 export class Watchdog {
-  readonly #startedMs: Float64Array;
-  readonly #work: Float64Array;
+  /** The time at which the turn began, or 0, and the id of its work. */
+  readonly #turn: Float64Array;
   /** Start time of the turn that the last look saw, and the number of looks that saw it. */
   #seenMs = 0;
   #looks = 0;
@@ -12,17 +12,16 @@ export class Watchdog {
   constructor(
     readonly memory: SharedArrayBuffer = new SharedArrayBuffer(2 * Float64Array.BYTES_PER_ELEMENT),
   ) {
-    this.#startedMs = new Float64Array(memory, 0, 1);
-    this.#work = new Float64Array(memory, Float64Array.BYTES_PER_ELEMENT, 1);
+    this.#turn = new Float64Array(memory);
   }
 
   begin(work: number): void {
-    this.#work[0] = work;
-    this.#startedMs[0] = nowMs();
+    this.#turn[1] = work;
+    this.#turn[0] = nowMs();
   }
 
   end(): void {
-    this.#startedMs[0] = 0;
+    this.#turn[0] = 0;
   }
 
   /**
@@ -30,7 +29,7 @@ export class Watchdog {
    * @returns true if the current turn takes longer than `maxMs`, and as many looks saw it as fit into that time
    */
   isOverdue(maxMs: number, everyMs: number): boolean {
-    const startedMs = this.#startedMs[0]!;
+    const startedMs = this.#turn[0]!;
     this.#looks = startedMs === this.#seenMs ? this.#looks + 1 : 1;
     this.#seenMs = startedMs;
     const { ms = 0 } = this.current ?? {};
@@ -42,8 +41,8 @@ export class Watchdog {
    * ended.
    */
   get current(): { readonly work: number; readonly ms: number } | undefined {
-    const startedMs = this.#startedMs[0]!;
-    return startedMs > 0 ? { work: this.#work[0]!, ms: nowMs() - startedMs } : undefined;
+    const startedMs = this.#turn[0]!;
+    return startedMs > 0 ? { work: this.#turn[1]!, ms: nowMs() - startedMs } : undefined;
   }
 }
 

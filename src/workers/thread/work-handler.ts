@@ -155,11 +155,7 @@ export class WorkHandler {
   }
 
   /** Plans the answer to a document; see dryRun. */
-  async plan(
-    text: string | undefined,
-    wanted: AnswerRequest,
-    limits: DocumentLimits,
-  ): Promise<PlannedExperiment> {
+  async plan(text: string | undefined, wanted: AnswerRequest, limits: DocumentLimits) {
     const plan = await this.parts.planner.plan(this, text, limits);
     await this.turn(() => checkRequest(plan, wanted));
     this.#plan = plan;
@@ -172,6 +168,9 @@ export class WorkHandler {
     const fromTrial = isTable ? wanted.page?.trial : 0;
     return this.turn(() => ({
       ...plannedOf(plan, wanted.from, fromTrial, writtenReports(plan, wanted)),
+      // Two experiments of one id may differ in the order of names, and so do their answers.
+      order: orderOfNames(plan.head.experiment),
+      // True for a published experiment.
       isExample: this.parts.examples.has(plan.head.id),
     }));
   }
@@ -398,11 +397,10 @@ function plannedOf(
   from: number,
   fromTrial = 0,
   written = plan.reports,
-): Omit<PlannedExperiment, 'isExample'> {
+): PlannedExperiment {
   const work = plan.cost.work(from, fromTrial, written);
   return {
     id: plan.head.id,
-    order: orderOfNames(plan.head.experiment),
     conditions: plan.conditions - from,
     brainMs: work.brainMs,
     priceMs: priceMs(work),
