@@ -176,8 +176,7 @@ export class LocalService {
   #runOf(experiment: Experiment, view: View): LocalAnswer {
     presetOf(this.connectome.metadata, experiment.stimulus);
     const { runner } = this.computer;
-    const events = runner.inputEventsOf(experiment);
-    const { bytes } = runner.body(experiment, view, events, runner.simulate(experiment, events));
+    const { bytes } = runner.body(experiment, view, runner.simulate(experiment));
     return { status: 200, headers: { 'content-type': JSON_TYPE }, body: Uint8Array.from(bytes) };
   }
 
