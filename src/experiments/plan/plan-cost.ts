@@ -6,22 +6,7 @@ import { groupKindOf } from '../kinds/report-kinds.js';
 import { expectedInputs, largestGroup } from './expected-inputs.js';
 import type { ExperimentPlan } from './plan.js';
 import { controlledReports, reportTask, windowOf } from './planned-reports.js';
-import { addWork, recordedWork, type Work } from './prices.js';
-
-/** The amounts that every answer has. Edited networks add amounts for their preparation. */
-const NO_WORK = {
-  brainMs: 0,
-  trials: 0,
-  trains: 0,
-  inputEvents: 0,
-  hiddenEvents: 0,
-  synapticEvents: 0,
-  samples: 0,
-  tableRows: 0,
-  groups: 0,
-  groupNumbers: 0,
-  matchedNeurons: 0,
-};
+import { addWork, NO_WORK, recordedWork, type Work } from './prices.js';
 
 /** Indexing the neurons by a label for a baseline takes as long as drawing this share of them. */
 const INDEXED_SHARE = 1 / 16;
@@ -56,7 +41,7 @@ export class PlanCost {
    * @param fromTrial the first trial of that condition
    * @param reports those that the answer has
    */
-  work(from = 0, fromTrial = 0, reports = this.plan.reports): typeof NO_WORK & Work {
+  work(from = 0, fromTrial = 0, reports = this.plan.reports): Required<Work> {
     const { grid, trials } = this.plan;
     const work = { ...NO_WORK };
     const first = grid.cellOf(from);

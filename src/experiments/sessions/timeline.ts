@@ -11,7 +11,7 @@ import { isTimed, MAX_SILENCES } from '../kinds/edits/silence.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
 import { stepsOf } from '../kinds/fields.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
-import { expectedEvents } from '../plan/prices.js';
+import { trainWork } from '../plan/prices.js';
 import type { ExperimentLimits } from '../plan/experiment-limits.js';
 import type { SessionPlan } from '../plan/session-plan.js';
 import type { ConditionProtocol } from '../plan/trial.js';
@@ -392,7 +392,7 @@ function eventsBetween(fromMs: number, toMs: number, { inputs }: ConditionProtoc
   const [startStep, endStep] = [stepsOf(fromMs), stepsOf(toMs)];
   return inputs.reduce((sum, { neurons, train }) => {
     if (train.kind === 'spikes') return sum;
-    return sum + expectedEvents({ neurons, train }, endStep, startStep);
+    return sum + trainWork({ neurons, train }, endStep, startStep).inputEvents;
   }, 0);
 }
 
