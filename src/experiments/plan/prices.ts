@@ -87,7 +87,7 @@ export function addWork(sum: Work, added: Work, times = 1): void {
 }
 
 /** An input of a trial, or of all trials of a cell. */
-type AnyInput = Input | ConditionInput;
+type AnyInput = Omit<ConditionInput, 'train'> & Pick<Input | ConditionInput, 'train'>;
 
 /** Expected work of a trial, which is the same for all trials of a cell. @param fromStep the first step to simulate */
 export function expectedWork(task: TrialTask | ConditionTask, fromStep = 0): Work {
@@ -122,7 +122,11 @@ export function tableRowsOf({ reports }: TrialResult): number {
 }
 
 /** Mean work of an input in a trial. @param fromStep the first step to simulate */
-export function trainWork({ neurons, train }: AnyInput, durationSteps: number, fromStep: number): TrainWork {
+export function trainWork(
+  { neurons, train, rateTotals: knownTotals }: AnyInput,
+  durationSteps: number,
+  fromStep: number,
+): TrainWork {
   const { length } = neurons;
   switch (train.kind) {
     case 'v1':
@@ -150,7 +154,8 @@ export function trainWork({ neurons, train }: AnyInput, durationSteps: number, f
   const window = train.startStep < fromStep ? { ...unresumed, drawnFrom: startStep } : unresumed;
   const { rateHz } = train;
   if (typeof rateHz === 'number') return steadyWork(length, rateHz, window);
-  return varyingWork(totalsOf(rateHz), window, rateHz.courses ? 1 : length, rateHz.scale);
+  const totals = knownTotals ?? totalsOf(rateHz);
+  return varyingWork(totals, window, rateHz.courses ? 1 : length, rateHz.scale);
 }
 
 /** Bytes per brain millisecond: a megabyte takes 20 ms of CPU time. */

@@ -9,22 +9,16 @@ import type { ExperimentDocument } from '../document/document.js';
 import { MAX_DURATION_MS } from '../kinds/fields.js';
 import { type DocumentLimits, parseDocument } from '../document/parse-document.js';
 import { mapped } from '../../engine/mapped.js';
-import type { ConditionTrain } from '../kinds/input-kind.js';
-import { knowTotals, redrawnEvents, totalsOf } from '../kinds/train-work.js';
+import { redrawnEvents, totalsOf } from '../kinds/train-work.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import { planInParts } from './plan.js';
 import { expectedWork, priceMs, type Work } from './prices.js';
-import type { ConditionProtocol } from './trial.js';
+import type { ConditionInput, ConditionProtocol } from './trial.js';
 import { historyStepsOf, stateBytes } from '../../engine/simulation/cpu/state-bytes.js';
 import { cursorBytes, trainsWithCursors } from '../../engine/stimulus/input-events.js';
-import {
-  MS_PER_SECOND,
-  MAX_WHOLE_TRIAL_STEPS,
-  type RateTable,
-  STEPS_PER_MS,
-} from '../../engine/stimulus/protocol.js';
+import { MS_PER_SECOND, MAX_WHOLE_TRIAL_STEPS, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 
 /** Maximum number of groups of all reports, because every step writes them. */
 const MAX_GROUPS = 2_000;
@@ -146,12 +140,11 @@ export function* planSession(
     startMs,
     endless,
     // A session may become longer than its document, so its budget must grow with every step.
-    protocol: { ...protocol, ...(eventBudgetPerStep > 0 && { eventBudgetPerStep }) },
-    /** Rate totals of each input; undefined if its rate is a single number. */
-    rateTotals: protocol.inputs.map(({ train }) => {
-      const table = rateTableOf(train);
-      return table && totalsOf(table);
-    }),
+    protocol: {
+      ...protocol,
+      inputs: protocol.inputs.map(withTotals),
+      ...(eventBudgetPerStep > 0 && { eventBudgetPerStep }),
+    },
     /** The neurons and groups of each report, in the order of the document. */
     neuronsOfReports: plan.reports.map(({ neurons, groupOfNeuron, groups: all }) => ({
       neurons,
@@ -204,16 +197,11 @@ function redrawnBefore(step: number, { inputs }: ConditionProtocol): number {
   }, 0);
 }
 
-/** Call it in a thread that received a plan. Rate totals are remembered by array, and the received arrays are new objects. */
-export function knowRateTotals({ protocol, rateTotals }: Pick<SessionPlan, 'protocol' | 'rateTotals'>): void {
-  protocol.inputs.forEach(({ train }, at) => {
-    const totals = rateTotals[at];
-    if (totals !== undefined) knowTotals(rateTableOf(train)!, totals);
-  });
-}
-
-function rateTableOf(train: ConditionTrain): RateTable | undefined {
-  return train.kind === 'poisson' && typeof train.rateHz === 'object' ? train.rateHz : undefined;
+/** Adds totals of rates to an input. */
+function withTotals(input: ConditionInput): ConditionInput {
+  const { train } = input;
+  if (train.kind !== 'poisson' || typeof train.rateHz === 'number') return input;
+  return { ...input, rateTotals: totalsOf(train.rateHz) };
 }
 
 /** The reports of a session, with the groups of the plan, which the experiment thread made. */

@@ -178,15 +178,16 @@ export class Timeline {
   ): ConditionProtocol {
     const { protocol } = this.plan;
     const names = Object.keys(this.plan.document.inputs);
-    const inputs = protocol.inputs.map(({ neurons, train }, at) => {
-      if (train.kind === 'spikes') return { neurons, train };
+    const inputs = protocol.inputs.map((input, at) => {
+      const { train } = input;
+      if (train.kind === 'spikes') return input;
       const name = names[at]!;
       const course = this.now.courses.get(name);
       const endStep = this.#endStepOf(name);
       if (train.kind === 'background' || course === undefined)
-        return { neurons, train: { ...train, endStep } };
+        return { ...input, train: { ...train, endStep } };
       const rateHz = (own(rates, name) ?? course.lastHz) * course.scale;
-      return { neurons, train: { ...train, rateHz, endStep } };
+      return { ...input, train: { ...train, rateHz, endStep } };
     });
     const windows = silences.flatMap(({ neurons, startMs, endMs = Infinity }): SilencedWindow[] =>
       endMs + MAX_DELAY_MS <= this.now.tMs || startMs >= endMs
@@ -390,9 +391,9 @@ function isSteady(train: ConditionTrain): train is ConditionTrain & { kind: 'poi
 /** Expected number of input events, without those at given times, which are few. */
 function eventsBetween(fromMs: number, toMs: number, { inputs }: ConditionProtocol): number {
   const [startStep, endStep] = [stepsOf(fromMs), stepsOf(toMs)];
-  return inputs.reduce((sum, { neurons, train }) => {
-    if (train.kind === 'spikes') return sum;
-    return sum + trainWork({ neurons, train }, endStep, startStep).inputEvents;
+  return inputs.reduce((sum, input) => {
+    if (input.train.kind === 'spikes') return sum;
+    return sum + trainWork(input, endStep, startStep).inputEvents;
   }, 0);
 }
 
