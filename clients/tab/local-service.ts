@@ -182,8 +182,7 @@ export class LocalService {
   #runOf(experiment: Experiment, view: View): LocalAnswer {
     presetOf(this.connectome.metadata, experiment.stimulus);
     const { runner } = this.computer;
-    const events = runner.inputEventsOf(experiment);
-    const { bytes } = runner.body(experiment, view, events, runner.simulate(experiment, events));
+    const { bytes } = runner.body(experiment, view, runner.simulate(experiment));
     return ok(Uint8Array.from(bytes), JSON_TYPE);
   }
 

@@ -8,3 +8,7 @@ export function withoutPauses<T>(computation: InParts<T>): T {
     if (part.done === true) return part.value;
   }
 }
+
+/** The result of a function that computes in parts. */
+export type ResultOf<F extends (...given: never) => InParts<unknown>> =
+  ReturnType<F> extends InParts<infer Result> ? Result : never;

@@ -16,8 +16,7 @@ it('README.md shows the answers of the brain that ships', async () => {
   const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile('default'))).buffer);
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   const experiment = { ...DEFAULT_EXPERIMENT, ...request };
-  const inputEvents = runner.inputEventsOf(experiment);
-  const { bytes } = runner.body(experiment, 'full', inputEvents, runner.simulate(experiment, inputEvents));
+  const { bytes } = runner.body(experiment, 'full', runner.simulate(experiment));
   const answer = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown[]>;
   const first = {
     ...answer,

@@ -37,8 +37,7 @@ async function responsesOf(name: 'default' | 'measured-corrected') {
   return (stimulus: StimulusId) =>
     SEEDS.map((seed) => {
       const seeded = { stimulus, duration_ms: 100, intensity: 1, seed } as const;
-      const inputEvents = runner.inputEventsOf(seeded);
-      const { bytes } = runner.body(seeded, 'drive', inputEvents, runner.simulate(seeded, inputEvents));
+      const { bytes } = runner.body(seeded, 'drive', runner.simulate(seeded));
       return JSON.parse(new TextDecoder().decode(bytes)) as DriveRun;
     });
 }

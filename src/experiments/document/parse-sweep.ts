@@ -70,7 +70,7 @@ function pendingEach(axis: EachAxis, document: Swept, path: JsonPath): PendingAx
 
 function pendingSet(axis: GivenSetAxis, document: Swept, path: JsonPath): PendingAxis {
   const { set, values, from, to, step } = axis;
-  const check = checksOf(sweptSchema(set, document, [...path, 'set']));
+  const check = getOrInsert(knownChecks, sweptSchema(set, document, [...path, 'set']), newChecks);
   const range = Object.entries({ from, to, step });
   const given = range.find(([, value]) => value !== undefined);
   if (values !== undefined && given !== undefined) {
@@ -130,34 +130,27 @@ function refusedName(path: JsonPath, name: string, names: readonly string[], all
   return invalid(path, `${nameOf(path)} must be ${allowed}, got ${describeValue(name)}${hint}.`, near);
 }
 
-/** Checks of a swept number. They throw CodedError INVALID_PARAMETER. */
-interface NumberChecks {
-  value(value: unknown, path: JsonPath): number;
-  values(values: readonly number[], path: JsonPath): readonly number[];
-  step(step: unknown, path: JsonPath): number;
+/** Makes the checks of a swept number. They throw CodedError INVALID_PARAMETER. */
+function newChecks(schema: Schema) {
+  const { type, multipleOf = type === 'integer' ? 1 : undefined } = schema;
+  const list = listOf(undefined, schema, { uniqueItems: true });
+  const step = {
+    type,
+    ...(multipleOf === undefined ? { exclusiveMinimum: 0 } : { multipleOf, minimum: multipleOf }),
+    allowed: `${allowedBy({ type, multipleOf })} above 0`,
+  };
+  const [checkValue, checkValues, checkStep] = [checkOf(schema), checkOf(list), checkOf(step)];
+  return {
+    value: (value: unknown, path: JsonPath) => checked(checkValue, completed(schema, value), path) as number,
+    values: (values: readonly number[], path: JsonPath) =>
+      checked(checkValues, completed(list, values), path) as readonly number[],
+    // Checks the step as given, because completed() would round a step near 0 to 0.
+    step: (value: unknown, path: JsonPath) => completed(schema, checked(checkStep, value, path)) as number,
+  };
 }
 
-const knownChecks = new Map<Schema, NumberChecks>();
-
-/** Compiles the checks of a parameter on first use. */
-function checksOf(schema: Schema): NumberChecks {
-  return getOrInsert(knownChecks, schema, () => {
-    const { type, multipleOf = type === 'integer' ? 1 : undefined } = schema;
-    const list = listOf(undefined, schema, { uniqueItems: true });
-    const step = {
-      type,
-      ...(multipleOf === undefined ? { exclusiveMinimum: 0 } : { multipleOf, minimum: multipleOf }),
-      allowed: `${allowedBy({ type, multipleOf })} above 0`,
-    };
-    const [checkValue, checkValues, checkStep] = [checkOf(schema), checkOf(list), checkOf(step)];
-    return {
-      value: (value, path) => checked(checkValue, completed(schema, value), path) as number,
-      values: (values, path) => checked(checkValues, completed(list, values), path) as readonly number[],
-      // Checks the step as given, because completed() would round a step near 0 to 0.
-      step: (value, path) => completed(schema, checked(checkStep, value, path)) as number,
-    };
-  });
-}
+/** Compiling takes long, so the checks of a parameter are made on first use. */
+const knownChecks = new Map<Schema, ReturnType<typeof newChecks>>();
 
 /** @param factors the product that gives the number, in words; empty if there is only one factor */
 export function tooManyConditions(

@@ -51,14 +51,10 @@ export const CONTROLS = object(
 );
 export type Controls = Static<typeof CONTROLS>;
 
+/** Members for the parameters whose groups matched controls replace. Their names are the first parts of these parameters. */
+const MATCHED_FORMS = ['silence', 'inputs', 'connection_overrides'] as const;
 /** Members for the change that controls make. A document has one of them. */
-const FORMS = ['shuffle', 'counts', 'signs', 'silence', 'inputs', 'connection_overrides'] as const;
-/** The beginnings of the parameters whose groups matched controls replace. */
-const MATCHED_PARAMETERS = {
-  silence: 'silence',
-  inputs: 'inputs.',
-  connection_overrides: 'connection_overrides.',
-} as const;
+const FORMS = ['shuffle', 'counts', 'signs', ...MATCHED_FORMS] as const;
 
 /** The forms of control that a document names. */
 export function formsOf(controls: Controls): (typeof FORMS)[number][] {
@@ -74,10 +70,8 @@ export function rewiringOf({ shuffle, counts, signs }: Controls): Omit<Rewiring,
 
 /** Tells whether matched controls replace the groups of the axis that sweeps a parameter. */
 export function isMatchedAxis(controls: Controls, parameter: string): boolean {
-  return Object.entries(MATCHED_PARAMETERS).some(
-    ([form, start]) =>
-      controls[form as keyof typeof MATCHED_PARAMETERS] !== undefined && parameter.startsWith(start),
-  );
+  const [member] = parameter.split('.');
+  return MATCHED_FORMS.some((form) => form === member && controls[form] !== undefined);
 }
 
 /** `20 brains with shuffled weights`, `1000 sets of neurons of equal super class, side and activity` */

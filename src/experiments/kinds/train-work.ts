@@ -101,11 +101,6 @@ export function totalsOf(table: RateTable): RateTotals {
   if (courses === undefined) counts[0] = 1;
   else for (const course of courses) counts[course]!++;
   const totals = rateTotals(table, counts);
-  knowTotals(table, totals);
-  return totals;
-}
-
-/** Remembers totals that another thread has computed. */
-export function knowTotals({ courses, ratesHz }: RateTable, totals: RateTotals): void {
   KNOWN_TOTALS.set(ratesHz, { ...(courses && { courses }), totals });
+  return totals;
 }

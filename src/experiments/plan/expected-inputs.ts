@@ -5,7 +5,7 @@ import { REFRACTORY_STEPS } from '../../engine/simulation/network.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { EventKind, PlannedReport, ReportKind } from '../kinds/report-kind.js';
 import { kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
-import type { PlannedInput } from './condition-settings.js';
+import type { PlannedInput } from './planned-inputs.js';
 import { allGroups, allNeurons, groupsOf } from '../kinds/groups.js';
 import type { ExperimentPlan } from './plan.js';
 import { windowOf } from './planned-reports.js';

@@ -6,36 +6,12 @@ import { groupKindOf } from '../kinds/report-kinds.js';
 import { expectedInputs, largestGroup } from './expected-inputs.js';
 import type { ExperimentPlan } from './plan.js';
 import { controlledReports, reportTask, windowOf } from './planned-reports.js';
-import { addWork, recordedWork, type Work } from './prices.js';
-
-/** The amounts that every answer has. Edited networks add amounts for their preparation. */
-const NO_WORK = {
-  brainMs: 0,
-  trials: 0,
-  trains: 0,
-  inputEvents: 0,
-  hiddenEvents: 0,
-  synapticEvents: 0,
-  samples: 0,
-  tableRows: 0,
-  groups: 0,
-  groupNumbers: 0,
-  matchedNeurons: 0,
-};
+import { addWork, NO_WORK, recordedWork, type Work } from './prices.js';
 
 /** Indexing the neurons by a label for a baseline takes as long as drawing this share of them. */
 const INDEXED_SHARE = 1 / 16;
 
-/** Expected work of a cell; an upper bound if responders decide its groups. */
-export interface ConditionCost {
-  readonly durationMs: number;
-  /** Work before the first trial. */
-  readonly preparation: Work;
-  /** Work of each trial, without recordings. */
-  readonly trial: Required<
-    Pick<Work, 'brainMs' | 'trials' | 'trains' | 'inputEvents' | 'hiddenEvents' | 'synapticEvents'>
-  >;
-}
+type ConditionCost = ReturnType<typeof costOf>;
 
 type WrittenWork = Required<Pick<Work, 'groups' | 'groupNumbers' | 'matchedNeurons'>>;
 
@@ -49,24 +25,13 @@ export class PlanCost {
     const inputs = expectedInputs(plan);
     const { grid } = plan;
     const conditions: (ConditionCost | undefined)[] = [];
-    const costOf = (cell: number): ConditionCost | undefined => {
+    for (let cell = 0; cell < grid.size; cell++) {
+      const control = grid.controlOf(cell);
       // Controls with other neurons cost as much as their condition. There may be hundreds of thousands.
-      if (grid.matchedAxis >= 0 && grid.controlOf(cell) > 0) {
-        return grid.isUsed(cell) ? conditions[cell - grid.controlOf(cell)] : undefined;
-      }
-      if (plan.isIdleAt(cell)) return undefined;
-      const { durationMs, coordinates, inputs: settings } = plan.settingsAt(cell);
-      const events = { inputEvents: 0, hiddenEvents: 0, synapticEvents: 0 };
-      const trial = { brainMs: durationMs, trials: 1, trains: 0, ...events };
-      const isWhole = durationMs * STEPS_PER_MS <= MAX_WHOLE_TRIAL_STEPS;
-      inputs.forEach((input, at) => {
-        const { redrawnEvents = 0, ...work } = input.workOf(input.neuronsAt(coordinates), settings[at]!);
-        addWork(trial, work);
-        if (!isWhole) trial.hiddenEvents += redrawnEvents;
-      });
-      return { durationMs, trial, preparation: plan.preparationAt(cell) };
-    };
-    for (let cell = 0; cell < grid.size; cell++) conditions.push(costOf(cell));
+      const isMatched = grid.matchedAxis >= 0 && control > 0;
+      if (isMatched) conditions.push(grid.isUsed(cell) ? conditions[cell - control] : undefined);
+      else conditions.push(plan.isIdleAt(cell) ? undefined : costOf(plan, cell, inputs));
+    }
     this.conditions = conditions;
   }
 
@@ -76,7 +41,7 @@ export class PlanCost {
    * @param fromTrial the first trial of that condition
    * @param reports those that the answer has
    */
-  work(from = 0, fromTrial = 0, reports = this.plan.reports): typeof NO_WORK & Work {
+  work(from = 0, fromTrial = 0, reports = this.plan.reports): Required<Work> {
     const { grid, trials } = this.plan;
     const work = { ...NO_WORK };
     const first = grid.cellOf(from);
@@ -147,4 +112,21 @@ export class PlanCost {
     if (axis.kind === 'groups') return drawn * axis.groups.sizes[group - 1]!;
     return drawn * (this.#largest ??= largestGroup(connectome, axis));
   }
+}
+
+/** Expected work of a cell; an upper bound if responders decide its groups. */
+function costOf(plan: ExperimentPlan, cell: number, ofInputs: ReturnType<typeof expectedInputs>) {
+  const { durationMs, coordinates, inputs: settings } = plan.settingsAt(cell);
+  const events = { inputEvents: 0, hiddenEvents: 0, synapticEvents: 0 };
+  /** Work of each trial, without recordings. */
+  const trial = { brainMs: durationMs, trials: 1, trains: 0, ...events };
+  const isWhole = durationMs * STEPS_PER_MS <= MAX_WHOLE_TRIAL_STEPS;
+  ofInputs.forEach((input, at) => {
+    const { redrawnEvents = 0, ...work } = input.workOf(input.neuronsAt(coordinates), settings[at]!);
+    addWork(trial, work);
+    if (!isWhole) trial.hiddenEvents += redrawnEvents;
+  });
+  /** Work before the first trial. */
+  const preparation = plan.preparationAt(cell);
+  return { durationMs, trial, preparation };
 }

@@ -16,20 +16,22 @@ import { type Controls, isMatchedAxis, rewiringOf } from '../kinds/controls.js';
 import { EDIT_KINDS } from '../kinds/edit-kinds.js';
 import { checkSignProbabilities } from '../kinds/edits/wiring.js';
 import type { EditKind, PlannedEdit } from '../kinds/edit-kind.js';
+import type { InputSettings } from '../kinds/input-kind.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
+import type { InputDocument } from '../kinds/kind-schemas.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
 import { eventKindOf } from '../kinds/report-kinds.js';
 import { sharedArray } from '../kinds/shared-array.js';
 import type { ConditionParameters, DryRun, ExperimentHead } from '../document/result.js';
 import type { ExperimentWarning } from '../kinds/warning.js';
-import { type PlannedInput, plannedInputs, settingsAt } from './condition-settings.js';
 import { expectedRows } from './expected-inputs.js';
 import { citationsOf, experimentHead } from './experiment-head.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import { PlanCost } from './plan-cost.js';
 import { checkLimits } from './plan-limits.js';
+import { type PlannedInput, plannedInputs } from './planned-inputs.js';
 import { controlledReports, plannedReports, reportTask } from './planned-reports.js';
-import { expectedWork, preparationOf, type Work } from './prices.js';
+import { expectedWork, type Work } from './prices.js';
 import { resolveDocument, type ResolvedDocument } from './resolve-document.js';
 import { type AxisValue, Grid, lengthOf, valueAt } from '../kinds/grid.js';
 import type { ConditionTask } from './trial.js';
@@ -130,8 +132,27 @@ export class ExperimentPlan {
     return this.edits.some(({ isRewired }) => isRewired);
   }
 
+  /** The numbers that a sweep may set. Called for every cell before a trial runs, so it must be cheap. */
   settingsAt(cell: number) {
-    return settingsAt(cell, this.document, this.inputs, this.grid);
+    const { document, grid } = this;
+    const valueOf = grid.valuesAt(cell);
+    const durationMs = valueOf('duration_ms') ?? document.duration_ms;
+    return {
+      /** One for each axis of the grid. */
+      coordinates: grid.coordinatesOf(cell),
+      valueOf,
+      durationMs,
+      seed: valueOf('seed') ?? document.seed,
+      /** In the order of the document. */
+      inputs: this.inputs.map(({ name, input: given, swept }): InputSettings => {
+        const values = swept.map((member) => [member, valueOf(`inputs.${name}.${member}`)]);
+        const input = { ...given, ...(Object.fromEntries(values) as Partial<InputDocument>) };
+        const { delay_ms: delayMs, duration_ms: windowMs } = input;
+        const startStep = stepsOf(delayMs);
+        const endStep = windowMs === null ? stepsOf(durationMs) : startStep + stepsOf(windowMs);
+        return { input, startStep, endStep };
+      }),
+    };
   }
 
   /** Constants and wiring of a cell, if they differ from those of the model. */
@@ -150,8 +171,12 @@ export class ExperimentPlan {
     const coordinates = this.grid.coordinatesOf(cell);
     const pairs = this.edits.reduce((sum, edit) => sum + (edit.pairsAt?.(coordinates) ?? 0), 0);
     const { wiring } = this.networkAt(cell);
-    const times = wiring === undefined ? 0 : wiring.counts === undefined ? 1 : RESAMPLED_TIMES;
-    return preparationOf(pairs, times * this.connectome.connectionCount);
+    const { connectionCount } = this.connectome;
+    const times = wiring?.counts === undefined ? 1 : RESAMPLED_TIMES;
+    return {
+      ...(pairs > 0 && { editedConditions: 1, editedPairs: pairs }),
+      ...(wiring && connectionCount > 0 && { rewiredConnections: times * connectionCount }),
+    };
   }
 
   /**

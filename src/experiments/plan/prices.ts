@@ -25,6 +25,7 @@ import {
   type TrialTask,
 } from './trial.js';
 import { finite } from '../../engine/finite.js';
+import { mapped } from '../../engine/mapped.js';
 
 export const CORE_MS_PER_BRAIN_SECOND = 20;
 
@@ -57,8 +58,11 @@ export const BOUGHT_BY_BRAIN_SECOND = {
 
 const BOUGHT = Object.entries(BOUGHT_BY_BRAIN_SECOND) as [keyof typeof BOUGHT_BY_BRAIN_SECOND, number][];
 
+/** No work of any kind. */
+export const NO_WORK = mapped({ brainMs: 0, ...BOUGHT_BY_BRAIN_SECOND }, () => 0);
+
 /** Amounts of work. An absent amount is 0. */
-export type Work = Partial<Record<keyof typeof BOUGHT_BY_BRAIN_SECOND | 'brainMs', number>>;
+export type Work = Partial<typeof NO_WORK>;
 
 /** The price in whole milliseconds of brain time: the simulated time or, if larger, the price of all other work. */
 export function priceMs(work: Work): number {
@@ -82,19 +86,8 @@ export function addWork(sum: Work, added: Work, times = 1): void {
   }
 }
 
-/**
- * Work of a worker before the first trial of a cell.
- * @param pairs number of edited connections  @param connections number of all connections, if the network is rewired
- */
-export function preparationOf(pairs: number, connections: number): Work {
-  return {
-    ...(pairs > 0 && { editedConditions: 1, editedPairs: pairs }),
-    ...(connections > 0 && { rewiredConnections: connections }),
-  };
-}
-
 /** An input of a trial, or of all trials of a cell. */
-type AnyInput = Input | ConditionInput;
+type AnyInput = Omit<ConditionInput, 'train'> & Pick<Input | ConditionInput, 'train'>;
 
 /** Expected work of a trial, which is the same for all trials of a cell. @param fromStep the first step to simulate */
 export function expectedWork(task: TrialTask | ConditionTask, fromStep = 0): Work {
@@ -128,12 +121,12 @@ export function tableRowsOf({ reports }: TrialResult): number {
   return reports.reduce((rows, report) => rows + (isEventResult(report) ? rowsHere(report) : 0), 0);
 }
 
-/** Mean number of events of an input in a trial. @param fromStep the first step to simulate */
-export function expectedEvents(input: AnyInput, durationSteps: number, fromStep = 0): number {
-  return trainWork(input, durationSteps, fromStep).inputEvents;
-}
-
-function trainWork({ neurons, train }: AnyInput, durationSteps: number, fromStep: number): TrainWork {
+/** Mean work of an input in a trial. @param fromStep the first step to simulate */
+export function trainWork(
+  { neurons, train, rateTotals: knownTotals }: AnyInput,
+  durationSteps: number,
+  fromStep: number,
+): TrainWork {
   const { length } = neurons;
   switch (train.kind) {
     case 'v1':
@@ -161,7 +154,8 @@ function trainWork({ neurons, train }: AnyInput, durationSteps: number, fromStep
   const window = train.startStep < fromStep ? { ...unresumed, drawnFrom: startStep } : unresumed;
   const { rateHz } = train;
   if (typeof rateHz === 'number') return steadyWork(length, rateHz, window);
-  return varyingWork(totalsOf(rateHz), window, rateHz.courses ? 1 : length, rateHz.scale);
+  const totals = knownTotals ?? totalsOf(rateHz);
+  return varyingWork(totals, window, rateHz.courses ? 1 : length, rateHz.scale);
 }
 
 /** Bytes per brain millisecond: a megabyte takes 20 ms of CPU time. */

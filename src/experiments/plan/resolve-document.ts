@@ -6,7 +6,7 @@ import { distinct, type NodeSetResolver } from '../../engine/connectome/node-set
 import { unionOf } from '../../engine/connectome/neuron-set.js';
 import type { SetSelector } from '../../engine/connectome/set-selector.js';
 import { describeValue } from '../../engine/errors.js';
-import type { InParts } from '../../engine/parts.js';
+import type { ResultOf } from '../../engine/parts.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { invalid } from '../../engine/schema/json-path.js';
 import { axisKindName, axisKindOf, parameterOf } from '../kinds/axis-kinds.js';
@@ -15,20 +15,7 @@ import type { SelectorUse } from '../kinds/edit-kind.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { ResolvedSet } from '../document/result.js';
 
-export interface ResolvedDocument {
-  /** For the member `resolved` of the answer. */
-  readonly sets: Readonly<Record<string, ResolvedSet>>;
-  /** Ascending neurons, by the names in `sets`. */
-  readonly neurons: ReadonlyMap<string, Uint32Array>;
-  /** For inputs with several selectors, by name: the selector of each neuron (InputNeurons.rows). */
-  readonly rows: ReadonlyMap<string, Uint16Array>;
-  /** Ids and types that the model lacks, each once, in the order of the selectors. */
-  readonly missing: readonly string[];
-  /** Names in the answer, or paths, of selectors that select nothing and are skipped. */
-  readonly empty: readonly string[];
-  readonly substituted: readonly string[];
-  readonly sources: readonly string[];
-}
+export type ResolvedDocument = ResultOf<typeof resolveDocument>;
 
 /** Selectors with one name in the answer. Only `silence` and patterns have several. */
 interface Use extends SelectorUse {
@@ -42,7 +29,7 @@ export function* resolveDocument(
   document: ExperimentDocument,
   resolver: Pick<NodeSetResolver, 'resolving'>,
   limits: { readonly selectedNeurons: number },
-): InParts<ResolvedDocument> {
+) {
   checkNetwork(connectome, document);
   const uses = usesOf(document);
   const resolved = yield* resolver.resolving(
@@ -81,10 +68,15 @@ export function* resolveDocument(
     return inputKindOf(input).unusedIds?.(connectome, input, ofInput, path, document.on_missing) ?? [];
   });
   return {
+    /** For the member `resolved` of the answer. */
     sets,
+    /** Ascending neurons, by the names in `sets`. */
     neurons,
+    /** For inputs with several selectors, by name: the selector of each neuron (InputNeurons.rows). */
     rows,
+    /** Names in the answer, or paths, of selectors that select nothing and are skipped. */
     empty,
+    /** Ids and types that the model lacks, each once, in the order of the selectors. */
     missing: distinct([...resolved.map(({ missing }) => missing), unused]),
     substituted: distinct(resolved.map(({ substituted }) => substituted)),
     sources: distinct(resolved.map(({ sources }) => sources)),

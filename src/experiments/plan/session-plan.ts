@@ -2,84 +2,37 @@
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { NodeSetResolver } from '../../engine/connectome/node-set-resolver.js';
 import { CodedError } from '../../engine/errors.js';
-import type { InParts } from '../../engine/parts.js';
+import type { ResultOf } from '../../engine/parts.js';
 import { hasMember, isObject } from '../../engine/schema/forms.js';
-import { invalid, nameOf, refused } from '../../engine/schema/json-path.js';
+import { invalid, nameOf, pathOf, refused } from '../../engine/schema/json-path.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { MAX_DURATION_MS } from '../kinds/fields.js';
 import { type DocumentLimits, parseDocument } from '../document/parse-document.js';
 import { mapped } from '../../engine/mapped.js';
-import type { ConditionTrain } from '../kinds/input-kind.js';
-import { knowTotals, redrawnEvents, totalsOf } from '../kinds/train-work.js';
+import { redrawnEvents, totalsOf } from '../kinds/train-work.js';
 import type { PlannedReport } from '../kinds/report-kind.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { ExperimentLimits } from './experiment-limits.js';
-import type { GroupLabels } from '../kinds/groups.js';
 import { planInParts } from './plan.js';
 import { expectedWork, priceMs, type Work } from './prices.js';
-import type { ConditionProtocol } from './trial.js';
+import type { ConditionInput, ConditionProtocol } from './trial.js';
 import { historyStepsOf, stateBytes } from '../../engine/simulation/cpu/state-bytes.js';
 import { cursorBytes, trainsWithCursors } from '../../engine/stimulus/input-events.js';
-import {
-  MS_PER_SECOND,
-  MAX_WHOLE_TRIAL_STEPS,
-  type RateTable,
-  STEPS_PER_MS,
-} from '../../engine/stimulus/protocol.js';
-import type { RateTotals } from '../../engine/stimulus/rate-table.js';
+import { MS_PER_SECOND, MAX_WHOLE_TRIAL_STEPS, STEPS_PER_MS } from '../../engine/stimulus/protocol.js';
 
 /** Maximum number of groups of all reports, because every step writes them. */
 const MAX_GROUPS = 2_000;
 /** Duration of the document if the session begins at rest. No step is shorter. */
 const SHORTEST_MS = 1;
 
-/** Parts of a document whose end the client left out. They continue in the session. */
-interface Endless {
-  /** Names of inputs. */
-  readonly inputs: readonly string[];
-  /** Tells it of each silence with a window, in order. */
-  readonly silences: readonly boolean[];
-}
-
 /** The plan of a session. Plain data that crosses threads. */
-export interface SessionPlan {
-  /** The complete document. Its long lists are arrays after it crosses threads. */
-  readonly document: ExperimentDocument;
-  readonly endless: Endless;
-  /** Size of its JSON in bytes. */
-  readonly documentBytes: number;
-  /** The time that is simulated before the first step; 0 if the session begins at rest. */
-  readonly startMs: number;
-  /** The protocol of the document's only condition. */
-  readonly protocol: ConditionProtocol;
-  /** Rate totals of each input; undefined if its rate is a single number. */
-  readonly rateTotals: readonly (RateTotals | undefined)[];
-  /** The neurons and groups of each report, in the order of the document. */
-  readonly neuronsOfReports: readonly {
-    readonly neurons: Uint32Array;
-    readonly groupOfNeuron: Uint32Array;
-    /** Empty for a table of events. */
-    readonly groups: readonly { readonly labels: GroupLabels; readonly neurons: number }[];
-  }[];
-  /** Size of all arrays above in bytes. */
-  readonly arrayBytes: number;
-  /** Size of the state between two steps in bytes. */
-  readonly stateBytes: { readonly brain: number; readonly cursors: number };
-  /** Price of the time before the first step. */
-  readonly priceMs: number;
-  /** Work of a worker that must first prepare the session's rewired network; absent if the network is not rewired. */
-  readonly preparation?: Work;
-}
+export type SessionPlan = ResultOf<typeof planSession>;
 
 /**
  * @param value from JSON.parse
  * @throws CodedError INVALID_PARAMETER with the path of the first fault
  */
-export function parseSessionDocument(
-  value: unknown,
-  limits: DocumentLimits,
-  channels: readonly string[],
-): Pick<SessionPlan, 'document' | 'startMs' | 'endless'> {
+export function parseSessionDocument(value: unknown, limits: DocumentLimits, channels: readonly string[]) {
   if (!isObject(value)) {
     return { document: parseDocument(value, limits, channels), startMs: 0, endless: endlessIn({}) };
   }
@@ -114,21 +67,27 @@ export function parseSessionDocument(
     throw refused([...path, member], report[member], 'left out: a session reads each of its steps');
   }
   const endMs = document.duration_ms;
+  const reports = mapped(whole.reports, (report) => ({ ...report, end_ms: endMs }));
   return {
-    document: { ...document, reports: mapped(whole.reports, (report) => ({ ...report, end_ms: endMs })) },
+    document: { ...document, reports } as ExperimentDocument,
     startMs: isAtRest ? 0 : endMs,
     endless: endlessIn(value),
   };
 }
 
-/** @param document as the client wrote it, because parsing writes out all ends */
-function endlessIn({ inputs = {}, silence = [] }: Readonly<Record<string, unknown>>): Endless {
+/**
+ * The parts of a document whose end the client left out. They continue in the session.
+ * @param document as the client wrote it, because parsing writes out all ends
+ */
+function endlessIn({ inputs = {}, silence = [] }: Readonly<Record<string, unknown>>) {
   const ends = (part: unknown, member: string) => isObject(part) && part[member] != null;
   const windows = (silence as unknown[]).filter((item) => isObject(item) && 'node_set' in item);
   return {
+    /** Names of inputs. */
     inputs: Object.keys(inputs as object).filter(
       (name) => !ends((inputs as Record<string, unknown>)[name], 'duration_ms'),
     ),
+    /** Tells it of each silence with a window, in order. */
     silences: windows.map((item) => !ends(item, 'end_ms')),
   };
 }
@@ -143,11 +102,9 @@ function documentAtRest(value: object, limits: DocumentLimits, channels: readonl
     return parseDocument({ ...value, duration_ms: SHORTEST_MS, reports: {} }, limits, channels);
   } catch (error) {
     if (!(error instanceof CodedError) || error.path === undefined) throw error;
-    const keys = error.path.split('/').slice(1);
-    const path = keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
     throw new CodedError(
       error.code,
-      `${nameOf(path)} cannot be so late in a session that begins at rest: its document ends after ${SHORTEST_MS} ms, and steps ` +
+      `${nameOf(pathOf(error.path))} cannot be so late in a session that begins at rest: its document ends after ${SHORTEST_MS} ms, and steps ` +
         'make later changes. With duration_ms so much of the document is simulated before the first step.',
       { path: error.path },
     );
@@ -159,20 +116,10 @@ export function* planSession(
   connectome: Connectome,
   parsed: ReturnType<typeof parseSessionDocument>,
   limits: ExperimentLimits,
-): InParts<SessionPlan> {
+) {
   const { document, startMs, endless } = parsed;
   const plan = yield* planInParts(connectome, document, new NodeSetResolver(connectome, document), limits);
-  const groups = plan.reports.reduce(
-    (sum, report) => sum + (groupKindOf(report.document) ? report.groups.count : 0),
-    0,
-  );
-  if (groups > MAX_GROUPS) {
-    throw new CodedError(
-      'TOO_EXPENSIVE',
-      `The reports have ${groups} groups, which every step would write; at most ${MAX_GROUPS} are allowed.`,
-      { path: '/reports' },
-    );
-  }
+  checkGroups(plan.reports);
   const { synapticEventsPerBrainSecond = 0 } = limits;
   const { rewiredConnections = 0 } = plan.preparationAt(0);
   const eventBudgetPerStep = synapticEventsPerBrainSecond / (MS_PER_SECOND * STEPS_PER_MS);
@@ -183,33 +130,54 @@ export function* planSession(
   const work = plan.cost.work();
   // The work of a longer document includes it.
   if (startStep <= MAX_WHOLE_TRIAL_STEPS) work.hiddenEvents += redrawnBefore(startStep, protocol);
+  const preparation: Work | undefined = rewiredConnections > 0 ? { rewiredConnections } : undefined;
   return {
+    /** The complete document. Its long lists are arrays after it crosses threads. */
     document,
+    /** Size of its JSON in bytes. */
     documentBytes: new TextEncoder().encode(JSON.stringify(document)).length,
+    /** The time that is simulated before the first step; 0 if the session begins at rest. */
     startMs,
     endless,
     // A session may become longer than its document, so its budget must grow with every step.
-    protocol: { ...protocol, ...(eventBudgetPerStep > 0 && { eventBudgetPerStep }) },
-    rateTotals: protocol.inputs.map(({ train }) => {
-      const table = rateTableOf(train);
-      return table && totalsOf(table);
-    }),
-    neuronsOfReports: plan.reports.map(({ document: report, neurons, groupOfNeuron, groups: all }) => ({
+    protocol: {
+      ...protocol,
+      inputs: protocol.inputs.map(withTotals),
+      ...(eventBudgetPerStep > 0 && { eventBudgetPerStep }),
+    },
+    /** The neurons and groups of each report, in the order of the document. */
+    neuronsOfReports: plan.reports.map(({ neurons, groupOfNeuron, groups: all }) => ({
       neurons,
       groupOfNeuron,
-      groups: Array.from({ length: groupKindOf(report) === undefined ? 0 : all.count }, (_, group) => ({
+      groups: Array.from({ length: all.count }, (_, group) => ({
         labels: all.labelsOf(group),
         neurons: all.sizes[group]!,
       })),
     })),
+    /** Size of all arrays above in bytes. Known after they were moved to another thread. */
     arrayBytes: 0,
+    /** Size of the state between two steps in bytes. */
     stateBytes: {
       brain: stateBytes(connectome.neuronCount, trains, historySteps),
       cursors: cursorBytes(trains),
     },
+    /** Price of the time before the first step. */
     priceMs: startMs === 0 ? 0 : priceMs(work),
-    ...(rewiredConnections > 0 && { preparation: { rewiredConnections } }),
+    /** Work of a worker that must first prepare the session's rewired network; absent if the network is not rewired. */
+    ...(preparation && { preparation }),
   };
+}
+
+/** @throws CodedError TOO_EXPENSIVE */
+function checkGroups(reports: readonly PlannedReport[]): void {
+  const ofGroups = reports.filter(({ document }) => groupKindOf(document) !== undefined);
+  const groups = ofGroups.reduce((sum, report) => sum + report.groups.count, 0);
+  if (groups <= MAX_GROUPS) return;
+  throw new CodedError(
+    'TOO_EXPENSIVE',
+    `The reports have ${groups} groups, which every step would write; at most ${MAX_GROUPS} are allowed.`,
+    { path: '/reports' },
+  );
 }
 
 /** Expected work of the time before the first step, up to a time. */
@@ -229,16 +197,11 @@ function redrawnBefore(step: number, { inputs }: ConditionProtocol): number {
   }, 0);
 }
 
-/** Call it in a thread that received a plan. Rate totals are remembered by array, and the received arrays are new objects. */
-export function knowRateTotals({ protocol, rateTotals }: Pick<SessionPlan, 'protocol' | 'rateTotals'>): void {
-  protocol.inputs.forEach(({ train }, at) => {
-    const totals = rateTotals[at];
-    if (totals !== undefined) knowTotals(rateTableOf(train)!, totals);
-  });
-}
-
-function rateTableOf(train: ConditionTrain): RateTable | undefined {
-  return train.kind === 'poisson' && typeof train.rateHz === 'object' ? train.rateHz : undefined;
+/** Adds totals of rates to an input. */
+function withTotals(input: ConditionInput): ConditionInput {
+  const { train } = input;
+  if (train.kind !== 'poisson' || typeof train.rateHz === 'number') return input;
+  return { ...input, rateTotals: totalsOf(train.rateHz) };
 }
 
 /** The reports of a session, with the groups of the plan, which the experiment thread made. */

@@ -8,6 +8,7 @@
 import type { StateMemory } from '../../engine/simulation/simulation.js';
 import type { TrainCursors } from '../../engine/stimulus/input-events.js';
 import type { Input, Protocol } from '../../engine/stimulus/protocol.js';
+import type { RateTotals } from '../../engine/stimulus/rate-table.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
 import type {
   ReportKind,
@@ -42,6 +43,8 @@ export type ConditionProtocol = Omit<Protocol, 'inputs'> & { readonly inputs: re
 
 export interface ConditionInput extends Omit<Input, 'train'> {
   readonly train: ConditionTrain;
+  /** Totals of its rates, in a session and if they differ or change. They take too long for the main thread. */
+  readonly rateTotals?: RateTotals;
 }
 
 export function trialTask({ protocol, ...task }: ConditionTask, trial: number): TrialTask {

@@ -124,22 +124,19 @@ function fewControls({ grid, reports }: ExperimentPlan): string | undefined {
   const conditions = axis === undefined ? 0 : (grid.conditions / lengthOf(axis)) * (lengthOf(axis) - 1);
   const tests = compared.reduce((sum, { groups }) => sum + groups.count * conditions, 0);
   const extremes = Math.ceil(tests / MAX_Q / ofAll);
-  const sentences = [
-    ...(few.length === 0
-      ? []
-      : [
-          `q of at most ${MAX_Q} cannot be reached if only one group differs, in the report${few.length === 1 ? '' : 's'} ${listed(few)}.`,
-        ]),
-    ...(!isTooMany(tests)
-      ? []
-      : [
-          `In screen, q is corrected for up to ${tests} comparisons: ` +
-            (extremes > tests
-              ? `none reaches ${MAX_Q}, even if all are further than all controls`
-              : `${extremes} of them must be further than all controls to reach ${MAX_Q}`) +
-            `; for one of them ${enough(tests)}.`,
-        ]),
-  ];
+  const sentences: string[] = [];
+  if (few.length > 0) {
+    const inReports = `in the report${few.length === 1 ? '' : 's'} ${listed(few)}`;
+    sentences.push(`q of at most ${MAX_Q} cannot be reached if only one group differs, ${inReports}.`);
+  }
+  if (isTooMany(tests)) {
+    const reached =
+      extremes > tests
+        ? `none reaches ${MAX_Q}, even if all are further than all controls`
+        : `${extremes} of them must be further than all controls to reach ${MAX_Q}`;
+    const sentence = `In screen, q is corrected for up to ${tests} comparisons: ${reached}; for one of them ${enough(tests)}.`;
+    sentences.push(sentence);
+  }
   if (sentences.length === 0) return undefined;
   return [`With ${controls} controls p is 1/${ofAll} at least.`, ...sentences].join(' ');
 }

@@ -121,23 +121,14 @@ describe('ExperimentRunner', () => {
   const experiment: Experiment = { stimulus: 'loom', duration_ms: 150, intensity: 1.5, seed: 7 };
 
   function bodyOf(view: 'full' | 'drive'): string {
-    const inputEvents = runner.inputEventsOf(experiment);
-    return Buffer.from(
-      runner.body(experiment, view, inputEvents, runner.simulate(experiment, inputEvents)).bytes,
-    ).toString();
+    return Buffer.from(runner.body(experiment, view, runner.simulate(experiment)).bytes).toString();
   }
 
   it('writes view=full as view=drive with two more members at its end', () => {
     const full = bodyOf('full');
     const drive = bodyOf('drive');
     expect(full.startsWith(drive.slice(0, -1))).toBe(true);
-    const inputEvents = runner.inputEventsOf(experiment);
-    const { headBytes } = runner.body(
-      experiment,
-      'full',
-      inputEvents,
-      runner.simulate(experiment, inputEvents),
-    );
+    const { headBytes } = runner.body(experiment, 'full', runner.simulate(experiment));
     expect(headBytes).toBe(Buffer.byteLength(drive) - 1);
     const { frames, top_types, ...head } = JSON.parse(full) as Record<string, unknown>;
     expect(head).toEqual(JSON.parse(drive));

@@ -4,6 +4,7 @@
 import { sha256Hex } from '#platform';
 import type { CellType, Connectome } from '../../engine/connectome/connectome.js';
 import { rowsByKey } from '../../engine/connectome/rows.js';
+import { firstNotBelow } from '../../engine/connectome/sorted-array.js';
 import { STEPS_PER_MS } from '../../engine/simulation/network.js';
 import type { SpikeRaster } from '../../engine/simulation/simulation.js';
 
@@ -15,6 +16,12 @@ const FRAME_STEPS = FRAME_MS * STEPS_PER_MS;
 export type Rates = Readonly<Record<string, number>>;
 export type Result = ReturnType<Readout['read']>;
 export type DetailedResult = ReturnType<Readout['readInDetail']>;
+/** Counts of spikes, by channel in each frame and by type. */
+interface Counted {
+  readonly responding: number;
+  readonly ofFrames: readonly Uint32Array[];
+  readonly types: readonly { readonly type: number; readonly spikes: number; readonly responding: number }[];
+}
 
 /** The name of a type in top_types. Neurons without a type are grouped by super-class. */
 export function labelOfType({ name, superClass }: CellType): string {
@@ -53,34 +60,39 @@ export class Readout {
   }
 
   /** Counts and rates of the whole run: the content of view=drive. */
-  read(raster: Pick<SpikeRaster, 'neurons'>, durationMs: number) {
-    const counts = new Uint32Array(this.#channelIds.length);
-    let responding = 0;
-    for (const i of raster.neurons) {
-      if (this.#hasSpiked[i] === 0) {
-        this.#hasSpiked[i] = 1;
-        responding++;
-      }
-      this.#countChannels(counts, 0, i);
-    }
-    for (const i of raster.neurons) this.#hasSpiked[i] = 0;
-    return this.#summary(raster, durationMs, responding, counts);
+  read({ neurons }: Pick<SpikeRaster, 'neurons'>, durationMs: number) {
+    return this.#summary(neurons.length, durationMs, this.#count(neurons, [neurons.length]));
   }
 
   /** The same with frames and cell types: the content of view=full. */
-  readInDetail(raster: SpikeRaster, durationMs: number, stimulated: Uint32Array) {
+  readInDetail({ steps, neurons }: SpikeRaster, durationMs: number, stimulated: Uint32Array) {
+    const ends = Array.from({ length: durationMs / FRAME_MS }, (_, frame) =>
+      firstNotBelow(steps, (frame + 1) * FRAME_STEPS),
+    );
+    const counted = this.#count(neurons, ends);
+    return {
+      ...this.#summary(neurons.length, durationMs, counted),
+      // The spikes of a frame are [from, to) of the raster.
+      frames: ends.map((to, frame) => ({
+        tMs: frame * FRAME_MS,
+        rates: this.#rates(counted.ofFrames[frame]!, FRAME_MS),
+        from: ends[frame - 1] ?? 0,
+        to,
+      })),
+      topTypes: this.#topTypes(counted.types, durationMs, stimulated),
+    };
+  }
+
+  /** @param ends the end of the spikes of each frame */
+  #count(neurons: Uint32Array, ends: readonly number[]) {
     const { typeIndices } = this.connectome;
-    const channelCount = this.#channelIds.length;
-    const frameCount = durationMs / FRAME_MS;
-    const frameCounts = new Uint32Array(frameCount * channelCount);
-    const frameEnds = new Uint32Array(frameCount);
+    const ofFrames = ends.map(() => new Uint32Array(this.#channelIds.length));
     const activeTypes: number[] = [];
-    let responding = 0;
-    let spike = 0;
-    for (let frame = 0; frame < frameCount; frame++) {
-      const endStep = (frame + 1) * FRAME_STEPS;
-      for (; spike < raster.steps.length && raster.steps[spike]! < endStep; spike++) {
-        const i = raster.neurons[spike]!;
+    let [responding, spike] = [0, 0];
+    ends.forEach((end, frame) => {
+      const counts = ofFrames[frame]!;
+      for (; spike < end; spike++) {
+        const i = neurons[spike]!;
         const type = typeIndices[i]!;
         if (this.#typeSpikes[type]!++ === 0) activeTypes.push(type);
         if (this.#hasSpiked[i] === 0) {
@@ -88,43 +100,24 @@ export class Readout {
           this.#typeResponding[type]!++;
           responding++;
         }
-        this.#countChannels(frameCounts, frame * channelCount, i);
+        const lastChannel = this.#firstChannel[i + 1]!;
+        for (let k = this.#firstChannel[i]!; k < lastChannel; k++) counts[this.#channels[k]!]!++;
       }
-      frameEnds[frame] = spike;
-    }
-    const counts = new Uint32Array(channelCount);
-    if (channelCount > 0) frameCounts.forEach((count, at) => (counts[at % channelCount]! += count));
-    const detailed = {
-      ...this.#summary(raster, durationMs, responding, counts),
-      // The spikes of a frame are [from, to) of the raster.
-      frames: Array.from(frameEnds, (to, frame) => ({
-        tMs: frame * FRAME_MS,
-        rates: this.#rates(frameCounts.subarray(frame * channelCount, (frame + 1) * channelCount), FRAME_MS),
-        from: frame === 0 ? 0 : frameEnds[frame - 1]!,
-        to,
-      })),
-      topTypes: this.#topTypes(activeTypes, durationMs, stimulated),
-    };
-    for (const i of raster.neurons) this.#hasSpiked[i] = 0;
-    for (const type of activeTypes) {
-      this.#typeSpikes[type] = 0;
-      this.#typeResponding[type] = 0;
-    }
-    return detailed;
+    });
+    const types = activeTypes.map((type) => ({
+      type,
+      spikes: this.#typeSpikes[type]!,
+      responding: this.#typeResponding[type]!,
+    }));
+    for (const i of neurons) this.#hasSpiked[i] = 0;
+    for (const type of activeTypes) this.#typeSpikes[type] = this.#typeResponding[type] = 0;
+    return { responding, ofFrames, types };
   }
 
-  #countChannels(counts: Uint32Array, at: number, neuron: number): void {
-    const end = this.#firstChannel[neuron + 1]!;
-    for (let k = this.#firstChannel[neuron]!; k < end; k++) counts[at + this.#channels[k]!]!++;
-  }
-
-  #summary(
-    raster: Pick<SpikeRaster, 'neurons'>,
-    durationMs: number,
-    responding: number,
-    counts: Uint32Array,
-  ) {
-    const total = raster.neurons.length;
+  #summary(total: number, durationMs: number, { responding, ofFrames }: Counted) {
+    const counts = new Uint32Array(this.#channelIds.length).map((_, channel) =>
+      ofFrames.reduce((sum, ofFrame) => sum + ofFrame[channel]!, 0),
+    );
     return {
       total,
       responding,
@@ -143,28 +136,25 @@ export class Readout {
   }
 
   /** The types with most spikes, in the form of a response. */
-  #topTypes(activeTypes: readonly number[], durationMs: number, stimulated: Uint32Array) {
-    const spikes = this.#typeSpikes;
+  #topTypes(types: Counted['types'], durationMs: number, stimulated: Uint32Array) {
+    const { metadata, typeIndices } = this.connectome;
     const labels = this.#typeLabels;
     // Compares by code unit, because the order of a locale differs between machines.
-    const top = activeTypes
-      .toSorted((a, b) => spikes[b]! - spikes[a]! || (labels[a]! < labels[b]! ? -1 : 1))
+    const top = types
+      .toSorted((a, b) => b.spikes - a.spikes || (labels[a.type]! < labels[b.type]! ? -1 : 1))
       .slice(0, MAX_TOP_TYPES);
-    const stimulatedOf = new Map<number, number>();
-    for (const i of stimulated) {
-      const type = this.connectome.typeIndices[i]!;
-      stimulatedOf.set(type, (stimulatedOf.get(type) ?? 0) + 1);
-    }
-    return top.map((type) => ({
+    const stimulatedOf = new Uint32Array(labels.length);
+    for (const i of stimulated) stimulatedOf[typeIndices[i]!]!++;
+    return top.map(({ type, spikes, responding }) => ({
       type: labels[type]!,
-      super_class: this.connectome.metadata.types[type]!.superClass,
+      super_class: metadata.types[type]!.superClass,
       neurons: this.#typeSizes[type]!,
       /** Neurons of the type with at least one spike. */
-      responding: this.#typeResponding[type]!,
-      spikes: spikes[type]!,
+      responding,
+      spikes,
       /** Mean over all neurons of the type. */
-      rate_hz: meanRateHz(spikes[type]!, this.#typeSizes[type]!, durationMs),
-      stimulated: stimulatedOf.get(type) ?? 0,
+      rate_hz: meanRateHz(spikes, this.#typeSizes[type]!, durationMs),
+      stimulated: stimulatedOf[type]!,
     }));
   }
 }

@@ -4,12 +4,7 @@
  */
 import type { Connectome } from '../../engine/connectome/connectome.js';
 import { modelId } from '../../engine/connectome/model-id.js';
-import {
-  drawInputEvents,
-  type DrawInputEvents,
-  type InputEvents,
-} from '../../engine/stimulus/input-events.js';
-import type { Protocol } from '../../engine/stimulus/protocol.js';
+import { drawInputEvents, type DrawInputEvents, stimulatedBy } from '../../engine/stimulus/input-events.js';
 import { type DriveDefinition, drivesOf, readDrives } from './drives.js';
 import { experimentOf, runId, type Experiment, type View, protocolOf } from './experiment.js';
 import { FIELDS } from './fields.js';
@@ -46,16 +41,10 @@ export class ExperimentRunner {
     this.#modelId = modelId(connectome);
   }
 
-  protocolOf(experiment: Experiment): Protocol {
-    return protocolOf(this.connectome, experiment);
-  }
-
-  inputEventsOf(experiment: Experiment): InputEvents {
-    return this.draw(this.protocolOf(experiment), (i) => this.connectome.neuronId(i));
-  }
-
-  simulate(experiment: Experiment, inputEvents: InputEvents): SpikeRaster {
-    return this.engine.simulate(inputEvents, this.protocolOf(experiment));
+  simulate(experiment: Experiment): SpikeRaster {
+    const protocol = protocolOf(this.connectome, experiment);
+    const inputEvents = this.draw(protocol, (i) => this.connectome.neuronId(i));
+    return this.engine.simulate(inputEvents, protocol);
   }
 
   /** The drives of any spikes in a given time. */
@@ -64,8 +53,8 @@ export class ExperimentRunner {
   }
 
   /** @returns the body. view=full is view=drive with exactly two more members, `frames` and `top_types`. */
-  body(experiment: Experiment, view: View, inputEvents: InputEvents, raster: SpikeRaster): RunBody {
-    const { stimulated } = inputEvents;
+  body(experiment: Experiment, view: View, raster: SpikeRaster): RunBody {
+    const stimulated = stimulatedBy(protocolOf(this.connectome, experiment).inputs);
     const { duration_ms: durationMs } = experiment;
     const detailed = view === 'full' ? this.#readout.readInDetail(raster, durationMs, stimulated) : undefined;
     const reading = detailed ?? this.#readout.read(raster, durationMs);

@@ -482,7 +482,7 @@ describe('rewired wiring', () => {
   it('costs its preparation once for each condition, and controls count as conditions', () => {
     const price = (document: object) => planOf(measured, document).cost.work();
     const { connectionCount } = measured;
-    expect(price(BASE).rewiredConnections).toBeUndefined();
+    expect(price(BASE).rewiredConnections).toBe(0);
     expect(price({ ...BASE, wiring: { shuffle: 'weights' } }).rewiredConnections).toBe(connectionCount);
     const controlled = price(CONTROLLED);
     expect(controlled.rewiredConnections).toBe(COUNT * connectionCount);

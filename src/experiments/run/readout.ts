@@ -45,11 +45,7 @@ export function trialOf(reader: TrialReader, engine: SimulationEngine) {
 }
 
 /** The input events of a trial or segment. */
-export interface DrawnEvents {
-  readonly all: InputEvents;
-  /** The events of each input; empty if no report of the task reads them. */
-  readonly ofInputs: readonly InputEvents[];
-}
+type DrawnEvents = ReturnType<TrialReader['draw']>;
 
 /**
  * Simulates a trial that is too long for one go, segment by segment, until its time is up.
@@ -163,13 +159,14 @@ export class TrialReader {
   /**
    * Input events do not carry the name of their input. If a report needs it, each input is drawn by itself; the events are the
    * same, because trains are independent.
+   * @returns the events of all inputs, and of each; the latter are empty if no report reads them
    * @param cursors updated in place
    */
   draw(
     { protocol, reports }: TrialTask,
     span: { readonly startStep?: number; readonly durationSteps: number },
     cursors?: TrainCursors,
-  ): DrawnEvents {
+  ): { readonly all: InputEvents; readonly ofInputs: readonly InputEvents[] } {
     const { inputs } = protocol;
     const drawn = (some: readonly Input[], own?: TrainCursors) =>
       this.drawEvents({ ...span, inputs: some }, this.#neuronId, own);

@@ -81,12 +81,7 @@ export interface SessionParts {
 }
 
 /** A document whose last silence has the selectors of a request. Its plan resolves them to neurons. */
-export interface SilenceToPlan {
-  /** Packed; see Timeline.documentSilencing. */
-  readonly document: object;
-  /** True if the silence lasts the whole trial. */
-  readonly isWhole: boolean;
-}
+export type SilenceToPlan = NonNullable<ReturnType<Session['silenceToPlan']>>;
 
 /** A step with its expected price, which must be paid before it is computed. */
 type PlannedStep = ReturnType<Session['planStep']>;
@@ -181,9 +176,10 @@ export class Session {
    * @returns the silence of a request, if it must be planned before planStep or change
    * @throws CodedError INVALID_PARAMETER for the rates of the request
    */
-  silenceToPlan({ rates_hz: rates, silence }: Changes): SilenceToPlan | undefined {
+  silenceToPlan({ rates_hz: rates, silence }: Changes) {
     this.timeline.checkRates(rates);
     if (silence === undefined || silence.length === 0 || this.timeline.isSilencing(silence)) return undefined;
+    /** `document` is packed; `isWhole` is true if the silence lasts the whole trial. */
     return { document: this.timeline.documentSilencing(silence), isWhole: this.tMs === 0 };
   }
 

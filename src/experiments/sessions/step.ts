@@ -19,6 +19,7 @@ import {
   number,
   object,
   type Schema,
+  type SchemaOf,
   type Static,
   text,
 } from '../../engine/schema/json-schema.js';
@@ -99,18 +100,14 @@ export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
 export type StepRequest = Static<typeof STEP>;
 export type Changes = Static<typeof BRANCH>;
 
-const checkStep = checkOf({ ...STEP, $defs: SELECTOR_DEFINITIONS }, 'The step');
-const checkBranch = checkOf({ ...BRANCH, $defs: SELECTOR_DEFINITIONS }, 'The branch');
-
-/** @throws CodedError INVALID_PARAMETER */
-export function parseStep(value: unknown): StepRequest {
-  return checked(checkStep, value) as StepRequest;
+/** @returns a function that checks a request. It throws CodedError INVALID_PARAMETER. */
+function parserOf<T>(schema: SchemaOf<T>, name: string): (value: unknown) => T {
+  const check = checkOf({ ...schema, $defs: SELECTOR_DEFINITIONS }, name);
+  return (value) => checked(check, value) as T;
 }
 
-/** @throws CodedError INVALID_PARAMETER */
-export function parseBranch(value: unknown): Changes {
-  return checked(checkBranch, value) as Changes;
-}
+export const parseStep = parserOf(STEP, 'The step');
+export const parseBranch = parserOf(BRANCH, 'The branch');
 
 export function outOfOrder(message: string, now?: string): CodedError {
   return new CodedError('STEP_OUT_OF_ORDER', message, {

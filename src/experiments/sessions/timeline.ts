@@ -11,7 +11,8 @@ import { isTimed, MAX_SILENCES } from '../kinds/edits/silence.js';
 import type { ConditionTrain } from '../kinds/input-kind.js';
 import { stepsOf } from '../kinds/fields.js';
 import type { InputDocument } from '../kinds/kind-schemas.js';
-import { expectedEvents } from '../plan/prices.js';
+import { trainWork } from '../plan/prices.js';
+import type { ExperimentLimits } from '../plan/experiment-limits.js';
 import type { SessionPlan } from '../plan/session-plan.js';
 import type { ConditionProtocol } from '../plan/trial.js';
 import { refused } from '../../engine/schema/json-path.js';
@@ -33,12 +34,9 @@ const SILENCE_BYTES = 64;
 const SPARE_BYTES = 256;
 
 /** Limits of documents, which a growing session may reach. */
-export interface TimelineLimits {
-  readonly documentBytes: number;
-  readonly brainSeconds: number;
-  readonly inputEventsPerTrial: number;
-  readonly inputEventsPerBrainSecond: number;
-}
+export type TimelineLimits = { readonly documentBytes: number } & Required<
+  Pick<ExperimentLimits, 'brainSeconds' | 'inputEventsPerTrial' | 'inputEventsPerBrainSecond'>
+>;
 
 /** Neurons that are silenced for a period. */
 interface Silence {
@@ -57,13 +55,7 @@ export interface NewSilence extends Pick<Silence, 'items' | 'neurons'> {
 }
 
 /** The next segment of the trial. Its protocol counts time from the start of the session and has the step's rates. */
-export interface NextStep {
-  readonly protocol: ConditionProtocol;
-  /** Expected number from the start of the session to the end of the step. */
-  readonly inputEvents: number;
-  /** Events before the step that are drawn because the rate is raised: layers that it needs were last drawn before. */
-  readonly raisedEvents: number;
-}
+type NextStep = ReturnType<Timeline['next']>;
 
 /** The layers of a Poisson train. A train draws those that begin below its rate. */
 const LAYERS = POISSON_RATES_HZ.map((toHz, layer) => ({ fromHz: POISSON_RATES_HZ[layer - 1] ?? 0, toHz }));
@@ -71,72 +63,34 @@ const LAYERS = POISSON_RATES_HZ.map((toHz, layer) => ({ fromHz: POISSON_RATES_HZ
 type RatedInput = InputDocument & { readonly rate_hz: unknown; readonly scale?: number };
 
 export class Timeline {
-  #tMs: number;
-  /** Rates over time of each input whose rate a step may set. */
-  #courses: ReadonlyMap<string, RateCourse>;
-  /** True if a copy of this timeline shares them; they are then copied before a change. */
-  #hasSharedCourses = false;
-  #silences: readonly Silence[];
-  #inputEvents = 0;
-  /** The step up to which each layer of each input was drawn. The cursors of the layer point there. */
-  #drawnTo: readonly (readonly number[])[];
-  #bytes: number;
-
   constructor(
     private readonly plan: SessionPlan,
     private readonly limits: TimelineLimits,
-    before?: Timeline,
-  ) {
-    if (before !== undefined) {
-      this.#tMs = before.#tMs;
-      this.#courses = before.#courses;
-      this.#hasSharedCourses = before.#hasSharedCourses = true;
-      this.#silences = before.#silences;
-      this.#inputEvents = before.#inputEvents;
-      this.#drawnTo = before.#drawnTo;
-      this.#bytes = before.#bytes;
-      return;
-    }
-    const { document, documentBytes, startMs, protocol } = plan;
-    this.#tMs = startMs;
-    this.#courses = new Map(
-      Object.entries(document.inputs).flatMap(([name, input]) => {
-        const course = courseOf(input);
-        return course === undefined ? [] : [[name, course] as const];
-      }),
-    );
-    this.#silences = silencesOf(plan);
-    this.#inputEvents = eventsBetween(0, startMs, protocol);
-    this.#drawnTo = Object.keys(document.inputs).map((name, at) => {
-      const { train } = protocol.inputs[at]!;
-      const hasBegun = train.kind === 'poisson' && train.startStep < stepsOf(startMs);
-      const course = hasBegun ? this.#courses.get(name) : undefined;
-      return LAYERS.map(({ fromHz }) => stepsOf(course?.lastAbove(fromHz, startMs) ?? 0));
-    });
-    this.#bytes = documentBytes;
-  }
+    private readonly now = startOf(plan),
+  ) {}
 
   /** A copy that continues independently. It need not compute its start again. */
   copy(): Timeline {
-    return new Timeline(this.plan, this.limits, this);
+    const courses = new Map([...this.now.courses].map(([name, course]) => [name, course.copy()]));
+    return new Timeline(this.plan, this.limits, { ...this.now, courses });
   }
 
   /** Upper bound of the bytes of the document. */
   get documentBytes(): number {
-    return this.#bytes;
+    return this.now.bytes;
   }
 
   get tMs(): number {
-    return this.#tMs;
+    return this.now.tMs;
   }
 
   get ratesHz(): Record<string, number> {
-    return Object.fromEntries([...this.#courses].map(([name, { lastHz }]) => [name, lastHz]));
+    return Object.fromEntries([...this.now.courses].map(([name, { lastHz }]) => [name, lastHz]));
   }
 
   /** True if exactly these selectors are silenced now. */
   isSilencing(items: readonly SetSelector[]): boolean {
-    const now = this.#silences.filter(({ endMs = Infinity }) => endMs > this.#tMs);
+    const now = this.now.silences.filter(({ endMs = Infinity }) => endMs > this.now.tMs);
     const selectors = now.flatMap((silence) => silence.items);
     return now.every(({ endMs }) => endMs === undefined) && equalsPacked(selectors, items);
   }
@@ -144,14 +98,14 @@ export class Timeline {
   /** @throws CodedError INVALID_PARAMETER */
   checkRates(rates: Readonly<Record<string, number>> = {}): void {
     for (const [name, rateHz] of Object.entries(rates)) {
-      const course = this.#courses.get(name);
+      const course = this.now.courses.get(name);
       if (course === undefined) {
-        const names = [...this.#courses.keys()];
+        const names = [...this.now.courses.keys()];
         const allowed = `an object of rates of ${names.length === 0 ? 'no input: this session has none whose rate can be set' : names.join(', ')}`;
         throw refused(['rates_hz'], name, allowed, names);
       }
       const endMs = this.#endStepOf(name) / STEPS_PER_MS;
-      if (endMs <= this.#tMs && rateHz !== course.lastHz) {
+      if (endMs <= this.now.tMs && rateHz !== course.lastHz) {
         const allowed = `${course.lastHz}, its last rate, since this input ended at ${endMs} ms`;
         throw refused(['rates_hz', name], rateHz, allowed);
       }
@@ -176,27 +130,33 @@ export class Timeline {
    * @param silenced neurons to silence from now on, instead of the current ones
    * @throws CodedError INVALID_PARAMETER; SESSION_FULL if the document would exceed a limit
    */
-  next(toMs: number, rates: Readonly<Record<string, number>> = {}, silenced?: NewSilence): NextStep {
+  next(toMs: number, rates: Readonly<Record<string, number>> = {}, silenced?: NewSilence) {
     this.checkRates(rates);
-    const silences = silenced === undefined ? this.#silences : this.#silencesWith(silenced);
+    const silences = silenced === undefined ? this.now.silences : this.#silencesWith(silenced);
     const { brainSeconds, documentBytes, inputEventsPerTrial, inputEventsPerBrainSecond } = this.limits;
     const longestMs = Math.min(MAX_SESSION_MS, brainSeconds * MS_PER_SECOND);
     if (toMs > longestMs) throw full(`last longer than ${longestMs} ms`);
     if (this.#itemsOf(silences).length > MAX_SILENCES) throw full(`have more than ${MAX_SILENCES} silences`);
-    const entries = [...this.#courses.values()].reduce((sum, { length }) => sum + length, 0);
+    const entries = [...this.now.courses.values()].reduce((sum, { length }) => sum + length, 0);
     if (entries + Object.keys(rates).length > MAX_RATES) throw full(`have more than ${MAX_RATES} rates`);
-    const bytes = this.#bytes + bytesOf(rates, this.#tMs) + (silenced ? bytesOfSilence(silenced) : 0);
+    const bytes = this.now.bytes + bytesOf(rates, this.now.tMs) + (silenced ? bytesOfSilence(silenced) : 0);
     if (bytes + SPARE_BYTES > documentBytes) throw full(`take more than ${documentBytes} bytes`);
     const protocol = this.#protocol(toMs, rates, silences);
-    const inputEvents = this.#inputEvents + eventsBetween(this.#tMs, toMs, protocol);
+    const inputEvents = this.now.inputEvents + eventsBetween(this.now.tMs, toMs, protocol);
     const most = Math.max(inputEventsPerTrial, (inputEventsPerBrainSecond * toMs) / MS_PER_SECOND);
     if (inputEvents > most)
       throw full(`have ${Math.round(inputEvents)} input events; at most ${most} are allowed`);
-    return { protocol, inputEvents, raisedEvents: this.#raisedEvents(protocol) };
+    return {
+      protocol,
+      /** Expected number from the start of the session to the end of the step. */
+      inputEvents,
+      /** Events before the step that are drawn because the rate is raised: layers that it needs were last drawn before. */
+      raisedEvents: this.#raisedEvents(protocol),
+    };
   }
 
   #raisedEvents({ inputs }: ConditionProtocol): number {
-    const startStep = stepsOf(this.#tMs);
+    const startStep = stepsOf(this.now.tMs);
     const [{ startStep: drawnFrom } = { startStep }] = epochsIn(startStep, startStep + 1);
     let raised = 0;
     inputs.forEach(({ neurons, train }, at) => {
@@ -204,7 +164,7 @@ export class Timeline {
       if (!isSteady(train) || train.startStep >= startStep) return;
       LAYERS.forEach(({ fromHz, toHz }, layer) => {
         if (train.rateHz <= fromHz) return;
-        const steps = startStep - Math.max(drawnFrom, this.#drawnTo[at]![layer]!);
+        const steps = startStep - Math.max(drawnFrom, this.now.drawnTo[at]![layer]!);
         raised += neurons.length * (toHz - fromHz) * Math.max(0, steps);
       });
     });
@@ -218,18 +178,19 @@ export class Timeline {
   ): ConditionProtocol {
     const { protocol } = this.plan;
     const names = Object.keys(this.plan.document.inputs);
-    const inputs = protocol.inputs.map(({ neurons, train }, at) => {
-      if (train.kind === 'spikes') return { neurons, train };
+    const inputs = protocol.inputs.map((input, at) => {
+      const { train } = input;
+      if (train.kind === 'spikes') return input;
       const name = names[at]!;
-      const course = this.#courses.get(name);
+      const course = this.now.courses.get(name);
       const endStep = this.#endStepOf(name);
       if (train.kind === 'background' || course === undefined)
-        return { neurons, train: { ...train, endStep } };
+        return { ...input, train: { ...train, endStep } };
       const rateHz = (own(rates, name) ?? course.lastHz) * course.scale;
-      return { neurons, train: { ...train, rateHz, endStep } };
+      return { ...input, train: { ...train, rateHz, endStep } };
     });
     const windows = silences.flatMap(({ neurons, startMs, endMs = Infinity }): SilencedWindow[] =>
-      endMs + MAX_DELAY_MS <= this.#tMs || startMs >= endMs
+      endMs + MAX_DELAY_MS <= this.now.tMs || startMs >= endMs
         ? []
         : [{ neurons, startStep: stepsOf(startMs), endStep: Math.min(stepsOf(endMs), MAX_TRIAL_STEPS) }],
     );
@@ -246,31 +207,27 @@ export class Timeline {
   /** Moves the current time to the end of a step. */
   advance(toMs: number, { inputEvents, protocol }: NextStep): void {
     const toStep = stepsOf(toMs);
-    this.#drawnTo = protocol.inputs.map(({ train }, at) =>
+    this.now.drawnTo = protocol.inputs.map(({ train }, at) =>
       LAYERS.map(({ fromHz }, layer) =>
         isSteady(train) && train.rateHz > fromHz && train.startStep < toStep
           ? toStep
-          : this.#drawnTo[at]![layer]!,
+          : this.now.drawnTo[at]![layer]!,
       ),
     );
-    this.#inputEvents = inputEvents;
-    this.#tMs = toMs;
+    this.now.inputEvents = inputEvents;
+    this.now.tMs = toMs;
   }
 
   /** Changes rates and silences from now on. The caller has checked the rates. */
   change(rates: Readonly<Record<string, number>> = {}, silenced?: NewSilence): void {
-    if (this.#hasSharedCourses && Object.keys(rates).length > 0) {
-      this.#courses = new Map([...this.#courses].map(([name, course]) => [name, course.copy()]));
-      this.#hasSharedCourses = false;
-    }
     for (const [name, rateHz] of Object.entries(rates)) {
-      if (this.#courses.get(name)!.set(this.#tMs, rateHz)) {
-        this.#bytes += bytesOf({ [name]: rateHz }, this.#tMs);
+      if (this.now.courses.get(name)!.set(this.now.tMs, rateHz)) {
+        this.now.bytes += bytesOf({ [name]: rateHz }, this.now.tMs);
       }
     }
     if (silenced === undefined) return;
-    this.#silences = this.#silencesWith(silenced);
-    this.#bytes += bytesOfSilence(silenced);
+    this.now.silences = this.#silencesWith(silenced);
+    this.now.bytes += bytesOfSilence(silenced);
   }
 
   /** The session so far as a document, packed for the thread that writes it. At time 0 it has no duration_ms. */
@@ -280,12 +237,14 @@ export class Timeline {
     return {
       ...rest,
       inputs: mapped(document.inputs, ({ duration_ms: windowMs, ...input }, name) => {
-        const course = this.#courses.get(name);
-        const rated = { ...input, ...(course && { rate_hz: course.until(this.#tMs) }) };
+        const course = this.now.courses.get(name);
+        const rated = { ...input, ...(course && { rate_hz: course.until(this.now.tMs) }) };
         return endless.inputs.includes(name) ? rated : { ...rated, duration_ms: windowMs };
       }),
-      silence: this.#itemsOf(this.#silences.filter(({ startMs }) => startMs === 0 || startMs < this.#tMs)),
-      ...(this.#tMs > 0 && { duration_ms: this.#tMs }),
+      silence: this.#itemsOf(
+        this.now.silences.filter(({ startMs }) => startMs === 0 || startMs < this.now.tMs),
+      ),
+      ...(this.now.tMs > 0 && { duration_ms: this.now.tMs }),
       reports: mapped(document.reports, ({ start_ms: _start, end_ms: _end, ...report }) => report),
     };
   }
@@ -294,17 +253,20 @@ export class Timeline {
   documentSilencing(items: readonly SetSelector[]): object {
     const longestMs = Math.min(MAX_SESSION_MS, MS_PER_SECOND * this.limits.brainSeconds);
     const silence = this.#itemsOf(this.#silencesWith({ items, neurons: new Uint32Array(0) }));
-    const duration_ms = Math.min(longestMs, this.#tMs + MAX_STEP_MS);
+    const duration_ms = Math.min(longestMs, this.now.tMs + MAX_STEP_MS);
     return { ...this.document(), inputs: {}, reports: {}, silence, duration_ms };
   }
 
   #silencesWith({ items, neurons }: NewSilence): Silence[] {
-    const before = this.#silences
-      .map((silence) => ({ ...silence, endMs: Math.min(silence.endMs ?? Infinity, this.#tMs) }))
+    const before = this.now.silences
+      .map((silence) => ({ ...silence, endMs: Math.min(silence.endMs ?? Infinity, this.now.tMs) }))
       .filter(({ startMs, endMs }) => startMs < endMs);
     return items.length === 0
       ? before
-      : [...before, { items: packed(items) as SetSelector[], neurons, startMs: this.#tMs, endMs: undefined }];
+      : [
+          ...before,
+          { items: packed(items) as SetSelector[], neurons, startMs: this.now.tMs, endMs: undefined },
+        ];
   }
 
   /** The document's form of silences. */
@@ -315,6 +277,33 @@ export class Timeline {
       return [{ node_set: selector, start_ms: startMs, ...(endMs !== undefined && { end_ms: endMs }) }];
     });
   }
+}
+
+/** The state of a session at its start. */
+function startOf(plan: SessionPlan) {
+  const { document, documentBytes, startMs, protocol } = plan;
+  /** Rates over time of each input whose rate a step may set. */
+  const courses: ReadonlyMap<string, RateCourse> = new Map(
+    Object.entries(document.inputs).flatMap(([name, input]) => {
+      const course = courseOf(input);
+      return course === undefined ? [] : [[name, course] as const];
+    }),
+  );
+  const drawnTo: readonly (readonly number[])[] = Object.keys(document.inputs).map((name, at) => {
+    const { train } = protocol.inputs[at]!;
+    const hasBegun = train.kind === 'poisson' && train.startStep < stepsOf(startMs);
+    const course = hasBegun ? courses.get(name) : undefined;
+    return LAYERS.map(({ fromHz }) => stepsOf(course?.lastAbove(fromHz, startMs) ?? 0));
+  });
+  return {
+    tMs: startMs,
+    courses,
+    silences: silencesOf(plan),
+    inputEvents: eventsBetween(0, startMs, protocol),
+    /** The step up to which each layer of each input was drawn. The cursors of the layer point there. */
+    drawnTo,
+    bytes: documentBytes,
+  };
 }
 
 /** Rates of an input over time; each holds until the time of the next one. */
@@ -402,9 +391,9 @@ function isSteady(train: ConditionTrain): train is ConditionTrain & { kind: 'poi
 /** Expected number of input events, without those at given times, which are few. */
 function eventsBetween(fromMs: number, toMs: number, { inputs }: ConditionProtocol): number {
   const [startStep, endStep] = [stepsOf(fromMs), stepsOf(toMs)];
-  return inputs.reduce((sum, { neurons, train }) => {
-    if (train.kind === 'spikes') return sum;
-    return sum + expectedEvents({ neurons, train }, endStep, startStep);
+  return inputs.reduce((sum, input) => {
+    if (input.train.kind === 'spikes') return sum;
+    return sum + trainWork(input, endStep, startStep).inputEvents;
   }, 0);
 }
 

@@ -11,7 +11,6 @@ function planOf(arrayBytes: number): SessionPlan {
   return {
     protocol: { inputs: [{ neurons, train: { kind: 'spikes', steps: new Uint32Array(0) } }] },
     neuronsOfReports: [{ neurons, groupOfNeuron: neurons.subarray(1) }],
-    rateTotals: [undefined],
     arrayBytes,
     stateBytes: { brain: 960, cursors: 64 },
   } as unknown as SessionPlan;

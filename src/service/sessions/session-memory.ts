@@ -4,7 +4,7 @@
  */
 import { Logger } from '@nestjs/common';
 import { CodedError, queueFull } from '../../engine/errors.js';
-import { knowRateTotals, type SessionPlan } from '../../experiments/plan/session-plan.js';
+import type { SessionPlan } from '../../experiments/plan/session-plan.js';
 import type { SegmentState } from '../../experiments/plan/trial.js';
 import { ClientShares, limitFor } from '../../workers/queue/client-shares.js';
 import { withMovedArrays } from '../../workers/pool/moved-arrays.js';
@@ -83,7 +83,7 @@ export class SessionMemory {
   ): readonly [states: SessionStates, leave: () => void] {
     const ofAll = this.bounds.sessionBytesPerWorker * workers;
     const arena = this.#arenaOf(ofAll);
-    const { document, protocol, neuronsOfReports, rateTotals, arrayBytes } = plan;
+    const { document, protocol, neuronsOfReports, arrayBytes } = plan;
     this.#check(client, arrayBytes + bytesOfSession(plan), ofAll);
     const leave = this.#shares.take(client, arrayBytes);
     const leaveStates = this.#shares.take(client, bytesOfSession(plan));
@@ -98,11 +98,10 @@ export class SessionMemory {
     };
     let states: SessionStates;
     try {
-      const moved = withMovedArrays({ document, protocol, neuronsOfReports, rateTotals }, (bytes) => {
+      const moved = withMovedArrays({ document, protocol, neuronsOfReports }, (bytes) => {
         pieces.push(arena.take(bytes));
         return pieces.at(-1)!;
       });
-      knowRateTotals(moved);
       states = new SessionStates({ ...plan, ...moved }, arena, count, giveBack);
     } catch (error) {
       giveBack();

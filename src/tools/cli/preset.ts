@@ -76,9 +76,7 @@ async function computed(path: string, experiment: Experiment, view: View): Promi
   const { connectome } = await readConnectome(path);
   const { draw, engineOf } = compiledSimulators();
   const runner = new ExperimentRunner(connectome, engineOf(connectome), draw);
-  const inputEvents = runner.inputEventsOf(experiment);
-  const raster = runner.simulate(experiment, inputEvents);
-  const { bytes } = runner.body(experiment, view, inputEvents, raster);
+  const { bytes } = runner.body(experiment, view, runner.simulate(experiment));
   return { body: new TextDecoder().decode(bytes), model: async () => connectome.metadata };
 }
 

@@ -145,10 +145,9 @@ function warmUpTrial({ neuronCount }: Connectome): TrialTask {
 
 function runExperiment(runner: ExperimentRunner, task: V1RunTask): V1RunResult {
   const startedMs = performance.now();
-  const inputEvents = runner.inputEventsOf(task.experiment);
-  const raster = task.simulated ?? runner.simulate(task.experiment, inputEvents);
+  const raster = task.simulated ?? runner.simulate(task.experiment);
   const simulatedMs = performance.now();
-  const body = runner.body(task.experiment, task.view, inputEvents, raster);
+  const body = runner.body(task.experiment, task.view, raster);
   // Copied, because a slice of Node's buffer pool cannot be transferred to another thread.
   const gzip = task.gzip ? Uint8Array.from(gzipSync(body.bytes, { level: GZIP_LEVEL })) : undefined;
   return {

@@ -204,9 +204,9 @@ export class WorkHandler {
     const plan = await this.parts.planner.planSession(this, text, limits);
     return this.turn(() => {
       const arrays: Uint8Array<ArrayBuffer>[] = [];
-      const { protocol, neuronsOfReports, rateTotals } = plan;
+      const { protocol, neuronsOfReports } = plan;
       const document = packed(plan.document) as ExperimentDocument;
-      const moved = withMovedArrays({ document, protocol, neuronsOfReports, rateTotals }, (bytes) => {
+      const moved = withMovedArrays({ document, protocol, neuronsOfReports }, (bytes) => {
         arrays.push(new Uint8Array(bytes));
         return arrays.at(-1)!;
       });

@@ -3,7 +3,7 @@ import type { Connectome } from '../../../engine/connectome/connectome.js';
 import { listed, selectorWords } from '../../../engine/connectome/set-selector.js';
 import { CodedError } from '../../../engine/errors.js';
 import { getOrInsert } from '../../../engine/get-or-insert.js';
-import type { InParts } from '../../../engine/parts.js';
+import type { ResultOf } from '../../../engine/parts.js';
 import { nameOf, pointerTo, refused } from '../../../engine/schema/json-path.js';
 import { count, mapOf, number, object, type Static } from '../../../engine/schema/json-schema.js';
 import type { ConnectionOverride } from '../../../engine/stimulus/protocol.js';
@@ -88,7 +88,7 @@ export const connectionOverrides = {
       })),
     ),
   *planned(context, given = {}) {
-    const overrides: PlannedOverride[] = [];
+    const overrides: ResultOf<typeof plannedOverride>[] = [];
     const shared = new Map<string, Uint32Array>();
     for (const name of Object.keys(given).sort()) {
       const { weight, ...selectors } = given[name]!;
@@ -107,12 +107,7 @@ export const connectionOverrides = {
       },
       pairsAt: (coordinates) =>
         overrides.reduce((sum, override) => sum + override.mostPairsAt(coordinates), 0),
-      // A rewired network may have connections that the model lacks.
-      isIdleAt: (coordinates, values) =>
-        !context.isRewired &&
-        overrides.some(
-          ({ hasGroupAt, pairsAt }) => hasGroupAt(coordinates) && pairsAt(coordinates, values) === 0,
-        ),
+      isIdleAt: (coordinates, values) => overrides.some((override) => override.isIdleAt(coordinates, values)),
     };
   },
 } satisfies EditKind<Static<typeof SCHEMA>>;
@@ -121,37 +116,32 @@ function parameterOf(name: string, member: EndName | 'weight'): string {
   return `connection_overrides.${name}.${member}`;
 }
 
-/** The neurons at one end of an override, in parts. An end that an axis sweeps has a part for each group; others have one part. */
-interface End {
-  readonly parameter: string;
-  /** The neurons that the override names, in shared memory. */
-  readonly neurons: Uint32Array;
-  readonly axis: number;
-  /** The axis whose groups replace them, if there is one. */
-  readonly swept: GroupAxis | ResponderAxis | undefined;
-  readonly parts: number;
-  /** The part of each neuron of the connectome, from 1; 0 if it is in none. */
-  readonly partOf: Uint32Array;
-}
+type End = ReturnType<typeof endOf>;
 
-/** @param shared the neurons of earlier selectors: equal selectors share one array */
+/**
+ * The neurons at one end of an override, in parts. An end that an axis sweeps has a part for each group; others have one part.
+ * @param shared the neurons of earlier selectors: equal selectors share one array
+ */
 function endOf(
   { connectome, grid, neurons: resolved }: EditContext,
   parameter: string,
   shared: Map<string, Uint32Array>,
   selector: unknown,
-): End {
+) {
   const neurons = getOrInsert(shared, JSON.stringify(selector), () => sharedArray(resolved.get(parameter)!));
   const axis = grid.axisOf(parameter);
-  const swept = grid.axes[axis] as End['swept'];
-  // The responding groups are not known yet, so each neuron is a part.
-  if (swept?.kind === 'responders') {
-    const partOf = allNeurons(connectome).map((neuron) => neuron + 1);
-    return { parameter, neurons, axis, swept, parts: partOf.length, partOf };
-  }
-  const parts = swept === undefined ? [neurons] : allGroups(swept.groups);
+  /** The axis whose groups replace the neurons, if there is one. */
+  const swept = grid.axes[axis] as GroupAxis | ResponderAxis | undefined;
+  /** The part of each neuron of the connectome, from 1; 0 if it is in none. */
   const partOf = new Uint32Array(connectome.neuronCount);
-  parts.forEach((part, at) => part.forEach((neuron) => (partOf[neuron] = at + 1)));
+  // The responding groups are not known yet, so each neuron is a part.
+  const parts =
+    swept?.kind === 'responders'
+      ? Array.from(partOf, (_, neuron) => [neuron])
+      : swept
+        ? allGroups(swept.groups)
+        : [neurons];
+  for (const [at, part] of parts.entries()) for (const neuron of part) partOf[neuron] = at + 1;
   return { parameter, neurons, axis, swept, parts: parts.length, partOf };
 }
 
@@ -182,35 +172,20 @@ function* countedPairs(
   return { ofParts, pairs, synapses, signedPairs };
 }
 
-interface PlannedOverride {
-  readonly name: string;
-  readonly counts: Static<typeof COUNTS>;
-  readonly warning?: ExperimentWarning;
-  /** The override in a condition; empty if it changes nothing there. */
-  in(condition: ConditionEdits): ConnectionOverride[];
-  /** Tells whether a group replaces one of the ends. */
-  hasGroupAt(coordinates: readonly number[]): boolean;
-  /** Number of connections in a condition; an upper bound if groups are not known yet. */
-  pairsAt(coordinates: readonly number[], values?: readonly AxisValue[]): number;
-  /** An upper bound for the condition and its matched controls. */
-  mostPairsAt(coordinates: readonly number[]): number;
-}
-
 /** @throws CodedError INVALID_PARAMETER, NO_CONNECTION */
 function* plannedOverride(
   context: EditContext,
   name: string,
   weight: number,
   ends: readonly [source: End, target: End],
-): InParts<PlannedOverride> {
+) {
   const { connectome, grid, skipsMissing, isRewired } = context;
   const [source, target] = ends;
   const swept = ends.filter((end) => end.swept !== undefined);
   const responders = swept.find((end) => end.swept!.kind === 'responders');
   if (responders !== undefined && swept.length > 1) {
-    const path = ['sweep', responders.axis, 'as'];
     const allowed = 'an end whose other end no axis sweeps, as its groups are responders';
-    throw refused(path, responders.parameter, allowed);
+    throw refused(['sweep', responders.axis, 'as'], responders.parameter, allowed);
   }
   const { ofParts, signedPairs, ...counts } = yield* countedPairs(connectome, source, target);
   const isUnconnected = swept.length === 0 && counts.pairs === 0 && !isRewired;
@@ -226,7 +201,8 @@ function* plannedOverride(
   const mostPairs = responders === undefined ? 0 : largestGroup(connectome, responders, ofParts);
   const matched = swept.find((end) => end.axis === grid.matchedAxis);
   const mostDrawn = matched && (yield* mostOfSets(context, matched, ends));
-  const pairsAt: PlannedOverride['pairsAt'] = (coordinates, values) => {
+  /** Number of connections in a condition; an upper bound if groups are not known yet. */
+  const pairsAt = (coordinates: readonly number[], values?: readonly AxisValue[]): number => {
     const [from, to] = ends.map((end) => partsAt(end, coordinates, values));
     if (from === undefined || to === undefined) return mostPairs;
     let pairs = 0;
@@ -239,7 +215,8 @@ function* plannedOverride(
     name,
     counts,
     ...((isSilent || (isUnconnected && !isEmpty)) && { warning: withoutEffect(name, counts.pairs) }),
-    in({ valueOf, groupOf }) {
+    /** The override in a condition; empty if it changes nothing there. */
+    in({ valueOf, groupOf }: ConditionEdits): ConnectionOverride[] {
       const ownWeight = valueOf(parameterOf(name, 'weight')) ?? weight;
       const [sources, targets] = ends.map(({ parameter, neurons }) => {
         const group = groupOf(parameter);
@@ -248,9 +225,11 @@ function* plannedOverride(
       if (sources === undefined || targets === undefined || ownWeight === 1) return [];
       return [{ sources, targets, weight: ownWeight }];
     },
-    hasGroupAt: (coordinates) => swept.some(({ axis }) => coordinates[axis]! > 0),
-    pairsAt,
-    mostPairsAt: (coordinates) =>
+    /** Tells whether a group that replaces an end has no connection. A rewired network may have others than the model. */
+    isIdleAt: (coordinates: readonly number[], values?: readonly AxisValue[]) =>
+      !isRewired && swept.some(({ axis }) => coordinates[axis]! > 0) && pairsAt(coordinates, values) === 0,
+    /** An upper bound for the condition and its matched controls. */
+    mostPairsAt: (coordinates: readonly number[]) =>
       Math.max(pairsAt(coordinates), mostDrawn?.(coordinates[matched!.axis]!) ?? 0),
   };
 }

@@ -117,15 +117,8 @@ export async function computedAnswer(
     progress.end();
   }
   const seconds = (performance.now() - beganAtMs) / 1000;
-  return {
-    head: head!,
-    conditions,
-    totals: totals!,
-    events,
-    seconds,
-    files: files.map(({ file }) => file),
-    trials: reached.trialsDone,
-  };
+  const answer = { head: head!, conditions, totals: totals!, events };
+  return { ...answer, seconds, trials: reached.trialsDone, files: files.map(({ file }) => file) };
 }
 
 async function openFile(
