@@ -9,6 +9,7 @@ import { integer, oneOf, text, type Schema, type Static } from '../../engine/sch
 import { DEFAULT_WORKERS } from './default-workers.js';
 import { EVERY_ADDRESS } from './every-address.js';
 import { isRedisUrl, withoutPassword } from '../redis/redis-url.js';
+import { mapped } from '../../engine/mapped.js';
 import { own } from '../../engine/own.js';
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
@@ -121,11 +122,7 @@ type Values = { readonly [Name in keyof typeof VARIABLES]: Static<(typeof VARIAB
 /** Values of all variables. It is a class because Nest identifies providers by their class. */
 export class Environment extends (Object as unknown as new () => Values) {}
 
-const entries = Object.entries<readonly [Variable, meaning: string]>(VARIABLES);
-
-export const MEANINGS = Object.fromEntries(entries.map(([name, [, meaning]]) => [name, meaning])) as Readonly<
-  Record<keyof Environment, string>
->;
+export const MEANINGS = mapped(VARIABLES, ([, meaning]: readonly [Variable, meaning: string]) => meaning);
 
 const setIn = new WeakMap<Environment, ReadonlySet<string>>();
 
@@ -142,7 +139,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
   const problems: string[] = [];
   const setNames = new Set<string>();
   const environment: Record<string, string | number> = new Environment() as never;
-  for (const [name, [variable]] of entries) {
+  for (const [name, [variable]] of Object.entries<readonly [Variable, string]>(VARIABLES)) {
     const set = own(variables, name) ?? '';
     // Decimal digits only: other forms that Number() accepts are probably typing errors.
     const value = variable.type === 'integer' && /^-?\d{1,16}$/.test(set) ? Number(set) : set;

@@ -6,12 +6,11 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { getMetadataStorage, ValidateBy, ValidateIf, validateSync } from 'class-validator';
+import { ValidateBy, ValidateIf, validateSync } from 'class-validator';
 import { BODY, notAllowed, notObject, QUERY, unknownField } from '../../engine/schema/checked-fields.js';
 import { allowedBy, isAllowedBy } from '../../engine/schema/allowed-values.js';
 import { isObject } from '../../engine/schema/forms.js';
 import { published, type Schema, type Static } from '../../engine/schema/json-schema.js';
-import { getOrInsert } from '../../engine/get-or-insert.js';
 
 type Fields = Readonly<Record<string, Schema>>;
 
@@ -42,7 +41,7 @@ export function dtoOf<const F extends Fields>(
 ): new () => { readonly [Name in keyof F]?: Static<F[Name]> } {
   const absent = Object.fromEntries(Object.keys(fields).map((name) => [name, undefined]));
   class Dto {
-    /** Fixes the order of the members, whatever the order of the request. */
+    /** Lists the members, in an order that does not depend on the request. */
     constructor() {
       Object.assign(this, absent);
     }
@@ -63,12 +62,13 @@ export class StrictValidationPipe implements PipeTransform {
     const sent = value === undefined ? {} : value;
     const { whole, field } = type === 'body' ? BODY : QUERY;
     if (!isObject(sent)) throw notObject(whole, sent);
-    const allowed = fieldsOf(metatype as Type);
+    const dto = new (metatype as Type<object>)();
+    const allowed = Object.keys(dto);
     for (const name of Object.keys(sent))
       if (!allowed.includes(name)) throw unknownField(name, allowed, field);
     // Copies the plain values directly. class-transformer would walk through whatever was sent, however deep, and use
     // its `constructor`.
-    const dto: object = Object.assign(new (metatype as Type<object>)(), sent);
+    Object.assign(dto, sent);
     const [problem] = validateSync(dto, { stopAtFirstError: true });
     if (problem !== undefined) {
       const { property, value: got, constraints } = problem;
@@ -76,14 +76,4 @@ export class StrictValidationPipe implements PipeTransform {
     }
     return dto;
   }
-}
-
-const fieldsOfDtos = new Map<Type, readonly string[]>();
-
-/** Derives the fields of a DTO from its validation rules, which are the only list. */
-function fieldsOf(dto: Type): readonly string[] {
-  return getOrInsert(fieldsOfDtos, dto, () => {
-    const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
-    return [...new Set(rules.map(({ propertyName }) => propertyName))];
-  });
 }

@@ -17,39 +17,21 @@ const RETRY_AFTER_S = 5;
 /** A full disk needs this much room before the store is opened again: LevelDB then writes its log into a table. */
 const ROOM_BYTES = 8 * 1024 * 1024;
 
-/** A reason why jobs are refused. Neither sentence names a path, because clients read them. */
-interface Outage {
-  readonly why: string;
-  /** For operators. */
-  readonly advice: string;
-}
+/** A reason why jobs are refused, and advice for operators. Neither names a path, because clients read them. */
+type Outage = readonly [why: string, advice: string];
 
 /** Outages by the codes and messages of their errors. */
-const OUTAGES: readonly (readonly [RegExp, Outage])[] = [
-  [
-    /LEVEL_LOCKED/,
-    {
-      why: 'another process uses the store of jobs',
-      advice: 'Give each service a JOBS_PATH of its own.',
-    },
-  ],
-  [
-    /No space left|ENOSPC|quota|EDQUOT/,
-    { why: 'the disk of the store of jobs is full', advice: 'Make room on it.' },
-  ],
+const OUTAGES: readonly (readonly [RegExp, ...Outage])[] = [
+  [/LEVEL_LOCKED/, 'another process uses the store of jobs', 'Give each service a JOBS_PATH of its own.'],
+  [/No space left|ENOSPC|quota|EDQUOT/, 'the disk of the store of jobs is full', 'Make room on it.'],
   [
     /Read-only|EROFS|Permission denied|EACCES|EPERM|ENOENT|ENOTDIR|EEXIST/,
-    {
-      why: 'the store of jobs cannot be written',
-      advice: 'Set JOBS_PATH to a folder that the service may write to.',
-    },
+    'the store of jobs cannot be written',
+    'Set JOBS_PATH to a folder that the service may write to.',
   ],
-  [
-    /LEVEL_CORRUPTION|SyntaxError/,
-    { why: 'the store of jobs is damaged', advice: 'Set JOBS_PATH to another folder.' },
-  ],
+  [/LEVEL_CORRUPTION|SyntaxError/, 'the store of jobs is damaged', 'Set JOBS_PATH to another folder.'],
 ];
-const CLOSED: Outage = { why: 'the store of jobs is not open', advice: 'Read the log for the reason.' };
+const CLOSED: Outage = ['the store of jobs is not open', 'Read the log for the reason.'];
 
 class OtherVersion extends Error {}
 
@@ -173,11 +155,12 @@ export class JobsDisk {
 
   #leave(error: unknown): Outage {
     const outage = outageOf(error);
-    if (outage.why !== this.#outage?.why) {
+    const [why, advice] = outage;
+    if (why !== this.#outage?.[0]) {
       this.#log.warn(`The store of jobs in ${this.path}: ${describe(error)}`);
     }
     this.#outage = outage;
-    this.listener.onAway(`Jobs are refused: ${outage.why}. ${outage.advice}`);
+    this.listener.onAway(`Jobs are refused: ${why}. ${advice}`);
     return outage;
   }
 
@@ -209,13 +192,14 @@ function describe(error: unknown): string {
 function outageOf(error: unknown): Outage {
   if (error instanceof OtherVersion) {
     const why = `the store of jobs was written by another version of the service: ${error.message}`;
-    return { why, advice: 'Set JOBS_PATH to another folder.' };
+    return [why, 'Set JOBS_PATH to another folder.'];
   }
   const text = describe(error);
-  return OUTAGES.find(([pattern]) => pattern.test(text))?.[1] ?? CLOSED;
+  const [, ...known] = OUTAGES.find(([pattern]) => pattern.test(text)) ?? [undefined, ...CLOSED];
+  return known;
 }
 
-function refused({ why }: Outage, cause?: unknown): CodedError {
+function refused([why]: Outage, cause?: unknown): CodedError {
   return new CodedError('JOBS_UNAVAILABLE', `Jobs are refused: ${why}.`, {
     cause,
     retryAfterS: RETRY_AFTER_S,
